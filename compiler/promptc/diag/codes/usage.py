@@ -1,0 +1,5 @@
+"""Codes of the family `usage`."""
+
+from promptc.diag.codes.code import Code
+
+USAGE_CODES: tuple[Code, ...] = ()

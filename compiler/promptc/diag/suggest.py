@@ -1,0 +1,13 @@
+"""'Did you mean ...?'"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """`did you mean \\`x\\`?` for the nearest known word, else the known words if they are few, else nothing."""
+    names = sorted(set(known))
+    near = get_close_matches(word[:80], names, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return "known: " + ", ".join(f"`{name}`" for name in names) if 0 < len(names) <= 12 else ""

@@ -1,0 +1,1 @@
+"""Frozen values that the passes take and return."""
