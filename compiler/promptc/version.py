@@ -1,0 +1,3 @@
+"""The version of this compiler; it is in every report."""
+
+VERSION = "0.1.0"

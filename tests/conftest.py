@@ -1,0 +1,54 @@
+"""What every test shares: how many random examples are drawn, from which seed, and whether goldens are written."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_QUICK_SHARE = 20
+_FULL_EXAMPLES = 2000
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("promptc")
+    group.addoption("--prove", action="store_true", help="run the properties at full size instead of a fixed twentieth")
+    group.addoption("--prove-seed", type=int, default=0, help="the seed of the random packs; `make prove` draws and prints one")
+    group.addoption("--accept", action="store_true", help="write goldens from what the compiler makes now, instead of comparing")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    full = config.getoption("--prove")
+    settings.register_profile(
+        "promptc",
+        deadline=None,
+        database=None,
+        derandomize=not full,
+        max_examples=_FULL_EXAMPLES if full else _FULL_EXAMPLES // _QUICK_SHARE,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    settings.load_profile("promptc")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    if not config.getoption("--prove"):
+        return "properties: a fixed twentieth; `make prove` runs them at full size"
+    return f"properties: full size, seed {config.getoption('--prove-seed')}"
+
+
+@pytest.fixture(scope="session")
+def prove_seed(request: pytest.FixtureRequest) -> int:
+    """The seed for tests that draw packs themselves: 0, or the one of `--prove-seed`."""
+    return int(request.config.getoption("--prove-seed"))
+
+
+@pytest.fixture(scope="session")
+def draws(request: pytest.FixtureRequest) -> Callable[[int], int]:
+    """`draws(n)`: how many of a property's `n` draws this run makes: all with `--prove`, else a twentieth, at least one."""
+    full = bool(request.config.getoption("--prove"))
+    return lambda count: count if full else max(1, count // _QUICK_SHARE)
+
+
+@pytest.fixture(scope="session")
+def accepting(request: pytest.FixtureRequest) -> bool:
+    """True when goldens are to be written rather than compared."""
+    return bool(request.config.getoption("--accept"))
