@@ -1,0 +1,275 @@
+"""YAML → Nodes. The only module that reads YAML, and the only one that imports it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.span import Span
+from promptc.frontend.decode import decode_text
+from promptc.frontend.yaml_scalar import resolve_scalar
+from promptc.frontend.yaml_syntax import explain_syntax
+from promptc.model.node import Node
+
+MAX_BYTES = 1_000_000
+MAX_NODES = 50_000
+MAX_DEPTH = 100
+MAX_ANCHORS = 200
+_EXCERPT = 400
+_MOST = 20
+_REFUSED = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_LINE_ENDS = {"\x85": "NEL", "\u2028": "LINE SEPARATOR", "\u2029": "PARAGRAPH SEPARATOR"}
+
+
+def load_yaml(data: bytes, name: str, folder: Path) -> Node:
+    """The one document in `data` as Nodes whose paths are relative to `folder`; `name` is the file as its author knows it.
+
+    YAML 1.2 core values (`resolve_scalar`), keys are text and differ, no tags, directives or merge keys; an alias is the Node of its
+    anchor. At most MAX_BYTES, MAX_DEPTH levels, MAX_NODES values with every alias counted as what it stands for, and MAX_ANCHORS
+    anchors and aliases. Otherwise a PromptcError with every finding up to the place where reading cannot go on.
+    """
+    if len(data) > MAX_BYTES:
+        raise fail("PC0102", f"the file has {len(data)} bytes; at most {MAX_BYTES} are read", Span(name, 1, 1))
+    text = decode_text(data, name)
+    reader = _Reader(name, folder, [line[:_EXCERPT] for line in text.split("\n")])
+    reader.read(text)
+    if reader.found:
+        raise PromptcError(reader.found)
+    if reader.root is None or reader.root.value is None:
+        raise fail("PC0103", "the file is empty", Span(name, 1, 1))
+    return reader.root
+
+
+@dataclass(slots=True)
+class _Open:
+    """A mapping or list that is being read."""
+
+    span: Span
+    anchor: str | None
+    flow: bool
+    mapping: bool
+    entries: dict[str, Node] = field(default_factory=dict)
+    keys: dict[str, Span] = field(default_factory=dict)
+    members: list[Node] = field(default_factory=list)
+    key: str | None = None
+    wants_key: bool = True
+    nodes: int = 1
+    height: int = 0
+
+
+class _Stop(Exception):
+    """Reading cannot go on; what is wrong has been noted."""
+
+
+class _Reader:
+    """Builds Nodes from parse events, so that every bound is met before anything is expanded."""
+
+    def __init__(self, name: str, folder: Path, lines: list[str]) -> None:
+        self.found: list[Diagnostic] = []
+        self.root: Node | None = None
+        self._name = name
+        self._folder = folder
+        self._lines = lines
+        self._open: list[_Open] = []
+        self._anchors: dict[str, tuple[Node, int, int]] = {}
+        self._named = 0
+        self._nodes = 0
+        self._documents = 0
+
+    def read(self, text: str) -> None:
+        """Sets `root`, or notes what is wrong."""
+        try:
+            self._check_characters(text)
+            for event in _iter_events(text) if not self.found else ():
+                self._take(event)
+        except _Stop:
+            pass
+        except _syntax_error() as wrong:
+            found = explain_syntax(wrong, self._lines)
+            self._note("PC0110", found.message, self._span(found.line, found.column), found.help)
+
+    def _check_characters(self, text: str) -> None:
+        """Notes what no manifest may hold: control characters, and what YAML takes for a line end and editors do not."""
+        start = line = 0
+        for wrong in _REFUSED.finditer(text):
+            line += text.count("\n", start, wrong.start())
+            start = wrong.start()
+            column = start - (text.rfind("\n", 0, start) + 1)
+            self._note("PC0104", _describe_character(wrong.group()), self._span(line, column), "in double quotes, write it as an escape")
+
+    def _take(self, event: Any) -> None:
+        match type(event).__name__:
+            case "ScalarEvent":
+                self._take_scalar(event)
+            case "MappingStartEvent" | "SequenceStartEvent":
+                self._take_start(event)
+            case "MappingEndEvent" | "SequenceEndEvent":
+                self._take_end()
+            case "AliasEvent":
+                self._take_alias(event)
+            case "DocumentStartEvent":
+                self._take_document(event)
+
+    def _take_document(self, event: Any) -> None:
+        self._documents += 1
+        span = self._event_span(event)
+        if event.tags or event.version not in (None, (1, 2)):
+            self._note("PC0115", "a pack has no YAML directives", span, "remove the line that begins with `%`")
+        if self._documents > 1:
+            self._note("PC0116", "a second document begins here; a file holds one", span, "remove the `---` and what follows it")
+            raise _Stop
+
+    def _take_scalar(self, event: Any) -> None:
+        span = self._event_span(event)
+        self._check_tag(event, span)
+        plain = bool(event.implicit[0]) and event.tag is None
+        if self._at_key() and plain and event.value == "<<":
+            self._note("PC0114", "merge keys (`<<`) are not read", span, "write the keys out; an alias may be a whole value")
+        value: Any = event.value
+        if "\0" in event.value:
+            self._note("PC0133", "this text has U+0000; no prompt can hold it", span, "remove it")
+        if plain:
+            try:
+                value = resolve_scalar(event.value)
+            except ValueError as wrong:
+                self._note("PC0107", str(wrong), span, "")
+        node = Node(value, span, self._folder, event.value)
+        self._name_anchor(event.anchor, node, 1, 0, span)
+        self._add(node, 1, 0)
+
+    def _take_start(self, event: Any) -> None:
+        span = self._event_span(event)
+        self._check_tag(event, span)
+        if len(self._open) >= MAX_DEPTH:
+            self._note("PC0105", f"nested deeper than {MAX_DEPTH} levels", span, "")
+            raise _Stop
+        if event.anchor is not None:
+            self._anchors.pop(event.anchor, None)
+        self._open.append(_Open(span, event.anchor, bool(event.flow_style), type(event).__name__ == "MappingStartEvent"))
+
+    def _take_end(self) -> None:
+        done = self._open.pop()
+        value: Any = done.entries if done.mapping else tuple(done.members)
+        node = Node(value, done.span, self._folder, "", done.keys)
+        self._name_anchor(done.anchor, node, done.nodes, done.height + 1, done.span)
+        self._add(node, done.nodes, done.height + 1, flow=done.flow)
+
+    def _take_alias(self, event: Any) -> None:
+        span = self._event_span(event)
+        self._count_name(span)
+        found = self._anchors.get(event.anchor)
+        if found is None:
+            inside = any(each.anchor == event.anchor for each in self._open)
+            why = "stands inside its own anchor" if inside else f"has no anchor `&{event.anchor}` before it"
+            self._note("PC0118", f"the alias `*{event.anchor}` {why}", span, "")
+            found = (Node(None, span, self._folder), 1, 0)
+        node, nodes, height = found
+        if len(self._open) + height > MAX_DEPTH:
+            self._note("PC0105", f"with its aliases, nested deeper than {MAX_DEPTH} levels", span, "")
+            raise _Stop
+        self._add(node, nodes, height)
+
+    def _add(self, node: Node, nodes: int, height: int, *, flow: bool = False) -> None:
+        """Puts a finished value where it belongs: into the innermost open collection, as a key or as a value."""
+        self._nodes += 1
+        if not self._open:
+            self.root = node
+            return
+        into = self._open[-1]
+        into.nodes += nodes
+        into.height = max(into.height, height)
+        if max(into.nodes, self._nodes) > MAX_NODES:
+            self._note("PC0117", f"more than {MAX_NODES} values, aliases counted as what they stand for", node.span, "")
+            raise _Stop
+        if not into.mapping:
+            into.members.append(node)
+        elif into.wants_key:
+            self._add_key(into, node, flow)
+        else:
+            if into.key is not None:
+                into.entries[into.key] = node
+            into.wants_key = True
+
+    def _add_key(self, into: _Open, node: Node, flow: bool) -> None:
+        into.wants_key, into.key = False, None
+        if not isinstance(node.value, str):
+            self._note("PC0112", f"a key must be text, and this is {_kind(node.value)}", node.span, _mend_key(node, flow and into.flow))
+        elif node.value in into.keys:
+            first = into.keys[node.value]
+            where = f"line {first.line}, column {first.column}"
+            message = f"the key `{node.value[:80]}` is here a second time; the first is at {where}"
+            self._note("PC0106", message, node.span, "keep one of the two")
+        else:
+            into.key = node.value
+            into.keys[node.value] = node.span
+
+    def _at_key(self) -> bool:
+        return bool(self._open) and self._open[-1].mapping and self._open[-1].wants_key
+
+    def _check_tag(self, event: Any, span: Span) -> None:
+        if event.tag is not None:
+            self._note("PC0113", f"the tag `{event.tag[:80]}`: a pack has no YAML tags", span, "quote a value to make it text")
+
+    def _name_anchor(self, anchor: str | None, node: Node, nodes: int, height: int, span: Span) -> None:
+        if anchor is not None:
+            self._count_name(span)
+            self._anchors[anchor] = (node, nodes, height)
+
+    def _count_name(self, span: Span) -> None:
+        self._named += 1
+        if self._named > MAX_ANCHORS:
+            self._note("PC0117", f"more than {MAX_ANCHORS} anchors and aliases", span, "")
+            raise _Stop
+
+    def _event_span(self, event: Any) -> Span:
+        return self._span(event.start_mark.line, event.start_mark.column)
+
+    def _span(self, line: int, column: int) -> Span:
+        """From a line and column counted from 0."""
+        excerpt = self._lines[line] if line < len(self._lines) else ""
+        return Span(self._name, line + 1, column + 1, excerpt)
+
+    def _note(self, code: str, message: str, span: Span, mend: str) -> None:
+        self.found.append(Diagnostic(code, message, span, mend))
+        if len(self.found) >= _MOST:
+            raise _Stop
+
+
+def _iter_events(text: str) -> Iterator[Any]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", None)
+    if loader is None:
+        raise fail("PC0121", "this PyYAML was built without libyaml, which reads YAML here", help="install PyYAML from a wheel")
+    return iter(yaml.parse(text, Loader=loader))
+
+
+def _syntax_error() -> type[Exception]:
+    import yaml
+
+    return yaml.YAMLError
+
+
+def _describe_character(character: str) -> str:
+    if character in _LINE_ENDS:
+        return f"U+{ord(character):04X} {_LINE_ENDS[character]}: YAML ends the line here, editors do not"
+    return f"the character U+{ord(character):04X} cannot stand in YAML"
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, dict):
+        return "a mapping"
+    return "a list" if isinstance(value, tuple) else "a number"
+
+
+def _mend_key(node: Node, braces: bool) -> str:
+    if isinstance(node.value, dict) and braces:
+        return 'quote a template: `"{{ … }}"`'
+    return f'quote it: `"{node.raw}"`' if node.raw and not isinstance(node.value, (dict, tuple)) else ""

@@ -1,0 +1,49 @@
+"""What the YAML parser's errors mean to an author."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_TEMPLATE = re.compile(r"""(?:^|[:\-,\[{]\s+|\s-\s+)\{[{%]""")
+_HELP = (
+    ("mapping values are not allowed", "quote a text that holds `: `"),
+    ("character '\\t' that cannot start", "indent with spaces, not tabs"),
+    ("character that cannot start any token", "quote a text that begins with a sign such as `%`, `@` or a backquote"),
+    ("could not find expected ':'", "a key needs a `:` and a space after it"),
+    ("did not find expected key", "look for a wrong indent or an unquoted `,` `}` `]`"),
+    ("did not find expected <block end>", "look for a wrong indent, or a quote that ends before its line does"),
+    ("did not find expected '-' indicator", "entries of a list stand under each other, each with its `-`"),
+    ("did not find expected ',' or", "look for a missing `,` or closing bracket"),
+    ("unexpected end of stream", "a quote or bracket is not closed"),
+    ("unknown escape character", "in double quotes, write a backslash as `\\\\`"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxFinding:
+    """Line and column are counted from 0."""
+
+    message: str
+    line: int
+    column: int
+    help: str
+
+
+def explain_syntax(wrong: Any, lines: list[str]) -> SyntaxFinding:
+    """A parser's error with its place and what would mend it; `lines` are the file's."""
+    problem = getattr(wrong, "problem", None) or str(wrong).split("\n")[0]
+    context = getattr(wrong, "context", None)
+    mark = getattr(wrong, "problem_mark", None)
+    start = getattr(wrong, "context_mark", None)
+    if "end of stream" in problem and start is not None:
+        mark = start
+    message = f"{problem}, {context}" if context else problem
+    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+    return SyntaxFinding(f"YAML: {message}", line, column, _find_help(problem, start, line, lines))
+
+
+def _find_help(problem: str, start: Any, line: int, lines: list[str]) -> str:
+    near = {line, start.line if start is not None else line}
+    if any(0 <= at < len(lines) and _TEMPLATE.search(lines[at]) for at in near):
+        return 'quote a template: `"{{ … }}"`'
+    return next((mend for part, mend in _HELP if part in problem), "")
