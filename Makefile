@@ -1,0 +1,87 @@
+# Two commands need nothing but python3 (3.11 or newer), make and the package registry: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+PACK := packs/sentinel
+STATE := fixtures/sentinel/calm/state.json
+SEED ?= $(shell $(PYTHON) -c 'import secrets; print(secrets.randbelow(2**32))')
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types tests drift wheel bench prove accept codes format lock clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: $(VENV)/run.stamp  ## render packs/sentinel with a fixture, then its context meter
+	@$(BIN)/promptc render $(PACK) $(STATE)
+	@$(BIN)/promptc explain $(PACK) $(STATE)
+
+test: $(VENV)/dev.stamp  ## run the tests
+	$(PY) -m pytest -q
+
+check: lint types tests drift wheel  ## all that CI runs
+
+lint: $(VENV)/dev.stamp  ## ruff: rules and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev.stamp  ## mypy --strict
+	$(BIN)/mypy
+
+tests: $(VENV)/dev.stamp
+	$(PY) tools/run_untouched.py fixtures docs packs schemas -- $(PY) -m pytest -q
+
+drift: $(VENV)/dev.stamp  ## are the generated documents up to date?
+	$(PY) tools/make_codes_doc.py --check
+
+wheel: $(VENV)/dev.stamp  ## build the wheel and try it from / in a fresh environment
+	$(PY) tools/try_wheel.py
+
+bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
+	$(PY) -m benchmarks
+
+prove: $(VENV)/dev.stamp  ## the properties at full size (SEED=n repeats a run)
+	@echo "seed $(SEED)"
+	$(PY) -m pytest -q -s tests/property --prove --prove-seed=$(SEED) --hypothesis-seed=$(SEED)
+
+accept: $(VENV)/dev.stamp  ## write the goldens from what the compiler makes now; read the diff before you commit it
+	$(PY) -m pytest -q --accept tests/cases tests/cli tests/contract
+
+codes: $(VENV)/dev.stamp  ## write docs/codes.md from the table of codes
+	$(PY) tools/make_codes_doc.py
+
+format: $(VENV)/dev.stamp  ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(VENV)/dev.stamp  ## resolve the dependencies afresh and write requirements/*.lock
+	$(PY) tools/make_locks.py
+
+clean:  ## remove what make made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "promptc needs Python 3.11 or newer; say PYTHON=python3.11 or the like")'
+	$(PYTHON) -m venv $(VENV)
+
+# The editable install needs no isolated build, since hatchling comes with each lock.
+define install
+	$(PY) -m pip install -q --require-hashes -r $<
+	$(PY) -m pip install -q --no-deps --no-build-isolation -e .
+	@touch $@
+endef
+
+$(VENV)/run.stamp: requirements/run.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	$(install)
+
+$(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	$(install)
+	@touch $(VENV)/run.stamp
+
+$(VENV)/bench.stamp: requirements/bench.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	$(install)
+	@touch $(VENV)/run.stamp $(VENV)/dev.stamp
