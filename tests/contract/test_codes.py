@@ -1,0 +1,68 @@
+"""Every diagnostic code is explained, is in order, and has a bad fixture whose printed message is a golden."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from promptc.diag.codes import CODES, find_code
+from tests.contract.sources import ROOT, load_modules
+
+FAMILIES = {"read": "PC01", "pack": "PC02", "state": "PC03", "template": "PC04", "render": "PC05", "check": "PC06", "usage": "PC07"}
+BAD = ROOT / "fixtures" / "bad"
+NAME = re.compile(r"PC0[1-7]\d\d")
+
+
+def test_names_are_unique_and_in_order():
+    names = [code.name for code in CODES]
+    assert names == sorted(set(names))
+    assert all(NAME.fullmatch(name) for name in names)
+
+
+def test_a_code_stands_in_its_family():
+    for module in load_modules():
+        family = module.name.rsplit(".", 1)[-1]
+        if module.name.startswith("promptc.diag.codes.") and family != "code":
+            strangers = [
+                name for name in re.findall(r'Code\(\s*(?:name=)?"(PC\d{4})"', module.text) if not name.startswith(FAMILIES[family])
+            ]
+            assert not strangers, module.path
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: code.name)
+def test_a_code_is_explained(code):
+    assert find_code(code.name) is code
+    assert code.summary and not code.summary.endswith("."), "a summary is one line without a full stop"
+    assert "\n" not in code.summary
+    assert code.why.strip() and code.fix.strip() and code.bad.strip()
+
+
+def test_used_and_declared_codes_are_the_same():
+    declared = {code.name for code in CODES}
+    used = {name for module in load_modules() if ".diag.codes" not in module.name for name in NAME.findall(module.text)}
+    assert used == declared
+
+
+@pytest.mark.parametrize("code", CODES, ids=lambda code: code.name)
+def test_a_code_has_a_bad_fixture(code):
+    folder = BAD / code.name
+    assert (folder / "case.yaml").is_file(), f"give {code.name} a case: fixtures/bad/{code.name}/case.yaml"
+    golden = (folder / "golden.diagnostics.txt").read_text(encoding="utf-8")
+    assert code.name in golden
+
+
+def test_a_bad_fixture_has_a_code():
+    known = {code.name for code in CODES}
+    folders = sorted(path.name for path in BAD.iterdir() if path.is_dir()) if BAD.is_dir() else []
+    assert not [name for name in folders if NAME.match(name) and name[:6] not in known]
+
+
+def test_the_document_of_codes_is_up_to_date():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "make_codes_doc.py", "--check"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT / "compiler")},
+    )
+    assert done.returncode == 0, done.stderr

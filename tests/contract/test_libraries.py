@@ -1,0 +1,69 @@
+"""Each third-party library is imported by one module or package, and the dependencies are exactly those that are imported."""
+
+import re
+import sys
+import tomllib
+from collections import defaultdict
+
+from tests.contract.sources import ROOT, iter_imports, load_modules
+
+# Import name → the module, or the package ending in a dot, that alone may import it.
+HOMES = {
+    "yaml": "promptc.frontend.yaml_io",
+    "jsonschema": "promptc.frontend.schema_check",
+    "referencing": "promptc.frontend.schema_check",
+    "jinja2": "promptc.template.",
+    "markupsafe": "promptc.template.",
+    "tiktoken": "promptc.text.counters.",
+    "tokenizers": "promptc.text.counters.",
+    "click": "promptc.cli.",
+    "rich": "promptc.cli.",
+}
+# Of these, one module imports each, though its package is named above.
+SINGLE = ("yaml", "jsonschema", "referencing", "tiktoken", "tokenizers", "rich")
+DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2"}
+
+
+def _find_importers() -> dict[str, set[str]]:
+    importers = defaultdict(set)
+    for module in load_modules():
+        for name, _ in iter_imports(module.tree):
+            top = name.split(".")[0]
+            if top not in sys.stdlib_module_names and top not in ("promptc", ""):
+                importers[top].add(module.name)
+    return importers
+
+
+def test_a_library_is_imported_where_it_is_at_home():
+    importers = _find_importers()
+    assert not importers.keys() - HOMES.keys(), "libraries without a home"
+    strays = {
+        library: [
+            name for name in names if name != HOMES[library] and not (HOMES[library].endswith(".") and name.startswith(HOMES[library]))
+        ]
+        for library, names in importers.items()
+    }
+    assert not {library: names for library, names in strays.items() if names}
+
+
+def test_a_library_has_one_importer():
+    crowds = {library: sorted(names) for library, names in _find_importers().items() if library in SINGLE and len(names) > 1}
+    assert not crowds
+
+
+def test_dependencies_are_what_is_imported():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {_name(text) for text in (*project["dependencies"], *project["optional-dependencies"]["hf"])}
+    assert declared == {DISTRIBUTIONS.get(library, library) for library in _find_importers()}
+
+
+def test_locks_hold_hashes_and_no_address():
+    for lock in sorted((ROOT / "requirements").glob("*.lock")):
+        text = lock.read_text(encoding="utf-8")
+        pins = re.findall(r"^[a-z0-9.-]+==\S+ \\\n    --hash=sha256:", text, re.MULTILINE)
+        assert len(pins) == len(re.findall(r"^[a-z]", text, re.MULTILINE)), f"{lock.name}: a line that is no hashed pin"
+        assert "://" not in text and not re.search(r"^-", text, re.MULTILINE), f"{lock.name}: an option or an address"
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[^A-Za-z0-9_.-]", requirement, maxsplit=1)[0].lower()

@@ -1,0 +1,107 @@
+"""House style that no linter knows: sizes, words, catch-alls, and nothing of one machine in the project's files."""
+
+import ast
+import re
+
+from tests.contract.sources import ROOT, list_tracked, load_modules
+
+MAX_FILE = 400
+MAX_FUNCTION = 60
+AVOIDED = re.compile(r"(^|_)(utils?|helpers?|manager|handler?|process)(_|$)|^_?get_|^_?(base|info|data)$")
+BINARY = (".png", ".tiktoken", ".gz", ".ico")
+# Each is written in two halves, so that this file passes its own test.
+MACHINE = re.compile(
+    "|".join((r"(?<![\w.])/" + r"(?:work|root|home|Users|opt)/", r"[A-Z]:" + r"\\\\Users", r"file:" + r"//", "127" + r"\.0\.0\.1"))
+)
+REGISTRY = re.compile(r"(?:pypi|pythonhosted|registry\.npmjs|debian)" + r"\.org")
+UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|NotImplemented" + r"Error)\b")
+
+
+def _functions(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def test_files_are_short():
+    lengths = {module.path: module.text.count("\n") for module in load_modules()}
+    assert not {path: length for path, length in lengths.items() if length > MAX_FILE}
+
+
+def test_functions_are_short():
+    sizes = {f"{module.path}:{node.lineno}": _size(node) for module in load_modules() for node in _functions(module.tree)}
+    assert not {place: size for place, size in sizes.items() if size > MAX_FUNCTION}
+
+
+def test_most_functions_are_very_short():
+    """Nine in ten under 25 lines."""
+    sizes = sorted(_size(node) for module in load_modules() for node in _functions(module.tree))
+    assert sizes[len(sizes) * 9 // 10] < 25
+
+
+def test_no_vague_words_in_names():
+    named = [(module, node.name, node.lineno) for module in load_modules() for node in _own_functions(module.tree)]
+    named += [(module, module.name.rsplit(".", 1)[-1], 1) for module in load_modules()]
+    assert not [f"{module.path}:{line}: {name}" for module, name, line in named if AVOIDED.search(name.lower())]
+
+
+def test_one_catch_all():
+    """Only the command line catches every exception, once, to report it as a bug."""
+    found = [
+        f"{module.path}:{node.lineno}"
+        for module in load_modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ExceptHandler) and _is_catch_all(node)
+    ]
+    assert len(found) <= 1 and all(place.startswith("compiler/promptc/cli/") for place in found), found
+
+
+def test_every_module_says_what_it_is():
+    silent = [module.path for module in load_modules() if module.text.strip() and not ast.get_docstring(module.tree)]
+    assert not silent
+
+
+def test_values_are_frozen_and_slotted():
+    loose = []
+    for module in load_modules():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                loose += [f"{module.path}:{node.lineno}: {node.name}" for mark in node.decorator_list if _is_loose_dataclass(mark)]
+    assert not loose
+
+
+def test_nothing_of_one_machine_and_nothing_unfinished():
+    found = []
+    for name in list_tracked():
+        if name.endswith(BINARY):
+            continue
+        for number, line in enumerate((ROOT / name).read_bytes().decode("utf-8", "replace").splitlines(), 1):
+            found += [f"{name}:{number}: {pattern.search(line)[0]}" for pattern in (MACHINE, REGISTRY) if pattern.search(line)]
+            if name.startswith(("compiler/", "tools/", "tests/", "benchmarks/", "packs/")) and UNFINISHED.search(line):
+                found.append(f"{name}:{number}: unfinished")
+    assert not found, "\n".join(found)
+
+
+def _own_functions(tree):
+    """Functions that the project named: not the methods of a class with bases, which may be another library's."""
+    inherited = {id(method) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases for method in node.body}
+    return [node for node in _functions(tree) if id(node) not in inherited]
+
+
+def _size(node) -> int:
+    return node.end_lineno - node.lineno + 1
+
+
+def _is_catch_all(node: ast.ExceptHandler) -> bool:
+    kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+    return any(kind is None or (isinstance(kind, ast.Name) and kind.id in ("Exception", "BaseException")) for kind in kinds)
+
+
+def _is_loose_dataclass(mark: ast.expr) -> bool:
+    name = mark.func if isinstance(mark, ast.Call) else mark
+    if not (isinstance(name, ast.Name) and name.id == "dataclass"):
+        return False
+    given = (
+        {word.arg for word in mark.keywords if isinstance(word.value, ast.Constant) and word.value.value is True}
+        if isinstance(mark, ast.Call)
+        else set()
+    )
+    return not {"frozen", "slots"} <= given
