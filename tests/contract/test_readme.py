@@ -1,0 +1,60 @@
+"""What the README shows is what happens: its pack is run, its Python is run, its links lead somewhere."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.contract.sources import ROOT, list_tracked
+
+README = ROOT / "README.md"
+_FILE = re.compile(r"^`([\w.]+)`:[^\n]*\n\n```(?:yaml|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_RUN = re.compile(r"^```console\n\$ promptc ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the files the README shows."""
+    for name, text in _FILE.findall(README.read_text(encoding="utf-8")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def _run_python(folder, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_the_output_shown_is_the_output(folder, accepting):
+    text = README.read_text(encoding="utf-8")
+    assert len(_RUN.findall(text)) == 2
+    made = _RUN.sub(lambda shown: f"```console\n$ promptc {shown[1]}\n{_run_promptc(folder, shown[1])}```", text)
+    if accepting:
+        README.write_text(made, encoding="utf-8", newline="\n")
+    assert made == README.read_text(encoding="utf-8"), "run `make accept` and read the difference"
+
+
+def test_the_python_shown_runs(folder):
+    shown = re.search(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert "You keep the Lantern Inn." in _run_python(folder, "-c", shown[1])
+
+
+def test_the_pack_shown_has_ten_lines(folder):
+    assert len((folder / "tavern.yaml").read_text(encoding="utf-8").splitlines()) == 10
+
+
+@pytest.mark.parametrize("name", [name for name in list_tracked() if name.endswith(".md")])
+def test_links_lead_somewhere(name):
+    path = ROOT / name
+    broken = [link for link in _LINK.findall(path.read_text(encoding="utf-8")) if not (path.parent / link).exists()]
+    assert not broken
+
+
+def _run_promptc(folder, arguments: str) -> str:
+    lines = _run_python(folder, "-m", "promptc", *arguments.split()).splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
