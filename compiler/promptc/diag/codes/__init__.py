@@ -2,6 +2,7 @@
 
 from promptc.diag.codes.check import CHECK_CODES
 from promptc.diag.codes.code import Code
+from promptc.diag.codes.counter import COUNTER_CODES
 from promptc.diag.codes.pack import PACK_CODES
 from promptc.diag.codes.read import READ_CODES
 from promptc.diag.codes.render import RENDER_CODES
@@ -9,7 +10,16 @@ from promptc.diag.codes.state import STATE_CODES
 from promptc.diag.codes.template import TEMPLATE_CODES
 from promptc.diag.codes.usage import USAGE_CODES
 
-CODES: tuple[Code, ...] = (*READ_CODES, *PACK_CODES, *STATE_CODES, *TEMPLATE_CODES, *RENDER_CODES, *CHECK_CODES, *USAGE_CODES)
+CODES: tuple[Code, ...] = (
+    *READ_CODES,
+    *COUNTER_CODES,
+    *PACK_CODES,
+    *STATE_CODES,
+    *TEMPLATE_CODES,
+    *RENDER_CODES,
+    *CHECK_CODES,
+    *USAGE_CODES,
+)
 _BY_NAME = {code.name: code for code in CODES}
 
 

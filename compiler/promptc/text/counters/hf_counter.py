@@ -1,0 +1,97 @@
+"""Counting with a tokenizer file of the Hugging Face kind (`hf:<file>`). Nothing else imports `tokenizers`, and this module is imported
+when a pack names such a counter."""
+
+from collections.abc import Sequence
+from types import TracebackType
+
+from tokenizers import Encoding, Tokenizer
+
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.span import Span
+from promptc.text.digest import render_digest
+
+
+class HfCounter:
+    """Counts what the tokenizer makes of a text alone: nothing is added before or after it, cut off or filled up.
+
+    How such tokenizers normalise and split is anybody's choice, so no boundary is known to be safe.
+    """
+
+    exact = True
+    unit = 1
+
+    def __init__(self, name: str, digest: str, tokenizer: Tokenizer) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        tokenizer.encode_special_tokens = True  # that is: special tokens in a text are encoded as ordinary text
+        self.name = name
+        self.digest = digest
+        self._tokenizer = tokenizer
+
+    def measure(self, text: str) -> int:
+        """Tokens."""
+        return len(self._encode(text).ids)
+
+    def is_safe(self, left: str, right: str) -> bool:
+        """Only with an empty text."""
+        return not left or not right
+
+    def find_inner(self, text: str) -> tuple[int, int] | None:
+        """None."""
+        return None
+
+    def iter_starts(self, text: str) -> Sequence[int]:
+        """In UTF-8 bytes; for tokens inside a character the character's first byte. Never falling, whatever the tokenizer reports."""
+        starts, place, last = [], 0, 0
+        for start, _ in self._spans(text):
+            if start > last:
+                place += len(text[last:start].encode())
+                last = start
+            starts.append(place)
+        return starts
+
+    def token_ends(self, text: str) -> Sequence[int]:
+        """In characters. What no token covers (white space that the tokenizer drops) goes with the token before it."""
+        starts = [start for start, _ in self._spans(text)][1:]
+        ends = sorted({start for start in starts if 0 < start < len(text)} | ({len(text)} if text else set()))
+        return [end for end in ends if text[end - 1 : end + 1] != "\r\n"]
+
+    def role_tokens(self, role: str) -> int:
+        """The tokens of the name."""
+        return self.measure(role)
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        spans: list[tuple[int, int]] = self._encode(text).offsets
+        return spans
+
+    def _encode(self, text: str) -> Encoding:
+        with _Refused(
+            "PC0186", f"`{self.name}` cannot count a text of {len(text)} characters", None, "its vocabulary must have a token for anything"
+        ):
+            return self._tokenizer.encode(text, add_special_tokens=False)
+
+
+def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounter:
+    """The counter of a tokenizer file's bytes; PC0184 when they are none."""
+    with _Refused(
+        "PC0184", f"`{name}`: the file is no tokenizer", span, "it has to be a `tokenizer.json` as the `tokenizers` library writes it"
+    ):
+        return HfCounter(name, render_digest(raw), Tokenizer.from_buffer(raw))
+
+
+class _Refused:
+    """Turns what `tokenizers` raises into a finding. It raises plain `Exception` and panics, of which only the name is known; no other
+    error of a program is caught here, as a clause `except Exception` would."""
+
+    def __init__(self, code: str, message: str, span: Span | None, help: str) -> None:
+        self._code, self._message, self._span, self._help = code, message, span, help
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is Exception or (kind is not None and kind.__name__ == "PanicException"):
+            raise self._as_finding(str(error)) from error
+
+    def _as_finding(self, reason: str) -> PromptcError:
+        return fail(self._code, f"{self._message}: {reason[:200]}", self._span, help=self._help)
