@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from promptc.diag.span import Span
 
 _SPACE = re.compile(r"[ \t\n]*")
 _EXCERPT = 400
-_scan = json.JSONDecoder().scan_once
+_scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
 
 
 class Places:

@@ -60,7 +60,7 @@ class _Open:
     height: int = 0
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """Reading cannot go on; what is wrong has been noted."""
 
 
@@ -85,7 +85,7 @@ class _Reader:
             self._check_characters(text)
             for event in _iter_events(text) if not self.found else ():
                 self._take(event)
-        except _Stop:
+        except _StopError:
             pass
         except _syntax_error() as wrong:
             found = explain_syntax(wrong, self._lines)
@@ -120,7 +120,7 @@ class _Reader:
             self._note("PC0115", "a pack has no YAML directives", span, "remove the line that begins with `%`")
         if self._documents > 1:
             self._note("PC0116", "a second document begins here; a file holds one", span, "remove the `---` and what follows it")
-            raise _Stop
+            raise _StopError
 
     def _take_scalar(self, event: Any) -> None:
         span = self._event_span(event)
@@ -145,7 +145,7 @@ class _Reader:
         self._check_tag(event, span)
         if len(self._open) >= MAX_DEPTH:
             self._note("PC0105", f"nested deeper than {MAX_DEPTH} levels", span, "")
-            raise _Stop
+            raise _StopError
         if event.anchor is not None:
             self._anchors.pop(event.anchor, None)
         self._open.append(_Open(span, event.anchor, bool(event.flow_style), type(event).__name__ == "MappingStartEvent"))
@@ -169,7 +169,7 @@ class _Reader:
         node, nodes, height = found
         if len(self._open) + height > MAX_DEPTH:
             self._note("PC0105", f"with its aliases, nested deeper than {MAX_DEPTH} levels", span, "")
-            raise _Stop
+            raise _StopError
         self._add(node, nodes, height)
 
     def _add(self, node: Node, nodes: int, height: int, *, flow: bool = False) -> None:
@@ -183,7 +183,7 @@ class _Reader:
         into.height = max(into.height, height)
         if max(into.nodes, self._nodes) > MAX_NODES:
             self._note("PC0117", f"more than {MAX_NODES} values, aliases counted as what they stand for", node.span, "")
-            raise _Stop
+            raise _StopError
         if not into.mapping:
             into.members.append(node)
         elif into.wants_key:
@@ -222,7 +222,7 @@ class _Reader:
         self._named += 1
         if self._named > MAX_ANCHORS:
             self._note("PC0117", f"more than {MAX_ANCHORS} anchors and aliases", span, "")
-            raise _Stop
+            raise _StopError
 
     def _event_span(self, event: Any) -> Span:
         return self._span(event.start_mark.line, event.start_mark.column)
@@ -235,7 +235,7 @@ class _Reader:
     def _note(self, code: str, message: str, span: Span, mend: str) -> None:
         self.found.append(Diagnostic(code, message, span, mend))
         if len(self.found) >= _MOST:
-            raise _Stop
+            raise _StopError
 
 
 def _iter_events(text: str) -> Iterator[Any]:

@@ -1,0 +1,163 @@
+"""Completes schemas/pack.schema.json: the definitions that follow from others are made, not written.
+
+Written by hand is what a pack is. Made are, from that: the same things in parts, as variations and `extends` hold them (`…_part`: nothing
+required, null removes a key), and steps that name their section (`truncate_…`, `tier_…`). With --check: is the file what this would write?
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+Schema = dict[str, Any]
+
+FILE = Path(__file__).resolve().parents[1] / "schemas" / "pack.schema.json"
+WIDTH = 260
+REF = "#/$defs/"
+SHARED = ("promptc", "name", "version", "extends")
+FIXED = ("id",)
+LADDER = ("trim", "evict", "shorten", "lower", "recap", "replace", "drop", "fail")
+TIER = ("trim", "recap", "replace", "drop", "fail")
+SECTION: Schema = {"description": "The section it is about.", "examples": ["retrieval"], "$ref": REF + "id"}
+USE: Schema = {"description": "A patch that is applied, and selects again.", "examples": ["short"], "$ref": REF + "id"}
+
+
+def complete(schema: Schema) -> Schema:
+    """The schema with its made definitions made afresh, after the written ones."""
+    written = {name: body for name, body in schema["$defs"].items() if not _is_made(name)}
+    made: dict[str, Schema] = {"extension": _make_extension(written)}
+    for name in LADDER:
+        made[f"truncate_{name}"] = _place(written[name])
+    made["truncate_step"] = _make_step(written["ladder_step"], LADDER, "truncate")
+    for name in TIER:
+        made[f"tier_{name}"] = _end(_place(written[name]), name)
+    made["tier_step"] = _make_step(written["ladder_step"], TIER, "tier")
+    made["tier_step"]["properties"]["use"] = USE
+    made["tier_step"]["title"] = f"a step that says its own end: a mapping with one of {', '.join((*TIER, 'use'))}"
+    for name, body in written.items():
+        if _has_parts(name, written) and not _is_parted(name):
+            made[f"{name}_part"] = _make_part(body, written)
+    return {**schema, "$defs": {**written, **made}}
+
+
+def _is_made(name: str) -> bool:
+    steps = {*(f"truncate_{step}" for step in LADDER), *(f"tier_{step}" for step in TIER), "truncate_step", "tier_step"}
+    return name == "extension" or name.endswith("_part") or name in steps
+
+
+def _is_parted(name: str) -> bool:
+    """What varies by nature, or stands only in lists, which are replaced whole."""
+    return name in (*LADDER, "ladder_step", "pack", "section_parts", "assert", "tier", "boost", "sort_key", "inline_form", "message_group", "edit", "kept")
+
+
+def _has_parts(name: str, written: dict[str, Schema]) -> bool:
+    body = written.get(name, {})
+    branches = [branch.get("$ref", "").removeprefix(REF) for branch in body.get("anyOf", ())]
+    return body.get("type") == "object" or any(_has_parts(branch, written) for branch in branches)
+
+
+def _make_part(body: Schema, written: dict[str, Schema]) -> Schema:
+    if "anyOf" in body:
+        return {**body, "anyOf": [_refer(branch, written) for branch in body["anyOf"]]}
+    part = {key: value for key, value in body.items() if key not in ("required", "minProperties", "allOf")}
+    if "properties" in body:
+        part["properties"] = {key: value if key in FIXED else _loosen(value, written) for key, value in body["properties"].items()}
+    if isinstance(body.get("additionalProperties"), dict):
+        part["additionalProperties"] = _loosen(body["additionalProperties"], written)
+    rules = [_relax(written[rule["$ref"].removeprefix(REF)]) for rule in body.get("allOf", ())]
+    return {**part, "allOf": rules} if rules else part
+
+
+def _relax(rule: Schema) -> Schema:
+    """Exactly one becomes at most one: the rest may stand in what is varied."""
+    if "oneOf" not in rule:
+        return rule
+    return {"title": rule["title"].replace("exactly", "at most"), "oneOf": [*rule["oneOf"], {"not": {"anyOf": rule["oneOf"]}}]}
+
+
+def _loosen(value: Schema, written: dict[str, Schema]) -> Schema:
+    """The same, or null."""
+    if value.get("$ref") == REF + "expression" or {"type": "null"} in value.get("anyOf", ()):
+        return value
+    notes = {key: value[key] for key in ("description", "examples") if key in value}
+    bare = _refer({key: item for key, item in value.items() if key not in (*notes, "default")}, written)
+    return {**notes, "anyOf": [bare, {"type": "null"}]}
+
+
+def _refer(value: Schema, written: dict[str, Schema]) -> Schema:
+    name = value.get("$ref", "").removeprefix(REF)
+    return {**value, "$ref": f"{REF}{name}_part"} if _has_parts(name, written) and not _is_parted(name) else value
+
+
+def _make_extension(written: dict[str, Schema]) -> Schema:
+    pack = written["pack"]
+    properties = {key: value if key in SHARED else _loosen(value, written) for key, value in pack["properties"].items()}
+    properties["sections"] = {
+        "description": "Changes of the base's sections, by id; a new id is a whole section with `before` or `after`.",
+        "examples": [{"rules": {"template": "rules.md.j2"}}],
+        "$ref": REF + "section_parts",
+    }
+    described = "A manifest that varies another: whatever it names is laid over its base."
+    return {**pack, "title": "a pack that extends another", "description": described, "required": list(SHARED), "properties": properties}
+
+
+def _place(step: Schema) -> Schema:
+    """A step that names its section."""
+    required = ["section", *step.get("required", ())]
+    placed = {key: value for key, value in step.items() if key not in ("required", "properties", "allOf")}
+    if "section" not in placed["title"]:
+        placed["title"] = placed["title"].replace("{}, for it has no keys of its own", "{section}") + " of a section"
+    rules = {"allOf": step["allOf"]} if "allOf" in step else {}
+    return {**placed, "required": required, "properties": {"section": SECTION, **step["properties"]}, **rules}
+
+
+def _end(step: Schema, name: str) -> Schema:
+    """In a tier a step says its own end: a trim goes down to `to`."""
+    if name != "trim":
+        return step
+    properties = {key: value for key, value in step["properties"].items() if key != "floor"}
+    return {**step, "required": ["section", "to"], "properties": properties, "allOf": [{"$ref": REF + "order_or_by"}]}
+
+
+def _make_step(step: Schema, names: tuple[str, ...], where: str) -> Schema:
+    properties = {name: _example(step["properties"][name], f"{where}_{name}") for name in names}
+    title = f"a step: a mapping with one of {', '.join(names)}"
+    return {**step, "title": title, "properties": properties}
+
+
+def _example(value: Schema, name: str) -> Schema:
+    """The property of a step with a section in its examples."""
+    ended = {"to": {"chars": 800}} if name == "tier_trim" else {}
+    examples = [{"section": "recent", **{key: item for key, item in example.items() if not ended or key != "floor"}, **ended} for example in value["examples"]]
+    return {**value, "examples": examples, "$ref": REF + name}
+
+
+def render(value: Any, indent: str = "", room: int = WIDTH) -> str:
+    """JSON with whatever fits on one line on one line."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, (dict, list)) or not value or len(indent) + len(flat) <= room:
+        return flat
+    inner = indent + "  "
+    if isinstance(value, dict):
+        entries = [f"{inner}{json.dumps(key, ensure_ascii=False)}: {render(item, inner, room - len(key) - 4)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(entries) + f"\n{indent}}}"
+    return "[\n" + ",\n".join(inner + render(item, inner, room) for item in value) + f"\n{indent}]"
+
+
+def main() -> int:
+    """Writes the file, or with --check says whether it is up to date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file is out of date")
+    old = FILE.read_text(encoding="utf-8")
+    new = render(complete(json.loads(old))) + "\n"
+    if parser.parse_args().check:
+        if old != new:
+            sys.stderr.write("schemas/pack.schema.json is out of date: run tools/make_pack_schema.py\n")
+        return int(old != new)
+    FILE.write_text(new, encoding="utf-8", newline="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
