@@ -12,6 +12,7 @@ from tests.contract.sources import ROOT, list_tracked
 README = ROOT / "README.md"
 _FILE = re.compile(r"^`([\w.]+)`:[^\n]*\n\n```(?:yaml|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _RUN = re.compile(r"^```console\n\$ promptc ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = "import sys; from promptc.cli.main import main; sys.argv[0] = 'promptc'; sys.exit(main())"
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
 
@@ -56,5 +57,5 @@ def test_links_lead_somewhere(name):
 
 
 def _run_promptc(folder, arguments: str) -> str:
-    lines = _run_python(folder, "-m", "promptc", *arguments.split()).splitlines()
+    lines = _run_python(folder, "-c", _COMMAND, *arguments.split()).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
