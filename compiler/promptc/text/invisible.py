@@ -1,0 +1,52 @@
+"""Characters that show nothing: which they are, and their reversible escape `\\u{200b}`.
+
+Control characters, zero-width spaces, overrides of direction, fillers and tag characters. Joiners (U+200C, U+200D), marks of direction
+(U+200E, U+200F), variation selectors and the tags of a flag are part of ordinary writing and pass.
+"""
+
+import re
+from collections.abc import Iterator
+
+_ASCII = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
+_OTHERS = (
+    "\\x80-\\x9f\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb"
+    "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff"
+)
+_FLAG = "\\U0001f3f4[\\U000e0030-\\U000e0039\\U000e0061-\\U000e007a]{2,6}\\U000e007f"
+_IN_ASCII = re.compile(f"[{_ASCII}]")
+_FOUND = re.compile(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
+_CODE = r"u\{([0-9a-f]{1,6})\}"
+_TO_ESCAPE = re.compile(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}])|(?={_CODE}))")
+_TO_RESTORE = re.compile(rf"(?<!\\)(\\++){_CODE}")
+
+
+def iter_invisible(text: str) -> Iterator[tuple[int, str]]:
+    """The place and the name (`U+200B`) of every such character."""
+    pattern = _IN_ASCII if text.isascii() else _FOUND
+    for found in pattern.finditer(text):
+        if pattern is _IN_ASCII or found[1]:
+            yield found.start(), f"U+{ord(found[0]):04X}"
+
+
+def escape_invisible(text: str) -> str:
+    """Every such character as `\\u{...}`. Backslashes before it, or before what looks like an escape, are doubled, so that it can be
+    undone."""
+    if "\\" not in text and next(iter_invisible(text), None) is None:
+        return text
+    return _TO_ESCAPE.sub(_escaped, text)
+
+
+def restore_invisible(text: str) -> str:
+    """What `escape_invisible` was given."""
+    return _TO_RESTORE.sub(_restored, text) if "\\u{" in text else text
+
+
+def _escaped(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return found[0]
+    return found[1] * 2 + (f"\\u{{{ord(found[2]):x}}}" if found[2] else "")
+
+
+def _restored(found: re.Match[str]) -> str:
+    backslashes = "\\" * (len(found[1]) // 2)
+    return backslashes + (chr(int(found[2], 16)) if len(found[1]) % 2 else f"u{{{found[2]}}}")
