@@ -1,0 +1,127 @@
+"""Refuse a source that is too large or nests too deeply, before the recursive parser sees it."""
+
+from collections.abc import Iterator
+from math import isinf
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.template.limits import MAX_BLOCKS, MAX_BRACKETS, MAX_BRANCHES, MAX_CHAIN, MAX_DIGITS, MAX_SOURCE, MAX_TOKENS
+from promptc.template.place import Place
+
+_OPENING = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "autoescape"})
+_LOOSE = frozenset({"and", "or", "not", "if", "else"})
+
+
+def check_size(text: str, name: str, place: Place) -> Iterator[Diagnostic]:
+    """One finding when the source is over `MAX_SOURCE` bytes."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_SOURCE:
+        message = f"the template has {size} bytes; at most {MAX_SOURCE} are allowed"
+        yield Diagnostic("PC0402", message, place.find_span(name, text, 1), "split it, and `include` the parts")
+
+
+def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, place: Place) -> Iterator[Diagnostic]:
+    """At most one finding: the first bound the tokens (Jinja's `tokeniter`) break."""
+    state = _Nesting()
+    for line, kind, value in tokens:
+        found = state.read(kind, value)
+        if found:
+            code, message, help = found
+            yield Diagnostic(code, message, place.find_span(name, text, line), help)
+            return
+
+
+class _Level:
+    """One pair of brackets: how deep its operators hang on each other. `and`, `or`, `not`, `if` bind loosest, so the rest starts afresh."""
+
+    __slots__ = ("loose", "tight", "most")
+
+    def __init__(self) -> None:
+        self.loose = self.tight = self.most = 0
+
+    def part(self) -> None:
+        """An operand ends."""
+        self.most = max(self.most, self.tight)
+        self.tight = 0
+
+    def depth(self) -> int:
+        """The depth of the tree, at most."""
+        return self.loose + max(self.most, self.tight)
+
+
+_Found = tuple[str, str, str] | None
+
+
+class _Nesting:
+    def __init__(self) -> None:
+        self.levels = [_Level()]
+        self.tokens = 0
+        self.blocks: list[int] = []
+        self.tag = ""
+        self.assigns = False
+
+    def read(self, kind: str, value: str) -> _Found:
+        """Take in one token; what it breaks, or None."""
+        if kind in ("whitespace", "data", "comment"):
+            return None
+        if kind in ("variable_begin", "block_begin"):
+            self.levels, self.tokens, self.tag, self.assigns = [_Level()], 0, "?" if kind == "block_begin" else "", False
+            return None
+        if kind == "block_end":
+            return self._end_tag()
+        self.tokens += 1
+        if self.tokens > MAX_TOKENS:
+            return "PC0403", f"more than {MAX_TOKENS} tokens in one tag", "split it with `set`"
+        return self._read_number(kind, value) or self._read_word(kind, value)
+
+    def _read_number(self, kind: str, value: str) -> _Found:
+        long = kind in ("integer", "float") and len(value) > MAX_DIGITS
+        if long or (kind == "float" and isinf(float(value))):
+            return "PC0404", f"the number `{value[:20]}` is too large", f"at most {MAX_DIGITS} digits, and no more than a float holds"
+        return None
+
+    def _read_word(self, kind: str, value: str) -> _Found:
+        level = self.levels[-1]
+        if kind == "name":
+            if self.tag == "?":
+                self.tag = value
+            elif value in _LOOSE:
+                level.part()
+                level.loose += 1
+            elif value in ("in", "is"):
+                level.tight += 1
+        elif kind == "operator":
+            self._read_operator(value, level)
+        if len(self.levels) - 1 > MAX_BRACKETS:
+            return "PC0403", f"more than {MAX_BRACKETS} brackets inside each other", "split the expression with `set`"
+        if self.levels[-1].depth() > MAX_CHAIN:
+            return "PC0403", f"more than {MAX_CHAIN} operators hang on each other in one expression", "split it with `set`"
+        return None
+
+    def _read_operator(self, value: str, level: _Level) -> None:
+        if value in "([{":
+            self.levels.append(_Level())
+        elif value in ")]}" and len(self.levels) > 1:
+            self.levels.pop()
+            self.levels[-1].tight += 1 + level.depth()
+        elif value in (",", ":", "~"):
+            level.part()
+            level.most = max(level.most, level.loose + level.most) if value != "~" else level.most
+            level.loose = 0 if value != "~" else level.loose
+        elif value == "=":
+            self.assigns = self.assigns or len(self.levels) == 1
+        else:
+            level.tight += 1
+
+    def _end_tag(self) -> _Found:
+        tag, self.tag = self.tag, ""
+        if tag in _OPENING or (tag == "set" and not self.assigns):
+            self.blocks.append(0)
+            if len(self.blocks) > MAX_BLOCKS:
+                return "PC0403", f"more than {MAX_BLOCKS} statements inside each other", "move the inner ones to a macro"
+        elif tag.startswith("end") and self.blocks:
+            self.blocks.pop()
+        elif tag == "elif" and self.blocks:
+            self.blocks[-1] += 1
+            if self.blocks[-1] > MAX_BRANCHES:
+                return "PC0403", f"more than {MAX_BRANCHES} `elif` in one `if`", "look the value up in a mapping"
+        return None

@@ -1,0 +1,108 @@
+"""From whatever a template run raised to a diagnostic with the template's line."""
+
+import re
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any
+
+from jinja2 import TemplateError
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.diag.suggest import suggest
+from promptc.template.allowed import GLOBALS
+from promptc.template.compiled import Compiled
+from promptc.template.fault import Fault
+from promptc.template.place import Place
+from promptc.template.undefined import MissingFault
+
+RUN_ERRORS = (
+    TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    NameError,
+    RuntimeError,
+    MemoryError,
+    AssertionError,
+    StopIteration,
+)
+"""All that evaluating a template can raise, but for a bug of the interpreter."""
+
+
+def explain_error(error: BaseException, place: Place, root: Compiled, names: Mapping[str, Any]) -> PromptcError:
+    """One finding at the innermost line of a template that was running."""
+    compiled, line = _find_line(error.__traceback__, root)
+    span = place.find_span(compiled.name, compiled.text, line)
+    code, message, help = _explain(error, names)
+    return PromptcError([Diagnostic(code, message, span, help)])
+
+
+def _find_line(trace: TracebackType | None, root: Compiled) -> tuple[Compiled, int]:
+    found, line = root, 1
+    while trace is not None:
+        compiled = trace.tb_frame.f_globals.get("__compiled__")
+        if isinstance(compiled, Compiled):
+            found, line = compiled, compiled.find_line(trace.tb_lineno)
+        trace = trace.tb_next
+    return found, line
+
+
+def _explain(error: BaseException, names: Mapping[str, Any]) -> tuple[str, str, str]:
+    if isinstance(error, MissingFault):
+        return error.code, str(error), _suggest(error, names)
+    if isinstance(error, Fault):
+        return error.code, str(error), error.help
+    if isinstance(error, ZeroDivisionError):
+        return "PC0415", "a division by zero", "ask for zero first: `a / b if b else 0`"
+    if isinstance(error, OverflowError):
+        return "PC0416", f"a number is too large: {_clean(error)}", "use smaller numbers"
+    if isinstance(error, RecursionError):
+        return "PC0417", "the template calls itself, or its values nest, too deeply", "let the recursion end sooner"
+    if isinstance(error, MemoryError):
+        return "PC0430", "the template makes a value too large for the memory", "make less"
+    if _ARGUMENTS.search(str(error)):
+        return "PC0424", f"wrong arguments: {_clean(error)}", "see docs/templates.md"
+    return "PC0414", _clean(error), _find_hint(str(error))
+
+
+def _suggest(error: MissingFault, names: Mapping[str, Any]) -> str:
+    if error.of_names:
+        known: Iterable[Any] = [*(name for name in names if not name.startswith("__")), *GLOBALS]
+    else:
+        known = error.holder if isinstance(error.holder, Mapping) else ()
+    return suggest(str(error.name), (name for name in known if isinstance(name, str)))
+
+
+_ARGUMENTS = re.compile(r"\b\w+\(\) (got|takes|missing)|positional argument|keyword argument")
+_WORDS = (
+    (re.compile(r" at 0x[0-9a-fA-F]+"), ""),
+    (re.compile(r"'NoneType'( object)?"), "none"),
+    (re.compile(r"'str'( object)?"), "a text"),
+    (re.compile(r"'(int|float)'( object)?"), "a number"),
+    (re.compile(r"'(list|tuple|_GroupTuple)'( object)?"), "a list"),
+    (re.compile(r"'dict'( object)?"), "a mapping"),
+    (re.compile(r"'bool'( object)?"), "true or false"),
+    (re.compile(r"'generator'( object)?"), "a sequence that is not made yet"),
+    (re.compile(r"object of type "), ""),
+    (re.compile(r"instances of "), ""),
+    (re.compile(r"\w+\.<locals>\.\w+\(\)|\b(do_|sync_do_)?(\w+)\(\)"), r"`\2`"),
+)
+
+
+def _clean(error: BaseException) -> str:
+    """Python's message in an author's words, without addresses."""
+    text = str(error).split("\n")[0][:300] or type(error).__name__
+    for pattern, word in _WORDS:
+        text = pattern.sub(word, text)
+    return text
+
+
+def _find_hint(text: str) -> str:
+    if "generator" in text:
+        return "add `| list`"
+    if "NoneType" in text:
+        return "ask for none first, or give a value with `default(..., true)`"
+    return ""

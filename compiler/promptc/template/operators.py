@@ -1,0 +1,50 @@
+"""Arithmetic that says how large its result may be before it is made."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from promptc.template.context import Run
+from promptc.template.fault import refuse
+from promptc.template.format_text import format_percent
+from promptc.template.limits import MAX_BITS
+
+
+def _add(run: Run, left: Any, right: Any) -> Any:
+    if isinstance(left, str | list | tuple):
+        run.made(len(left) + (len(right) if isinstance(right, str | list | tuple) else 0))
+        return left + right
+    return bound_number(left + right)
+
+
+def _multiply(run: Run, left: Any, right: Any) -> Any:
+    for sequence, times in ((left, right), (right, left)):
+        if isinstance(sequence, str | list | tuple) and isinstance(times, int):
+            run.made(len(sequence) * max(times, 0))
+    return bound_number(left * right)
+
+
+def _power(run: Run, left: Any, right: Any) -> Any:
+    if isinstance(left, int) and isinstance(right, int) and left.bit_length() * abs(right) > 2 * MAX_BITS:
+        refuse("PC0416", f"a number of more than {MAX_BITS} bits", "use smaller numbers")
+    return bound_number(left**right)
+
+
+def _modulo(run: Run, left: Any, right: Any) -> Any:
+    return format_percent(run, left, right) if isinstance(left, str) else left % right
+
+
+def bound_number(value: Any) -> Any:
+    """The number itself, when it is not too large."""
+    if value.__class__ is int and value.bit_length() > MAX_BITS:
+        refuse("PC0416", f"a number of more than {MAX_BITS} bits", "use smaller numbers")
+    return value
+
+
+OPERATORS: dict[str, Callable[[Run, Any, Any], Any]] = {
+    "+": _add,
+    "*": _multiply,
+    "**": _power,
+    "%": _modulo,
+    "-": lambda run, left, right: bound_number(operator.sub(left, right)),
+}

@@ -1,0 +1,29 @@
+"""What an unknown name, key or attribute gives."""
+
+from jinja2 import StrictUndefined
+from jinja2.utils import missing
+
+from promptc.template.fault import Fault, name_kind, refuse
+
+
+class MissingFault(Fault):
+    """An undefined value was used: `name` is not among the parts of `holder`, or of the names themselves when that is None."""
+
+    def __init__(self, name: object, holder: object, *, of_names: bool) -> None:
+        message = f"`{name}` is not known" if of_names else f"{name_kind(holder)} has no `{name}`"
+        super().__init__("PC0410" if of_names else "PC0411", message)
+        self.name = name
+        self.holder = holder
+        self.of_names = of_names
+
+
+class Missing(StrictUndefined):
+    """Any use but `is defined` and `default` raises `MissingFault`."""
+
+    __slots__ = ()
+
+    @property
+    def _undefined_message(self) -> str:
+        if self._undefined_hint:
+            refuse("PC0411", self._undefined_hint)
+        raise MissingFault(self._undefined_name, self._undefined_obj, of_names=self._undefined_obj is missing)
