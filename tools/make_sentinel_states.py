@@ -1,7 +1,8 @@
 """Make the shared states of `fixtures/sentinel/base`: the same bytes from the same text, on every machine.
 
 `table.json` is a long log of short blocks, as a real table gives; `loaded.json` is a campaign whose memory is nearly full;
-`overfull.json` has a snapshot and a digest beyond their budgets. `--check` compares instead of writing and exits 1 on a difference.
+`overfull.json` has a snapshot and a digest beyond their budgets; `joined.json` is three short logs pasted together, ids and all.
+`--check` compares instead of writing and exits 1 on a difference.
 """
 
 import argparse
@@ -144,7 +145,11 @@ def _make(name: str) -> dict[str, Any]:
         return _state(draws, list(_blocks(draws, 600, longest=3, hinge_every=6)), factions=3, npcs=2, threads=2, digest=(4, 1, 1, 1))
     if name == "loaded":
         draws = Draws(11)
-        return _state(draws, list(_blocks(draws, 60, longest=24, hinge_every=2)), factions=9, npcs=14, threads=8, digest=(18, 10, 20, 8))
+        return _state(draws, list(_blocks(draws, 60, longest=24, hinge_every=2)), factions=9, npcs=14, threads=8, digest=(22, 11, 22, 9))
+    if name == "joined":
+        draws = Draws(17)
+        log = [block for _ in range(3) for block in _blocks(draws, 9, longest=2, hinge_every=1)]
+        return _state(draws, log, factions=3, npcs=2, threads=2, digest=(3, 1, 1, 1))
     draws = Draws(13)
     return _state(draws, list(_blocks(draws, 40, longest=2, hinge_every=6)), factions=12, npcs=60, threads=12, digest=(40, 12, 50, 12))
 
@@ -160,7 +165,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     check = parser.parse_args().check
     stale = []
-    for name in ("table", "loaded", "overfull"):
+    for name in ("table", "loaded", "overfull", "joined"):
         path, text = FOLDER / f"{name}.json", render_state(name)
         if not check:
             path.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,84 @@
+"""A case, rendered through the library: what came out, or what was found."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import promptc
+from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from tests.cases.case import ROOT, Case, read_state
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run gave. On an error `text` and `messages` are None, and `report` is there only for what cannot be fitted."""
+
+    exit: int
+    text: str | None
+    messages: tuple[Mapping[str, Any], ...] | None
+    tokens: int | None
+    report: Mapping[str, Any] | None
+    found: tuple[Diagnostic, ...]
+
+    def render_golden(self, kind: str) -> bytes:
+        """The bytes of the golden of that kind."""
+        if kind == "text":
+            return (self.text or "").encode()
+        if kind == "messages":
+            return _render_json(list(self.messages or ()))
+        if kind == "report":
+            return _render_json(self.report)
+        return render_diagnostics(self.found).encode()
+
+    @property
+    def digest(self) -> str:
+        """One value for all of it: equal runs have equal digests."""
+        whole = b"\0".join(self.render_golden(kind) for kind in ("text", "messages", "report", "diagnostics"))
+        return f"{self.exit} {hashlib.sha256(whole).hexdigest()}"
+
+
+def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Outcome:
+    """The case's outcome, run from `root`, a copy of the project or the project itself; `state` in place of its own."""
+    with contextlib.chdir(root):
+        try:
+            return _render(case, read_state(case) if state is None else state)
+        except PromptcError as error:
+            report = getattr(error, "report", None)
+            return Outcome(error.exit_code, None, None, None, report, error.diagnostics)
+
+
+def _render(case: Case, raw: bytes) -> Outcome:
+    pack = promptc.load(case.pack)
+    if case.is_check:
+        found = promptc.check(pack)
+        return Outcome(1 if found else 0, None, None, None, None, found)
+    flags = case.flags
+    axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
+    prompt = pack.render(
+        pack.load_state(raw, name=_state_name(case)),
+        budget=flags.get("budget"),
+        variants=axes,
+        patches=tuple(flags.get("patch", ())),
+        format=flags.get("format"),
+        only=flags.get("only"),
+    )
+    is_text = prompt.report["format"] == "text"
+    text = prompt.text if is_text else None
+    messages = None if is_text else tuple(prompt.messages)
+    return Outcome(0, text, messages, prompt.tokens, prompt.report, tuple(prompt.warnings))
+
+
+def _state_name(case: Case) -> str:
+    """The state's file as findings name it: relative to the root, whichever root it is."""
+    named = case.state["base"] if isinstance(case.state, dict) else case.state
+    return (case.folder / named).resolve().relative_to(ROOT).as_posix()
+
+
+def _render_json(value: Any) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
