@@ -1,3 +1,3 @@
-"""The version of this compiler; it is in every report."""
+"""The version of promptc."""
 
 VERSION = "0.1.0"

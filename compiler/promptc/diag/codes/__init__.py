@@ -2,6 +2,7 @@
 
 from promptc.diag.codes.check import CHECK_CODES
 from promptc.diag.codes.code import Code
+from promptc.diag.codes.compose import COMPOSE_CODES
 from promptc.diag.codes.counter import COUNTER_CODES
 from promptc.diag.codes.pack import PACK_CODES
 from promptc.diag.codes.read import READ_CODES
@@ -14,6 +15,7 @@ CODES: tuple[Code, ...] = (
     *READ_CODES,
     *COUNTER_CODES,
     *PACK_CODES,
+    *COMPOSE_CODES,
     *STATE_CODES,
     *TEMPLATE_CODES,
     *RENDER_CODES,

@@ -1,0 +1,147 @@
+"""What the library offers: load a pack, load a state, render."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import FitError, PromptcError, UsageError
+from promptc.frontend.load_pack import LoadedPack, load_pack
+from promptc.frontend.load_state import load_state
+from promptc.model.pack import Format
+from promptc.model.state import State
+from promptc.pipeline import Outcome, compile_prompt
+from promptc.text.meter import Meter
+
+FORMATS: tuple[Format, ...] = ("text", "messages")
+
+
+class Prompt:
+    """A compiled prompt. Frozen; its report is built when first asked for."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+
+    @property
+    def outcome(self) -> Outcome:
+        """Every stage of the render, for tools that show them."""
+        return self._outcome
+
+    @property
+    def format(self) -> Format:
+        """`text` or `messages`."""
+        return self._outcome.fitted.frame.format
+
+    @property
+    def text(self) -> str:
+        """The prompt of a text render, ending in one newline (empty when no section is present)."""
+        return self._emitted("text").text
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages of a messages render: `role` and `content`."""
+        return [dict(message) for message in self._emitted("messages").messages]
+
+    @property
+    def tokens(self) -> int:
+        """The exact count of the output, message overhead included."""
+        assert self._outcome.tokens is not None
+        return self._outcome.tokens
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report (language.md §13)."""
+        return self._outcome.report
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What was said while rendering."""
+        return self._outcome.warnings
+
+    def find_section(self, name: str) -> str:
+        """What the section added to the output, fences included; empty when it is absent. Raises `UsageError` for an unknown section."""
+        emitted = self._outcome.emitted
+        known = [section.id for section in self._outcome.fitted.frame.sections]
+        if name not in known:
+            raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=f"known: {', '.join(known)}")])
+        parts = emitted.parts if emitted is not None else ()
+        return "".join(part.text for part in parts if part.section == name and part.owner != "separator")
+
+    def _emitted(self, format: Format) -> Any:
+        if self.format != format:
+            raise UsageError(
+                [Diagnostic("PC0705", f"the prompt was rendered as {self.format}", help=f'render it with `format="{format}"`')]
+            )
+        return self._outcome.emitted
+
+
+class Pack:
+    """A loaded pack. May be used from several threads; rendering changes nothing but a memory of counts."""
+
+    def __init__(self, loaded: LoadedPack) -> None:
+        self._loaded = loaded
+        self._meter = Meter(loaded.pack.counting.counter)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """The pack at `path`, a file or a folder with `pack.yaml`."""
+        return cls(load_pack(Path(path), str(path)))
+
+    @property
+    def model(self) -> Any:
+        """The compiled pack, for tools that look into it."""
+        return self._loaded.pack
+
+    @property
+    def name(self) -> str:
+        """The pack's name."""
+        return self._loaded.pack.name
+
+    def load_state(self, given: bytes | Mapping[str, Any] | State, name: str = "state.json") -> State:
+        """A state from JSON bytes or a dict: parsed, validated, defaults filled, digested. This is linear in its size; rendering is not."""
+        return given if isinstance(given, State) else load_state(given, self._loaded.schema, name)
+
+    def compile(
+        self,
+        state: State | bytes | Mapping[str, Any],
+        *,
+        budget: int | None = None,
+        variants: Mapping[str, str] | None = None,
+        patches: Sequence[str] = (),
+        format: Format | None = None,
+        without: Sequence[str] = (),
+    ) -> Outcome:
+        """As `render`, but content that does not fit gives an outcome with errors instead of raising."""
+        if format is not None and format not in FORMATS:
+            raise UsageError([Diagnostic("PC0706", f"there is no format `{format}`", help=f"known: {', '.join(FORMATS)}")])
+        loaded = self.load_state(state)
+        return compile_prompt(
+            self._loaded.pack, loaded, self._meter, budget=budget, variants=variants, patches=patches, format=format, without=without
+        )
+
+    def render(
+        self,
+        state: State | bytes | Mapping[str, Any],
+        *,
+        budget: int | None = None,
+        variants: Mapping[str, str] | None = None,
+        patches: Sequence[str] = (),
+        format: Format | None = None,
+    ) -> Prompt:
+        """The prompt. `budget` in tokens, `variants`, `patches` and `format` take the place of the pack's own choice.
+
+        Raises `PromptcError` with `.diagnostics` for an invalid state, `FitError` with `.report` when the content does not fit.
+        """
+        outcome = self.compile(state, budget=budget, variants=variants, patches=patches, format=format)
+        if outcome.emitted is None:
+            raise FitError(outcome.errors, outcome.report)
+        return Prompt(outcome)
+
+
+def load(path: str | PathLike[str]) -> Pack:
+    """The pack at `path`, a file or a folder with `pack.yaml`. Raises `PromptcError` with every finding of the stage that fails."""
+    return Pack.load(path)
+
+
+__all__ = ["FORMATS", "FitError", "Pack", "Prompt", "PromptcError", "State", "load"]

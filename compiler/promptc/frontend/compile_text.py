@@ -1,0 +1,91 @@
+"""Expressions, inline templates and template files of a manifest, each compiled once."""
+
+from pathlib import Path, PurePosixPath
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.diag.span import Span
+from promptc.frontend.read_file import read_text
+from promptc.model.node import Node
+from promptc.template.constant_expression import constant_expression
+from promptc.template.constant_template import constant_template
+from promptc.template.load_expression import Expression, load_expression
+from promptc.template.load_template import Template, load_template
+from promptc.template.place import Place
+
+
+class TextCompiler:
+    """Compiles what a manifest names and collects what is wrong in `findings`.
+
+    A Node is compiled once, a file once; what is read goes into `files` for the pack's digest. What cannot be compiled stands as a constant, and the findings are raised before anything renders.
+    """
+
+    def __init__(self, files: dict[Path, bytes]) -> None:
+        self.findings: list[Diagnostic] = []
+        self._read = files
+        self._expressions: dict[Node, Expression] = {}
+        self._inline: dict[Node, Template] = {}
+        self._files: dict[tuple[Path, str], Template] = {}
+
+    def expression(self, node: Node) -> Expression:
+        """The expression a scalar holds; `true`, `false`, `null` and numbers stand for themselves."""
+        if node not in self._expressions:
+            self._expressions[node] = self._compile_expression(node)
+        return self._expressions[node]
+
+    def find_expression(self, node: Node | None) -> Expression | None:
+        """The expression of a key that may be absent."""
+        return self.expression(node) if node is not None else None
+
+    def inline(self, node: Node) -> Template:
+        """The inline template a string holds."""
+        if node not in self._inline:
+            try:
+                self._inline[node] = load_template(str(node.value), Place(node.span, inline=True))
+            except PromptcError as error:
+                self.findings.extend(error.diagnostics)
+                self._inline[node] = constant_template("")
+        return self._inline[node]
+
+    def find_inline(self, node: Node | None) -> Template | None:
+        """The inline template of a key that may be absent."""
+        return self.inline(node) if node is not None else None
+
+    def file(self, node: Node) -> Template:
+        """The template file a string names; a file not ending in `.j2` stands as it is."""
+        key = (node.folder, str(node.value))
+        if key not in self._files:
+            try:
+                self._files[key] = self._load_file(node)
+            except PromptcError as error:
+                self.findings.extend(error.diagnostics)
+                self._files[key] = constant_template("")
+        return self._files[key]
+
+    def text_or_file(self, node: Node) -> Template:
+        """A file name, or `{text: ...}`."""
+        return self.inline(node.value["text"]) if isinstance(node.value, dict) else self.file(node)
+
+    def _compile_expression(self, node: Node) -> Expression:
+        place = Place(node.span, inline=True)
+        if not isinstance(node.value, str):
+            return constant_expression(node.value, place)
+        try:
+            return load_expression(node.value, place)
+        except PromptcError as error:
+            self.findings.extend(error.diagnostics)
+            return constant_expression(None, place)
+
+    def _load_file(self, node: Node) -> Template:
+        name, folder = str(node.value), node.folder
+        text = self._read_text(folder, name, node.span)
+        shown = str(PurePosixPath(node.span.file).parent / name)
+        if not name.endswith(".j2"):
+            return constant_template(text, shown)
+        place = Place(Span(shown, 1, 1, text.split("\n", 1)[0][:400]), inline=False, folder=shown.removesuffix(name))
+        return load_template(text, place, load_file=lambda other: self._read_text(folder, other, node.span))
+
+    def _read_text(self, folder: Path, name: str, span: Span) -> str:
+        text = read_text(folder, name, span)
+        self._read[folder / name] = text.encode()
+        return text

@@ -1,0 +1,228 @@
+"""The way from a pack's files to a `Pack`: read, check the shape, merge bases, compile, load the counter."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.frontend.compile_text import TextCompiler
+from promptc.frontend.load_plan import PlanLoader
+from promptc.frontend.load_strain import load_strain
+from promptc.frontend.read_budget import read_fraction
+from promptc.frontend.read_file import read_pack_file
+from promptc.frontend.read_manifest import find_manifest, read_manifest
+from promptc.frontend.schema_check import StateSchema, load_state_schema
+from promptc.model.node import Node
+from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Counting, Let, Pack
+from promptc.text.counters.load_counter import load_counter
+from promptc.text.digest import render_digest
+
+_LATER = {
+    "stores": "segment stores",
+    "indexes": "retrieval indexes",
+    "tools": "tools",
+    "response": "response schemas",
+    "operations": "state operations",
+    "cache": "cache breakpoints",
+    "segments": "segment sources",
+    "retrieve": "retrieval sources",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPack:
+    """A pack and the validator of its states (None when it declares no schema)."""
+
+    pack: Pack
+    schema: StateSchema | None
+
+
+def load_pack(path: Path, shown: str) -> LoadedPack:
+    """The pack at `path` (a file, or a folder with `pack.yaml`), called `shown` in findings.
+
+    Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
+    """
+    file = find_manifest(path)
+    title = str(Path(shown) / file.name) if path.is_dir() else shown
+    files: dict[Path, bytes] = {}
+    manifest = read_manifest(file, title, files)
+    compiler = TextCompiler(files)
+    compiler.findings.extend(_iter_later(manifest))
+    schema = _load_schema(manifest, compiler, files)
+    counting = _load_counting(manifest.value["tokenizer"], compiler, files)
+    plans = PlanLoader(manifest, compiler)
+    lets, asserts, axes = _load_lets(manifest, compiler), _load_asserts(manifest, compiler), _load_axes(manifest, compiler)
+    strain = load_strain(manifest, compiler)
+    _compile_files(manifest, compiler)
+    _load_first_plan(plans, compiler)
+    if compiler.findings or counting is None:
+        raise PromptcError(compiler.findings)
+    pack = Pack(
+        name=str(manifest.value["name"].value),
+        version=str(manifest.value["version"].value),
+        folder=file.parent,
+        manifest=manifest,
+        digest=_render_pack_digest(file.parent, files),
+        counting=counting,
+        lets=lets,
+        asserts=asserts,
+        axes=axes,
+        patches=plans.patches,
+        strain=strain,
+        schema=schema.schema if schema is not None else None,
+        find_plan=plans.find_plan,
+        warnings=tuple(schema.warnings) if schema is not None else (),
+    )
+    return LoadedPack(pack, schema)
+
+
+def _load_first_plan(plans: PlanLoader, compiler: TextCompiler) -> None:
+    try:
+        plans.find_plan(Choice())
+    except PromptcError as error:
+        compiler.findings.extend(error.diagnostics)
+
+
+def _iter_later(manifest: Node) -> Iterator[Diagnostic]:
+    for owner, key, node in _iter_keys(manifest):
+        if (
+            key in _LATER
+            and not (owner is not manifest and key in ("stores", "indexes", "operations"))
+            and not (key == "cache" and node.value is False)
+        ):
+            yield Diagnostic(
+                "PC0290",
+                f"`{key}` is not in this version: {_LATER[key]} come with a later one",
+                owner.key_span(key),
+                "leave it out, or keep the content in the state",
+            )
+
+
+def _iter_keys(node: Node) -> Iterator[tuple[Node, str, Node]]:
+    if isinstance(node.value, dict):
+        for key, value in node.value.items():
+            yield node, key, value
+            yield from _iter_keys(value)
+    elif isinstance(node.value, tuple):
+        for value in node.value:
+            yield from _iter_keys(value)
+
+
+def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
+    """Every file a manifest names is read, also those of cases not chosen: the pack's digest and its findings do not depend on the choice."""
+    for _, key, node in _iter_keys(manifest):
+        if key == "template" and isinstance(node.value, str):
+            compiler.file(node)
+        elif key == "forms" and isinstance(node.value, tuple):
+            for form in node.value:
+                compiler.text_or_file(form)
+
+
+def _load_schema(manifest: Node, compiler: TextCompiler, files: dict[Path, bytes]) -> StateSchema | None:
+    state = manifest.get("state")
+    node = state.get("schema") if state is not None else None
+    if node is None:
+        return None
+    try:
+        raw = read_pack_file(node.folder, str(node.value), node.span)
+        files[node.folder / str(node.value)] = raw
+        return load_state_schema(raw, str(node.value), node.span)
+    except PromptcError as error:
+        compiler.findings.extend(error.diagnostics)
+        return None
+
+
+def _load_counting(node: Node, compiler: TextCompiler, files: dict[Path, bytes]) -> Counting | None:
+    wanted = str(node.value["use"].value if isinstance(node.value, dict) else node.value)
+    try:
+        return Counting(load_counter(wanted, folder=node.folder), wanted=wanted)
+    except PromptcError as error:
+        fallback = node.get("fallback")
+        if fallback is None:
+            compiler.findings.extend(Diagnostic(one.code, one.message, node.span, one.help) for one in error.diagnostics)
+            return None
+        margin = node.get("margin")
+        reason = error.diagnostics[0].message
+        return Counting(
+            load_counter(str(fallback.value), folder=node.folder), int(margin.value) if margin is not None else 0, wanted, reason
+        )
+
+
+def _load_lets(manifest: Node, compiler: TextCompiler) -> tuple[Let, ...]:
+    node = manifest.get("let")
+    if node is None:
+        return ()
+    return tuple(Let(name, node.key_span(name), _load_let(value, compiler)) for name, value in node.items())
+
+
+def _load_let(node: Node, compiler: TextCompiler) -> Any:
+    band, assign = node.get("band"), node.get("assign")
+    if band is not None:
+        bounds = [(read_fraction(bound), label) for label, bound in node.value["of"].items()]
+        if bounds != sorted(bounds, key=lambda pair: pair[0]):
+            compiler.findings.append(
+                Diagnostic(
+                    "PC0261", "the lower bounds of a band must rise", node.value["of"].span, "write them from the lowest to the highest"
+                )
+            )
+        return Band(compiler.expression(band), tuple(bounds))
+    if assign is not None:
+        weights = tuple((label, int(weight.value)) for label, weight in node.value["of"].items())
+        total = sum(weight for _, weight in weights)
+        if not 0 < total <= 1000:
+            compiler.findings.append(
+                Diagnostic(
+                    "PC0262",
+                    f"the weights of an assignment sum to {total}",
+                    node.value["of"].span,
+                    "they are whole numbers with a sum from 1 to 1000",
+                )
+            )
+        return Assign(compiler.expression(assign), weights)
+    return compiler.expression(node)
+
+
+def _load_asserts(manifest: Node, compiler: TextCompiler) -> tuple[Assert, ...]:
+    node = manifest.get("asserts")
+    return tuple(_load_assert(one, compiler) for one in node.value) if node is not None else ()
+
+
+def _load_assert(node: Node, compiler: TextCompiler) -> Assert:
+    level = node.get("level")
+    return Assert(
+        that=compiler.expression(node.value["that"]),
+        otherwise=compiler.inline(node.value["else"]),
+        level="error" if level is not None and level.value == "error" else "warn",
+        span=node.span,
+    )
+
+
+def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
+    node = manifest.get("variants")
+    if node is None:
+        return ()
+    axes = []
+    for name, axis in node.items():
+        default, cases = axis.get("default"), tuple(case for case, _ in axis.value["cases"].items())
+        chosen = str(default.value) if default is not None and default.value is not None else None
+        if default is not None and chosen is not None and chosen not in cases:
+            compiler.findings.append(
+                Diagnostic(
+                    "PC0263", f"the default of `{name}`, `{chosen}`, is none of its cases", default.span, f"known: {', '.join(cases)}"
+                )
+            )
+        axes.append(Axis(name, compiler.expression(axis.value["select"]), chosen, cases, node.key_span(name)))
+    return tuple(axes)
+
+
+def _render_pack_digest(folder: Path, files: dict[Path, bytes]) -> str:
+    """sha256 over (relative path, digest) of the manifest and every file it names, in the order of the paths, line ends normalised."""
+    lines = []
+    for file, raw in files.items():
+        name = Path(os.path.relpath(file, folder)).as_posix()
+        plain = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        lines.append(f"{name}\0{render_digest(plain)}\n")
+    return render_digest("".join(sorted(lines)).encode())

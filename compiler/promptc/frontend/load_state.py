@@ -1,0 +1,42 @@
+"""A state's bytes or dict, checked against the pack's schema, defaults filled in."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError, fail
+from promptc.frontend.json_io import JsonDocument, load_json
+from promptc.frontend.schema_check import StateSchema
+from promptc.model.state import State
+from promptc.text.canonical import render_canonical_json
+from promptc.text.digest import render_digest
+
+
+def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str) -> State:
+    """The state, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
+    document = load_json(given if isinstance(given, bytes) else _dump(given), name)
+    if not isinstance(document.value, dict):
+        raise fail("PC0390", "a state is a mapping (a JSON object)", document.span(""), help="enclose it in `{ }`")
+    warnings: list[Diagnostic] = []
+    value = document.value
+    if schema is not None:
+        found = schema.check(document)
+        if any(one.level == "error" for one in found):
+            raise PromptcError(found)
+        warnings = list(found)
+        value = schema.fill(value)
+    return State(value, _digest(document), name, tuple(warnings))
+
+
+def _digest(document: JsonDocument) -> str:
+    return render_digest(render_canonical_json(document.value).encode())
+
+
+def _dump(given: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(given, ensure_ascii=True).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise fail(
+            "PC0391", f"the state is not plain JSON: {error}", help="pass dicts, lists, strings, numbers, booleans and None"
+        ) from error

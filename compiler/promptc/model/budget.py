@@ -1,0 +1,54 @@
+"""Budgets and sizes as an author wrote them."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from promptc.diag.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """So many tokens or characters, or a share (0..1) of the total in tokens, read from the decimal text."""
+
+    amount: Fraction
+    unit: Literal["tokens", "chars", "share"]
+
+    def tokens(self, total: int) -> int:
+        """The size in tokens of a total of `total` tokens: the floor of a share. Not for characters."""
+        return int(self.amount * total) if self.unit == "share" else int(self.amount)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A section's cap: `cap` (a number, share or characters), or shares with `min`, `max` and `grow`."""
+
+    span: Span
+    cap: Size | None = None
+    min: Size | None = None
+    grow: Fraction = Fraction(0)
+    over: Literal["error", "warn"] = "error"
+
+    @property
+    def is_share(self) -> bool:
+        """True when the grant depends on what others leave: a percentage, or `grow`."""
+        return self.grow > 0 or (self.cap is not None and self.cap.unit == "share")
+
+    @property
+    def is_percent(self) -> bool:
+        """True for a percentage without `grow`."""
+        return self.grow == 0 and self.cap is not None and self.cap.unit == "share"
+
+
+@dataclass(frozen=True, slots=True)
+class TotalBudget:
+    """The whole prompt's budget in tokens: `context - reserve`."""
+
+    context: int
+    reserve: int
+    span: Span
+
+    @property
+    def total(self) -> int:
+        """What a prompt may hold, in tokens."""
+        return self.context - self.reserve

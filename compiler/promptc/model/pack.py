@@ -1,0 +1,173 @@
+"""A loaded pack: what holds for every render, and the way to the plan of one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.span import Span
+from promptc.model.budget import TotalBudget
+from promptc.model.node import Node
+from promptc.model.section import Fence, Role, Section
+from promptc.model.step import Step
+from promptc.template.load_expression import Expression
+from promptc.template.load_template import Template
+from promptc.text.counters.counter import Counter
+
+Policy = Literal["escape", "reject", "keep"]
+Format = Literal["text", "messages"]
+
+
+@dataclass(frozen=True, slots=True)
+class Guarding:
+    """What is done with forged fences, special tokens and invisible characters in rendered content."""
+
+    fences: Policy = "escape"
+    special_tokens: Policy = "escape"
+    invisible: Policy = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePlan:
+    """One message of the output: its role and the sections it may hold. `each` marks a section whose items are messages."""
+
+    role: Role
+    sections: tuple[str, ...]
+    each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """How the emitted sections become text or messages."""
+
+    span: Span
+    format: Format = "text"
+    messages: tuple[MessagePlan, ...] = ()
+    fence: Fence | None = None
+    separator: str = "\n"
+    guarding: Guarding = Guarding()
+    warn_chars: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The effective pack of one choice: variants, patches and strain tiers merged and compiled."""
+
+    sections: tuple[Section, ...]
+    truncate: tuple[Step, ...]
+    output: Output
+    budget: TotalBudget
+
+    def find_section(self, name: str) -> Section | None:
+        """The section of that id, or None."""
+        return next((section for section in self.sections if section.id == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What selects a plan: a case for each axis (None: no case applies), patches, how many strain tiers are in force, and patches their `do` uses."""
+
+    cases: tuple[tuple[str, str | None], ...] = ()
+    patches: tuple[str, ...] = ()
+    tiers: int = 0
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A number's label by ascending lower bounds; below the lowest, the lowest."""
+
+    value: Expression
+    bounds: tuple[tuple[Fraction, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """A label drawn by weight as a pure function of an id."""
+
+    value: Expression
+    weights: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """A named value."""
+
+    name: str
+    span: Span
+    value: Expression | Band | Assign
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    """A condition the state must meet, and what to say when it does not."""
+
+    that: Expression
+    otherwise: Template
+    level: Literal["warn", "error"]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A variant axis: the expression that names a case, the default, and the cases' names."""
+
+    name: str
+    select: Expression
+    default: str | None
+    cases: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A strain tier: its threshold, the pressure under which it is left, and what it does to the selection."""
+
+    name: str
+    at: Fraction
+    leave: Fraction
+    do: tuple[Step, ...] | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Strain:
+    """How pressure is measured and what tiers follow from it. `count` is None for its default."""
+
+    tiers: tuple[Tier, ...]
+    span: Span
+    previous: Expression | None = None
+    count: tuple[str, ...] | None = None
+    watch: tuple[tuple[str, Template], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """The counter in force, per cent of the total held back, and why it is not the first choice (empty when it is)."""
+
+    counter: Counter
+    margin: int = 0
+    wanted: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pack:
+    """A pack: read, checked in shape, its bases merged. `find_plan` gives the compiled plan of a choice, the same object for the same choice."""
+
+    name: str
+    version: str
+    folder: Path
+    manifest: Node
+    digest: str
+    counting: Counting
+    lets: tuple[Let, ...]
+    asserts: tuple[Assert, ...]
+    axes: tuple[Axis, ...]
+    patches: Mapping[str, Node]
+    strain: Strain | None
+    schema: Mapping[str, Any] | None
+    find_plan: Callable[[Choice], Plan]
+    warnings: tuple[Diagnostic, ...] = ()

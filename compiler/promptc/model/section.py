@@ -1,0 +1,153 @@
+"""A section as the effective manifest declares it, compiled."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from promptc.diag.span import Span
+from promptc.model.budget import Budget, Size
+from promptc.model.step import Step
+from promptc.template.load_expression import Expression
+from promptc.template.load_template import Template
+
+Role = Literal["system", "developer", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """The lines that enclose a section or an item."""
+
+    open: Template
+    close: Template
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How far back a section looks. An expression for `last` is clamped to `min + step - 1` .. `max`."""
+
+    span: Span
+    last: int | Expression
+    min: int = 0
+    max: int | None = None
+    step: int = 1
+    whole: Literal["item", "group"] = "item"
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The newest `last` items among `within` places that `where` holds for (`anchors`, `keep`)."""
+
+    where: Expression
+    last: Expression | None
+    within: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Dedupe:
+    """Removal of items whose text `by` was met before."""
+
+    by: Expression
+    against: tuple[str, ...] = ()
+    keep: Literal["first", "last"] = "first"
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One key of a sort."""
+
+    by: Expression
+    desc: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LimitPer:
+    """How many items of each value of `by` pass."""
+
+    by: Expression
+    caps: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many items remain: the first or the last so many."""
+
+    count: int
+    side: Literal["first", "last"] = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Items of equal key, gathered at the first one's place."""
+
+    by: Expression
+    header: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageForm:
+    """Each item a message of its own."""
+
+    role: Expression
+    content: Expression
+    parts: tuple[str, ...]
+    roles: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TrimEach:
+    """A cut of every item's text to a size."""
+
+    to: Size
+    at: Literal["paragraph", "sentence", "line", "word", "token"]
+    marker: Template | None
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The item pipeline of a section, in its fixed order (language.md §4)."""
+
+    span: Span
+    source: Expression
+    forms: tuple[Template, ...] = ()
+    message: MessageForm | None = None
+    id: Expression | None = None
+    number: Expression | None = None
+    where: Expression | None = None
+    window: Window | None = None
+    anchors: Matches | None = None
+    keep: tuple[Matches, ...] = ()
+    dedupe: Dedupe | None = None
+    sort: tuple[SortKey, ...] = ()
+    limit_per: LimitPer | None = None
+    limit: Limit | None = None
+    group: Group | None = None
+    tally: Expression | None = None
+    trim_each: TrimEach | None = None
+    fence: Fence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section. Exactly one of `text` (a template or constant text) and `items` is its source.
+
+    `reads` are the static paths of every expression and template that its selection evaluates.
+    """
+
+    id: str
+    title: str
+    role: Role
+    span: Span
+    note: str = ""
+    when: Expression | None = None
+    pinned: bool = False
+    required: bool = False
+    header: Template | None = None
+    budget: Budget | None = None
+    fence: Fence | None = None
+    separator: str | None = None
+    text: Template | None = None
+    items: Items | None = None
+    overflow: tuple[Step, ...] = ()
+    reads: frozenset[tuple[str, ...]] = frozenset()

@@ -1,0 +1,133 @@
+"""What the passes hand on. Each stage holds the one before it, so that `explain` can show any of them.
+
+Counts are in the counter's *units*: tokens for a tokenizer, characters for `chars/4` (four units a token).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.pack import Choice, Format, Pack, Plan
+from promptc.model.section import Section
+from promptc.model.state import State
+from promptc.model.step import Step
+from promptc.text.guard import Finding, Guard
+from promptc.text.meter import Meter
+
+SectionState = Literal["present", "empty", "off", "dropped"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out."""
+
+    pack: Pack
+    state: State
+    meter: Meter
+    names: Mapping[str, Any]
+    choice: Choice
+    format: Format
+    total: int
+    without: frozenset[str] = frozenset()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """The smallest thing kept or cut whole.
+
+    `value` is the author's data, untouched. `raw` is its rendered text without final line ends, `text` the same guarded.
+    `unit` is shared by items that live and die together. `content` is a message item's list of parts, None for plain text.
+    """
+
+    id: str
+    number: int
+    value: Any
+    raw: str
+    text: str
+    anchor: bool = False
+    kept: bool = False
+    windowed: bool = True
+    key: Any = None
+    unit: int = 0
+    role: str = ""
+    content: tuple[Mapping[str, Any], ...] | None = None
+    open: str = ""
+    close: str = ""
+    found: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupHeader:
+    """A group's key and its guarded header line (empty: none)."""
+
+    key: Any
+    header: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """One section after selection: its items in order, before any budget. `left_out` counts items by stage."""
+
+    section: Section
+    state: SectionState
+    items: tuple[Item, ...] = ()
+    groups: tuple[GroupHeader, ...] = ()
+    open: str = ""
+    close: str = ""
+    header: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    tally: Mapping[str, int] = field(default_factory=dict)
+    is_partial: bool = False
+    warnings: tuple[Diagnostic, ...] = ()
+    names: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """All sections selected under one plan, the guard they were rendered with, and the fences it guards by section."""
+
+    bound: Bound
+    plan: Plan
+    choice: Choice
+    guard: Guard
+    fences: Mapping[str, tuple[str, str]]
+    sections: tuple[Selected, ...]
+
+    def find_selected(self, name: str) -> Selected | None:
+        """The section of that id, or None."""
+        return next((one for one in self.sections if one.section.id == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """Spent over allowed, in tokens; compared by cross-multiplication."""
+
+    spent: int
+    allowed: int
+
+    def reaches(self, threshold: Fraction) -> bool:
+        """True when spent / allowed >= threshold; 0 / 0 is 0."""
+        if not self.allowed:
+            return threshold <= 0
+        return self.spent * threshold.denominator >= threshold.numerator * self.allowed
+
+    @property
+    def percent(self) -> int:
+        """The floor of 100 times the pressure."""
+        return 100 * self.spent // self.allowed if self.allowed else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strained:
+    """The selection under the strain tier that was found. `steps` are the tier's `do`, `raises` the watched sections that would raise it."""
+
+    selection: Selection
+    first: Selection
+    tier: int
+    pressure: Pressure
+    steps: tuple[Step, ...]
+    raises: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    warnings: tuple[Diagnostic, ...] = ()

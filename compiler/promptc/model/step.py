@@ -1,0 +1,101 @@
+"""The step vocabulary (language.md §5), as data. `label` is a step's address, such as `recent.overflow[0]`."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from promptc.diag.span import Span
+from promptc.model.budget import Size
+from promptc.template.load_expression import Expression
+from promptc.template.load_template import Template
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What every step has: its section, its address and its place."""
+
+    section: str
+    label: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked(Step):
+    """A step that goes through items by predicate classes (`order`) or by a value (`by`), oldest first within one."""
+
+    order: tuple[Expression, ...] = ()
+    by: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trim(Ranked):
+    """Shortens text at a boundary."""
+
+    at: Literal["paragraph", "sentence", "line", "word", "token"] = "sentence"
+    side: Literal["end", "start", "middle"] = "end"
+    to: Size | None = None
+    floor: Size | None = None
+    marker: Template | None = None
+    warn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evict(Ranked):
+    """Removes whole items, or whole groups."""
+
+    whole: Literal["item", "group"] = "item"
+    step: int = 1
+    floor: int = 0
+    marker: Template | None = None
+    warn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shorten(Ranked):
+    """Takes items to their next form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lower(Step):
+    """Removes all items with the greatest value of `by`, one level a notch; values up to `floor` stay."""
+
+    by: Expression
+    floor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recap(Step):
+    """Replaces the oldest part of the items that pass `where` by one new item."""
+
+    template: Template
+    older: Fraction = Fraction(1)
+    where: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replace(Step):
+    """Replaces all items by one new item."""
+
+    template: Template
+
+
+@dataclass(frozen=True, slots=True)
+class Drop(Step):
+    """Removes the section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fail(Step):
+    """Stops with an error that names the section and the tokens missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Step):
+    """Goes on with the section's own ladder; only in `truncate`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use(Step):
+    """Applies a named patch; only in a tier's `do`."""
+
+    patch: str

@@ -1,0 +1,135 @@
+"""`dedupe`, `sort`, `limit_per`, `limit` and `group`, in that order, over what was read (language.md §4)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+from typing import Any
+
+from promptc.diag.errors import fail
+from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey
+from promptc.passes.read_items import Read
+from promptc.passes.scope import evaluate_key
+from promptc.template.load_expression import Expression
+from promptc.text.normalize import normalize
+
+Bind = Callable[[Read], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arranged:
+    """The elements that remain, in order, their group keys, and what each stage left out."""
+
+    items: tuple[Read, ...]
+    keys: tuple[Any, ...]
+    left_out: Mapping[str, int]
+
+
+def arrange_items(items: Items, read: Sequence[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> Arranged:
+    """`read` after the stages the section declares. `against` holds the author's data that earlier sections selected, by section."""
+    left_out: dict[str, int] = {}
+    kept = list(read)
+    if items.dedupe is not None:
+        kept = _count("dedupe", kept, _dedupe(items.dedupe, kept, bind, against, section), left_out)
+    if items.sort:
+        kept = _sort(items.sort, kept, bind, section)
+    if items.limit_per is not None:
+        kept = _count("limit_per", kept, _limit_per(items.limit_per, kept, bind, section), left_out)
+    if items.limit is not None:
+        kept = _count("limit", kept, _limit(items.limit, kept), left_out)
+    if items.group is None:
+        return Arranged(tuple(kept), (None,) * len(kept), left_out)
+    return _group(items.group.by, kept, bind, section, left_out)
+
+
+def _count(stage: str, before: list[Read], after: list[Read], left_out: dict[str, int]) -> list[Read]:
+    if len(after) < len(before):
+        left_out[stage] = len(before) - len(after)
+    return after
+
+
+def _dedupe(dedupe: Dedupe, read: list[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> list[Read]:
+    def key(names: Mapping[str, Any]) -> str:
+        value = evaluate_key(dedupe.by, names, f"`dedupe.by` of `{section}`")
+        text = "" if value is None else str(value)
+        return text if dedupe.exact else normalize(text)
+
+    met = {key(bind(Read(-1, -1, value))) for name in dedupe.against for value in against[name]}
+    remaining: list[Read] = []
+    for one in reversed(read) if dedupe.keep == "last" else read:
+        text = key(bind(one))
+        if text not in met:
+            met.add(text)
+            remaining.append(one)
+    return remaining[::-1] if dedupe.keep == "last" else remaining
+
+
+def _sort(keys: Sequence[SortKey], read: list[Read], bind: Bind, section: str) -> list[Read]:
+    ordered = list(read)
+    for key in reversed(keys):
+        ranks = {one.place: _rank(key.by, bind(one), section) for one in ordered}
+        ordered.sort(key=cmp_to_key(lambda left, right, ranks=ranks, desc=key.desc: _compare(ranks[left.place], ranks[right.place], desc)))  # type: ignore[misc]
+    return ordered
+
+
+def _rank(by: Expression, names: Mapping[str, Any], section: str) -> tuple[int, Any]:
+    """Numbers before text, none last; another kind is an error."""
+    value = by.evaluate(names)
+    if value is None:
+        return 2, 0
+    if isinstance(value, str):
+        return 1, value
+    if isinstance(value, int | float):
+        return 0, value
+    raise fail("PC0513", f"`{section}` cannot sort by {type(value).__name__}", by.span, help="sort by a number or a text")
+
+
+def _compare(left: tuple[int, Any], right: tuple[int, Any], desc: bool) -> int:
+    if left == right:
+        return 0
+    if left[0] != right[0]:
+        return -1 if left[0] < right[0] else 1
+    return -1 if (left[1] < right[1]) != desc else 1
+
+
+def _limit_per(limit: LimitPer, read: list[Read], bind: Bind, section: str) -> list[Read]:
+    room = dict(limit.caps)
+    passing: list[Read] = []
+    for one in read:
+        key = evaluate_key(limit.by, bind(one), f"`limit_per.by` of `{section}`")
+        name = _spell(key)
+        if one.kept or name not in room:
+            passing.append(one)
+        elif room[name] > 0:
+            room[name] -= 1
+            passing.append(one)
+    return passing
+
+
+def _spell(key: Any) -> str:
+    """A key as it is written in YAML: `true`, `null`, `3`."""
+    if key is None:
+        return "null"
+    return str(key).lower() if isinstance(key, bool) else str(key)
+
+
+def _limit(limit: Limit, read: list[Read]) -> list[Read]:
+    ordinary = [one for one in read if not one.kept]
+    chosen = ordinary[: limit.count] if limit.side == "first" else ordinary[max(0, len(ordinary) - limit.count) :]
+    places = {one.place for one in chosen}
+    return [one for one in read if one.kept or one.place in places]
+
+
+def _group(by: Expression, read: list[Read], bind: Bind, section: str, left_out: Mapping[str, int]) -> Arranged:
+    groups: dict[Any, list[Read]] = {}
+    for one in read:
+        groups.setdefault(_typed(evaluate_key(by, bind(one), f"`group.by` of `{section}`")), []).append(one)
+    return Arranged(
+        items=tuple(one for members in groups.values() for one in members),
+        keys=tuple(key[1] for key, members in groups.items() for _ in members),
+        left_out=left_out,
+    )
+
+
+def _typed(key: Any) -> tuple[str, Any]:
+    """Tells `true` from 1 and 1 from 1.0, which Python holds equal."""
+    return type(key).__name__, key

@@ -1,0 +1,157 @@
+"""First pass: asserts, `let`, the choice of variants and patches, the budget."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError, UsageError, fail
+from promptc.diag.suggest import suggest
+from promptc.model.pack import Assign, Axis, Band, Choice, Format, Let, Pack
+from promptc.model.stages import Bound
+from promptc.model.state import State
+from promptc.text.meter import Meter
+
+COUNTER = "__counter__"
+
+
+def bind(
+    pack: Pack,
+    state: State,
+    meter: Meter,
+    *,
+    budget: int | None = None,
+    variants: Mapping[str, str] | None = None,
+    patches: Sequence[str] = (),
+    format: Format | None = None,
+    without: Sequence[str] = (),
+) -> Bound:
+    """The pack bound to a state. `budget` (tokens), `variants`, `patches` and `format` take the place of what the pack and the state say.
+
+    Raises `UsageError` for an unknown axis, case or patch that was asked for, `PromptcError` for a failed assert, a `let` that cannot be
+    evaluated, or a state that selects no case.
+    """
+    names: dict[str, Any] = {"state": state.value, COUNTER: meter.counter}
+    warnings = _check_asserts(pack, names)
+    for let in pack.lets:
+        names[let.name] = _evaluate_let(let, names)
+    _check_sections(pack, without)
+    choice = Choice(_choose_cases(pack.axes, names, variants or {}), _check_patches(pack, patches))
+    plan = pack.find_plan(choice)
+    total = budget if budget is not None else plan.budget.total
+    if total <= 0:
+        raise fail(
+            "PC0501", f"the budget leaves {total} tokens for the prompt", plan.budget.span, help="make `context` larger than `reserve`"
+        )
+    counting = pack.counting
+    if counting.reason:
+        total = total * (100 - counting.margin) // 100
+        warnings.append(_report_fallback(pack))
+    return Bound(
+        pack,
+        state,
+        meter,
+        names,
+        choice,
+        format or plan.output.format,
+        total,
+        frozenset(without),
+        (*pack.warnings, *state.warnings, *warnings),
+    )
+
+
+def _check_sections(pack: Pack, names: Sequence[str]) -> None:
+    known = [name for name, _ in pack.manifest.value["sections"].items()]
+    for name in names:
+        if name not in known:
+            raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, known))])
+
+
+def _report_fallback(pack: Pack) -> Diagnostic:
+    counting = pack.counting
+    message = f"counted with `{counting.counter.name}`, not `{counting.wanted}`: {counting.reason}"
+    return Diagnostic(
+        "PC0502",
+        message,
+        pack.manifest.value["tokenizer"].span,
+        f"{counting.margin} % of the budget is held back" if counting.margin else "",
+        "warn",
+    )
+
+
+def _check_asserts(pack: Pack, names: Mapping[str, Any]) -> list[Diagnostic]:
+    failed = [one for one in pack.asserts if not one.that.evaluate(names)]
+    found = [Diagnostic("PC0503", one.otherwise.render(names).strip(), one.span, level=one.level) for one in failed]
+    if any(one.level == "error" for one in found):
+        raise PromptcError(found)
+    return found
+
+
+def _evaluate_let(let: Let, names: Mapping[str, Any]) -> Any:
+    if isinstance(let.value, Band):
+        return _find_band(let, let.value, names)
+    if isinstance(let.value, Assign):
+        return _draw(let, let.value, names)
+    return let.value.evaluate(names)
+
+
+def _find_band(let: Let, band: Band, names: Mapping[str, Any]) -> str:
+    number = band.value.evaluate(names)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise fail("PC0504", f"the band `{let.name}` needs a number, not {number!r}", band.value.span)
+    label = band.bounds[0][1]
+    for bound, name in band.bounds:
+        if number >= bound:
+            label = name
+    return label
+
+
+def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
+    key = assign.value.evaluate(names)
+    if isinstance(key, bool) or not isinstance(key, str | int):
+        raise fail("PC0505", f"the assignment `{let.name}` needs a text or a whole number as its id, not {key!r}", assign.value.span)
+    draws = [
+        (sha256(f"{let.name}\0{key}\0{label}\0{turn}\0".encode()).digest(), label)
+        for label, weight in assign.weights
+        for turn in range(1, weight + 1)
+    ]
+    return max(draws)[1]
+
+
+def _choose_cases(axes: Sequence[Axis], names: dict[str, Any], asked: Mapping[str, str]) -> tuple[tuple[str, str | None], ...]:
+    known = [axis.name for axis in axes]
+    for name in asked:
+        if name not in known:
+            raise UsageError([Diagnostic("PC0701", f"the pack has no variant axis `{name}`", help=suggest(name, known))])
+    chosen: dict[str, str | None] = {}
+    names["variant"] = chosen
+    for axis in axes:
+        chosen[axis.name] = _choose_case(axis, names, asked.get(axis.name))
+    return tuple(chosen.items())
+
+
+def _choose_case(axis: Axis, names: Mapping[str, Any], asked: str | None) -> str | None:
+    if asked is not None:
+        if asked not in axis.cases:
+            raise UsageError([Diagnostic("PC0702", f"the axis `{axis.name}` has no case `{asked}`", help=suggest(asked, axis.cases))])
+        return asked
+    value = axis.select.evaluate(names)
+    if isinstance(value, str) and value in axis.cases:
+        return value
+    if axis.default is None:
+        shown = "nothing" if value is None else f"`{value}`"
+        help = suggest(str(value), axis.cases) if value is not None else f"known: {', '.join(axis.cases)}"
+        raise fail(
+            "PC0506",
+            f"the state selects {shown} on the axis `{axis.name}`, which has no such case and no default",
+            axis.select.span,
+            help=help,
+        )
+    return axis.default
+
+
+def _check_patches(pack: Pack, patches: Sequence[str]) -> tuple[str, ...]:
+    for name in patches:
+        if name not in pack.patches:
+            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patches))])
+    return tuple(patches)

@@ -1,0 +1,262 @@
+"""The fitting pass: grants, each section's ladder to its cap, then `truncate` to the total (architecture §2).
+
+Every ladder is expanded to notches without looking at its target, and what remains is what its shortest prefix that meets
+the target leaves. Results therefore nest: a larger total never removes content.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.section import Section
+from promptc.model.stages import Selected, Strained
+from promptc.passes.frame import Frame, load_frame
+from promptc.passes.grant import Claim, find_shares
+from promptc.passes.ladder import Expander, LadderRun, run_ladder
+from promptc.passes.section_fit import SectionFit
+from promptc.passes.tape import Tape
+
+NEVER = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """A selection brought within its budgets, or what was tried (`errors`, `missing` tokens). Counts are in units, grants in tokens."""
+
+    strained: Strained
+    frame: Frame
+    fits: Mapping[str, SectionFit]
+    demand: Mapping[str, int]
+    done: LadderRun | None
+    after_do: Mapping[str, int]
+    grants: Mapping[str, int]
+    ladders: Mapping[str, LadderRun]
+    charges: Mapping[str, int]
+    truncated: LadderRun | None
+    tape: Tape | None
+    errors: tuple[Diagnostic, ...] = ()
+    short: str = ""
+    missing: int = 0
+
+
+def fit(strained: Strained) -> Fitted:
+    """Fits a selection. Never raises for content that is too large: `errors` says so."""
+    return _Fitting(strained).run()
+
+
+def count_demand(frame: Frame, selected: Selected) -> int:
+    """A section's charge in units before any step."""
+    return SectionFit(selected, 0, frame).count_charge() if selected.items else 0
+
+
+class _Fitting:
+    """The steps of one fit, in order."""
+
+    def __init__(self, strained: Strained) -> None:
+        selection = strained.selection
+        bound = selection.bound
+        self._strained = strained
+        self._total = bound.total
+        self._unit = bound.meter.counter.unit
+        self._meter = bound.meter
+        self._frame = load_frame(selection.plan, bound.format, bound.meter)
+        self._guard = selection.guard
+        self._fits = self._load_fits()
+        self._expander = Expander(self._fits, self._guard, self._total)
+        self._errors: list[Diagnostic] = []
+        self._short = ""
+        self._missing = 0
+
+    def run(self) -> Fitted:
+        """Do, grant, the sections' ladders, the total's."""
+        demand = self._count_charges()
+        done = self._do()
+        after_do = self._count_charges()
+        self._check_pinned(after_do)
+        ladders = self._run_chars()
+        grants = self._grant()
+        ladders |= self._run_sections(grants)
+        charges = self._count_charges()
+        tape, truncated = self._truncate() if not self._errors else (None, None)
+        return Fitted(
+            self._strained,
+            self._frame,
+            self._fits,
+            demand,
+            done,
+            after_do,
+            grants,
+            ladders,
+            charges,
+            truncated,
+            tape,
+            tuple(self._errors),
+            self._short,
+            self._missing,
+        )
+
+    def _load_fits(self) -> dict[str, SectionFit]:
+        sections = self._strained.selection.sections
+        return {one.section.id: SectionFit(one, part, self._frame) for part, one in enumerate(sections) if one.items}
+
+    def _count_charges(self) -> dict[str, int]:
+        return {name: fit.count_charge() for name, fit in self._fits.items()}
+
+    def _do(self) -> LadderRun | None:
+        """A tier's steps: done whole, once, whatever the budget."""
+        if not self._strained.steps:
+            return None
+        return run_ladder(self._expander.iter_steps(self._strained.steps), self._count_sum, NEVER, self._total, protect_min=False)
+
+    def _count_sum(self) -> int:
+        return sum(fit.count_charge() for fit in self._fits.values())
+
+    # --- caps ---
+
+    def _check_pinned(self, charges: Mapping[str, int]) -> None:
+        for name, fit in self._fits.items():
+            budget = fit.section.budget
+            if not fit.section.pinned or budget is None or budget.cap is None:
+                continue
+            is_chars = budget.cap.unit == "chars"
+            spent = fit.count_chars() if is_chars else self._meter.tokens(charges[name])
+            cap = budget.cap.tokens(self._total)
+            if spent > cap:
+                noun = "characters" if is_chars else "tokens"
+                message = f"`{name}` is capped at {cap} but needs {spent} pinned {noun}"
+                found = Diagnostic(
+                    "PC0530",
+                    message,
+                    budget.span,
+                    f"raise its budget to {spent}, or shorten it",
+                    budget.over if budget.over == "warn" else "error",
+                )
+                self._fail(found, name, spent - cap)
+
+    def _fail(self, found: Diagnostic, section: str, missing: int) -> None:
+        self._errors.append(found)
+        if found.level == "error" and not self._short:
+            self._short, self._missing = section, missing
+
+    def _run_chars(self) -> dict[str, LadderRun]:
+        """Caps in characters run first; what their ladders leave is the section's fixed charge."""
+        runs = {}
+        for name, fit in self._fits.items():
+            cap = fit.section.budget.cap if fit.section.budget is not None and not fit.section.pinned else None
+            if cap is not None and cap.unit == "chars":
+                runs[name] = self._run_section(name, fit.count_chars, cap.tokens(self._total), "characters", 1)
+        return runs
+
+    def _grant(self) -> dict[str, int]:
+        """The grant in tokens of every section that has one; number caps are their own."""
+        fixed = self._frame.fixed // self._unit
+        percents: dict[str, Claim] = {}
+        grows: dict[str, Claim] = {}
+        numbers: dict[str, int] = {}
+        for name, fit in self._fits.items():
+            section, demand = fit.section, self._meter.tokens(fit.count_charge())
+            budget = section.budget
+            if (
+                section.pinned
+                or budget is None
+                or (budget.cap is None and not budget.is_share)
+                or (budget.cap is not None and budget.cap.unit == "chars")
+            ):
+                fixed += demand
+            elif budget.is_share:
+                claim = self._find_claim(name, section, demand)
+                fixed += claim.floor
+                (percents if budget.is_percent else grows)[name] = claim
+            elif budget.cap is not None:
+                numbers[name] = budget.cap.tokens(self._total)
+                fixed += min(demand, numbers[name])
+        return {**numbers, **find_shares(percents, grows, self._total - fixed)}
+
+    def _find_claim(self, name: str, section: Section, demand: int) -> Claim:
+        budget = section.budget
+        assert budget is not None
+        least = min(demand, budget.min.tokens(self._total)) if budget.min is not None else 0
+        floor = max(least, self._find_least(name))
+        if budget.is_percent and budget.cap is not None:
+            return Claim(floor, min(Fraction(demand), budget.cap.amount * self._total), budget.cap.amount)
+        most = budget.cap.tokens(self._total) if budget.cap is not None else demand
+        return Claim(floor, Fraction(min(demand, most)), budget.grow)
+
+    def _find_least(self, name: str) -> int:
+        """The least charge in tokens the section's ladder can leave: the ladder of a copy, run to its end."""
+        copy = self._copy_fit(name)
+        expander = Expander({name: copy}, self._guard, self._total)
+        run = run_ladder(expander.iter_section(name), copy.count_charge, NEVER, self._total, protect_min=True)
+        return self._meter.tokens(run.low)
+
+    def _copy_fit(self, name: str) -> SectionFit:
+        fit = self._fits[name]
+        copy = SectionFit(fit.selected, fit.part, self._frame)
+        if self._strained.steps:
+            expander = Expander({name: copy}, self._guard, self._total)
+            run_ladder(expander.iter_steps(self._strained.steps), copy.count_charge, NEVER, self._total, protect_min=False)
+        return copy
+
+    def _run_sections(self, grants: Mapping[str, int]) -> dict[str, LadderRun]:
+        return {
+            name: self._run_section(name, self._fits[name].count_charge, grants[name], "tokens", self._unit)
+            for name in self._fits
+            if name in grants
+        }
+
+    def _run_section(self, name: str, count: Callable[[], int], cap: int, noun: str, unit: int) -> LadderRun:
+        fit = self._fits[name]
+        budget = fit.section.budget
+        is_share = budget is not None and budget.is_share
+        run = run_ladder(self._expander.iter_section(name), count, cap * unit, self._total, protect_min=is_share)
+        if not run.is_met:
+            missing = -(-(run.low - run.target) // unit)
+            spent = -(-run.low // unit)
+            why = "a `fail` step was reached" if run.failed is not None else "its ladder is spent"
+            message = f"`{name}` is capped at {cap} {noun} but its ladder leaves {spent}: {why}, {missing} {noun} are missing"
+            span = run.failed.span if run.failed is not None else budget.span if budget is not None else fit.section.span
+            self._fail(Diagnostic("PC0531", message, span, "raise the cap, or give `overflow` a step that can go further"), name, missing)
+        return run
+
+    # --- the total ---
+
+    def _truncate(self) -> tuple[Tape, LadderRun]:
+        tape = Tape(self._meter, self._frame.trail, self._frame.overhead)
+        by_part = {fit.part: fit for fit in self._fits.values()}
+        for part in self._frame.order():
+            if part in by_part:
+                by_part[part].lay(tape)
+        fixed = self._frame.fixed
+        steps = self._strained.selection.plan.truncate
+        run = run_ladder(
+            self._expander.iter_steps(steps), lambda: tape.units + fixed, self._total * self._unit, self._total, protect_min=True
+        )
+        if not run.is_met:
+            self._fail_total(run)
+        return tape, run
+
+    def _fail_total(self, run: LadderRun) -> None:
+        missing = -(-(run.low - run.target) // self._unit)
+        holding = [(name, self._meter.tokens(fit.count_charge())) for name, fit in self._fits.items() if not fit.is_empty]
+        largest = sorted(holding, key=lambda pair: (-pair[1], pair[0]))[:4]
+        shown = ", ".join(f"`{name}` {tokens}" for name, tokens in largest)
+        pinned = sum(tokens for name, tokens in holding if self._fits[name].section.pinned)
+        why = (
+            f"pinned content alone needs {pinned}"
+            if pinned > self._total
+            else "`truncate` is spent"
+            if run.failed is None
+            else "a `fail` step was reached"
+        )
+        message = f"the prompt does not fit {self._total} tokens: {why}, {missing} tokens are missing (largest: {shown})"
+        section = run.failed.section if run.failed is not None else ""
+        span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
+        self._fail(
+            Diagnostic("PC0532", message, span, "raise the budget, shorten what is pinned, or let `truncate` go further"), section, missing
+        )
+
+
+def iter_alive(fitted: Fitted) -> Iterator[SectionFit]:
+    """The sections that still hold something, in the manifest's order."""
+    return (fit for fit in fitted.fits.values() if not fit.is_empty)

@@ -1,0 +1,212 @@
+"""Reading a list out of the state: `from`, `where`, `window`, `anchors`, `keep` (language.md §4).
+
+The list is read from its newest end and only as far as the section looks, so that a window costs what it holds.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from promptc.diag.errors import fail
+from promptc.model.section import Items, Matches, Window
+from promptc.passes.scope import evaluate_count, evaluate_key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """One element that was read: its place in `from`, its number and the marks of the pipeline."""
+
+    place: int
+    number: int
+    value: Any
+    anchor: bool = False
+    kept: bool = False
+    windowed: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What a section looks at, oldest first, and how many elements it left out by stage. `older` goes on where no window bounds the list."""
+
+    items: tuple[Read, ...]
+    left_out: Mapping[str, int]
+    older: Iterator[Read] | None = None
+
+
+class ItemReader:
+    """Evaluates a section's item expressions over its source."""
+
+    def __init__(self, items: Items, names: Mapping[str, Any], section: str) -> None:
+        self._items = items
+        self._section = section
+        self._names = dict(names)
+        self._source = self._evaluate_source()
+        self._refused: list[int] = []
+
+    @property
+    def size(self) -> int:
+        """How many elements the source has."""
+        return len(self._source)
+
+    def read(self, *, lazily: bool) -> Reading:
+        """The elements in reach of the window, anchors and `keep`, oldest first; with `lazily`, none of an unbounded list but an iterator, newest first."""
+        items = self._items
+        kept = self._find_kept()
+        if items.window is not None:
+            read = self._read_window(items.window, kept)
+        elif lazily:
+            return Reading(tuple(kept.values()), {}, older=self._iter_unbounded(kept))
+        else:
+            passing = [kept.get(one.place, one) for one in self._iter_newest()]
+            read = Reading(tuple(reversed(passing)), self.count_refused())
+        self._check_numbers(read.items)
+        return read
+
+    def _evaluate_source(self) -> list[Any]:
+        source = self._items.source.evaluate(self._names)
+        if source is None:
+            return []
+        if not isinstance(source, list | tuple):
+            kind = {dict: "a mapping", str: "text"}.get(type(source), repr(source))
+            raise fail("PC0509", f"`items.from` of `{self._section}` must be a list, not {kind}", self._items.source.span)
+        return list(source) if isinstance(source, tuple) else source
+
+    def _iter_newest(self) -> Iterator[Read]:
+        """The elements that pass `where`, newest first."""
+        for place in range(len(self._source) - 1, -1, -1):
+            value = self._source[place]
+            if self._passes(place, value):
+                yield Read(place, self._number(place, value), value)
+            else:
+                self._refused.append(place)
+
+    def _iter_unbounded(self, kept: Mapping[int, Read]) -> Iterator[Read]:
+        last: Read | None = None
+        for read in self._iter_newest():
+            if last is not None and read.number > last.number:
+                self._fail_numbers(read, last)
+            last = read
+            yield kept.get(read.place, read)
+
+    def _passes(self, place: int, value: Any) -> bool:
+        where = self._items.where
+        if where is None:
+            return True
+        return bool(where.evaluate(self._bind(place, value)))
+
+    def _number(self, place: int, value: Any) -> int:
+        number = self._items.number
+        if number is None:
+            return place
+        found = number.evaluate(self._bind(place, value))
+        if isinstance(found, bool) or not isinstance(found, int):
+            raise fail("PC0510", f"the number of item {place} of `{self._section}` is {found!r}, not a whole number", number.span)
+        return found
+
+    def _bind(self, place: int, value: Any) -> Mapping[str, Any]:
+        self._names["item"] = value
+        self._names["this"] = {"number": place, "anchor": False, "kept": False}
+        return self._names
+
+    def _find_kept(self) -> dict[int, Read]:
+        """Kept elements by place: the newest `last` matches among the last `within` places."""
+        kept: dict[int, Read] = {}
+        for matches in self._items.keep:
+            first = max(0, len(self._source) - matches.within)
+            places = range(len(self._source) - 1, first - 1, -1)
+            for place in self._iter_matches(matches, places):
+                value = self._source[place]
+                kept[place] = Read(place, self._number(place, value), value, kept=True, windowed=self._items.window is None)
+        return dict(sorted(kept.items()))
+
+    def _iter_matches(self, matches: Matches, places: range) -> Iterator[int]:
+        limit = evaluate_count(matches.last, self._names, f"`last` in `{self._section}`") if matches.last is not None else len(places)
+        for place in places:
+            if limit == 0:
+                return
+            value = self._source[place]
+            if self._passes(place, value) and matches.where.evaluate(self._bind(place, value)):
+                limit -= 1
+                yield place
+
+    def count_refused(self) -> dict[str, int]:
+        """How many elements `where` refused so far."""
+        return {"where": len(self._refused)} if self._refused else {}
+
+    # --- the window ---
+
+    def _read_window(self, window: Window, kept: Mapping[int, Read]) -> Reading:
+        last = self._clamp(window)
+        inside, edge = self._read_groups(window, last) if window.whole == "group" else self._read_newest(window, last)
+        left_out = self.count_refused()
+        anchors = self._find_anchors(edge)
+        held = {one.place: replace(one, kept=True) if one.place in kept else one for one in inside}
+        outside = {
+            place: Read(place, self._number(place, self._source[place]), self._source[place], anchor=True, windowed=False)
+            for place in anchors
+        }
+        older = {place: replace(one, anchor=place in outside, windowed=False) for place, one in kept.items() if place not in held}
+        items = {**outside, **older, **held}
+        before = len(self._source) if window.whole == "group" else edge
+        beyond = before - sum(1 for place in (*items, *self._refused) if place < before)
+        if beyond:
+            left_out["window"] = beyond
+        return Reading(tuple(items[place] for place in sorted(items)), left_out)
+
+    def _clamp(self, window: Window) -> int:
+        if isinstance(window.last, int):
+            return window.last
+        value = evaluate_count(window.last, self._names, f"`window.last` of `{self._section}`")
+        value = max(value, window.min + window.step - 1)
+        return min(value, window.max) if window.max is not None else value
+
+    def _read_newest(self, window: Window, last: int) -> tuple[list[Read], int]:
+        """The elements from the lowest multiple of `step` on from which at most `last` remain, and the place where they begin."""
+        newest: list[Read] = []
+        start: int | None = None
+        edge = 0
+        for read in self._iter_newest():
+            if len(newest) == last:
+                start = (read.number // window.step + 1) * window.step
+                edge = read.place + 1
+                break
+            newest.append(read)
+        newest.reverse()
+        if start is None:
+            return newest, edge
+        inside = [read for read in newest if read.number >= start]
+        return inside, inside[0].place if inside else len(self._source)
+
+    def _read_groups(self, window: Window, last: int) -> tuple[list[Read], int]:
+        """The same over groups, which are whole inside the source; groups count by the place of their first."""
+        group = self._items.group
+        if group is None:
+            raise fail("PC0511", f"`window.whole: group` of `{self._section}` needs `items.group`", window.span, help="declare `group.by`")
+        passing = list(reversed(list(self._iter_newest())))
+        groups: dict[Any, list[Read]] = {}
+        for read in passing:
+            key = evaluate_key(group.by, self._bind(read.place, read.value), f"`group.by` of `{self._section}`")
+            groups.setdefault(key, []).append(read)
+        excess = max(0, len(groups) - last)
+        first = -(-excess // window.step) * window.step
+        inside = [read for members in list(groups.values())[first:] for read in members]
+        inside.sort(key=lambda read: read.place)
+        return inside, inside[0].place if inside else len(self._source)
+
+    def _find_anchors(self, edge: int) -> list[int]:
+        anchors = self._items.anchors
+        if anchors is None:
+            return []
+        return list(self._iter_matches(anchors, range(edge - 1, max(0, edge - anchors.within) - 1, -1)))
+
+    def _check_numbers(self, items: tuple[Read, ...]) -> None:
+        for older, newer in zip(items, items[1:], strict=False):
+            if newer.number < older.number:
+                self._fail_numbers(older, newer)
+
+    def _fail_numbers(self, older: Read, newer: Read) -> None:
+        message = (
+            f"the numbers of `{self._section}` fall: {older.number} at place {older.place}, then {newer.number} at place {newer.place}"
+        )
+        span = self._items.number.span if self._items.number is not None else self._items.span
+        raise fail("PC0512", message, span, help="items come oldest first; sort the list in `from`, or number it by place")

@@ -1,0 +1,222 @@
+"""The report of a render (language.md §13): what was there, what was granted, what was cut and why, and what stands where.
+
+Plain JSON data without times, paths of the machine or anything that varies between equal renders. Counts are in tokens.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.stages import Pressure, Selected
+from promptc.passes.assemble import Emitted, Part
+from promptc.passes.attribute import attribute
+from promptc.passes.fit import Fitted
+from promptc.passes.ladder import Applied, LadderRun
+from promptc.passes.strain import measure_after
+from promptc.passes.warn import iter_runs
+from promptc.version import VERSION
+
+
+def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: Sequence[Diagnostic]) -> dict[str, Any]:
+    """The report of a render, or with `emitted` None of one that did not fit."""
+    selection = fitted.strained.selection
+    bound, counter = selection.bound, fitted.frame.meter.counter
+    counts = attribute(emitted.parts, fitted.frame) if emitted is not None else []
+    rules = bound.pack.strain
+    report: dict[str, Any] = {
+        "pack": bound.pack.name,
+        "version": bound.pack.version,
+        "digests": {"pack": bound.pack.digest, "state": bound.state.digest, "promptc": VERSION},
+        "counter": _describe_counter(fitted),
+        "format": fitted.frame.format,
+        "budget": bound.total,
+        "tokens": tokens,
+        "characters": emitted.characters if emitted is not None else None,
+        "pressure": _describe_pressure(fitted),
+        "strain": rules.tiers[fitted.strained.tier].name if rules is not None else None,
+        "variants": dict(selection.choice.cases),
+        "patches": list(bound.choice.patches),
+        "sections": [_describe_section(fitted, one, emitted, counts) for one in selection.sections],
+        "frame": _describe_frame(fitted, emitted, counts, tokens),
+        "joins": _count_joins(fitted),
+        "ladders": {name: _describe_ladder(run) for name, run in _iter_ladders(fitted)},
+        "cuts": [_describe_cut(fitted, one) for run in iter_runs(fitted) for one in run.applied],
+        "dropped": [one.section for run in iter_runs(fitted) for one in run.applied if one.act.drops],
+        "guarded": list(_iter_guarded(fitted)),
+        "warnings": [_describe_warning(found) for found in warnings],
+        "flags": _describe_flags(fitted),
+    }
+    if fitted.errors and emitted is None:
+        found = next(one for one in fitted.errors if one.level == "error")
+        report["error"] = {"code": found.code, "section": fitted.short, "missing": fitted.missing, "message": found.message}
+    assert counter.unit > 0
+    return report
+
+
+def _describe_counter(fitted: Fitted) -> dict[str, Any]:
+    counting = fitted.strained.selection.bound.pack.counting
+    counter = counting.counter
+    described: dict[str, Any] = {"name": counter.name, "digest": counter.digest, "exact": counter.exact}
+    if counting.reason:
+        described |= {"wanted": counting.wanted, "reason": counting.reason, "margin": counting.margin}
+    return described
+
+
+def _describe_pressure(fitted: Fitted) -> dict[str, list[int]]:
+    tokens = fitted.frame.meter.tokens
+    before = fitted.strained.pressure
+    after = measure_after(fitted.strained, {name: tokens(units) for name, units in fitted.after_do.items()})
+    return {"before": _pair(before), "after": _pair(after)}
+
+
+def _pair(pressure: Pressure) -> list[int]:
+    return [pressure.spent, pressure.allowed]
+
+
+def _describe_section(fitted: Fitted, selected: Selected, emitted: Emitted | None, counts: Sequence[int]) -> dict[str, Any]:
+    name, tokens = selected.section.id, fitted.frame.meter.tokens
+    fit = fitted.fits.get(name)
+    demand = tokens(fitted.demand.get(name, 0))
+    described: dict[str, Any] = {
+        "id": name,
+        "title": selected.section.title,
+        "role": selected.section.role,
+        "pinned": selected.section.pinned,
+    }
+    described["state"] = _find_state(fitted, selected)
+    described["demand_at_least" if selected.is_partial else "demand"] = demand
+    described |= {
+        "added": _count_added(fitted, name),
+        "grant": fitted.grants.get(name),
+        "charge": tokens(fit.count_charge()) if fit is not None else 0,
+        "tokens": 0,
+        "range": None,
+        "items": [],
+        "left_out": dict(sorted(selected.left_out.items())),
+        "tally": dict(selected.tally),
+    }
+    if emitted is not None and fit is not None and not fit.is_empty:
+        described |= _describe_content(name, emitted.parts, counts)
+    return described
+
+
+def _find_state(fitted: Fitted, selected: Selected) -> str:
+    fit = fitted.fits.get(selected.section.id)
+    if fit is None:
+        return selected.state
+    if fit.is_empty:
+        return "dropped" if fit.is_dropped else "empty"
+    return "present"
+
+
+def _describe_content(name: str, parts: Sequence[Part], counts: Sequence[int]) -> dict[str, Any]:
+    total, items = 0, []
+    for part, tokens in zip(parts, counts, strict=True):
+        if part.section != name or part.owner in ("fence", "separator"):
+            continue
+        total += tokens
+        if part.item is not None:
+            items.append({"id": part.item.item.id, "tokens": tokens, "chars": len(part.item.text)})
+    return {"tokens": total, "range": _find_range(name, parts), "items": items}
+
+
+def _find_range(name: str, parts: Sequence[Part]) -> list[int]:
+    """Bytes from the section's first to behind its last; in messages with the message's index in front (the first, where it has several)."""
+    message, offset, start, stop = -1, 0, None, 0
+    for part in parts:
+        if part.message != message:
+            if start is not None:
+                break
+            message, offset = part.message, 0
+        if part.section == name and part.owner != "separator":
+            start = offset if start is None else start
+            stop = offset + len(part.text.encode())
+        elif start is not None:
+            break
+        offset += len(part.text.encode())
+    return [start or 0, stop]
+
+
+def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:
+    frame = {"fences": 0, "separators": 0, "messages": 0, "tools": 0}
+    for part, count in zip(emitted.parts if emitted is not None else (), counts, strict=True):
+        if part.owner == "fence":
+            frame["fences"] += count
+        elif part.owner == "separator":
+            frame["separators"] += count
+    if tokens is not None:
+        frame["messages"] = tokens - sum(counts)
+    return frame
+
+
+def _count_joins(fitted: Fitted) -> int:
+    """The sum of the sections' charges less the exact total, before `truncate`."""
+    if fitted.truncated is None:
+        return 0
+    tokens = fitted.frame.meter.tokens
+    return sum(tokens(units) for units in fitted.charges.values()) - tokens(fitted.truncated.start)
+
+
+def _count_added(fitted: Fitted, name: str) -> int:
+    """What a section grew by: notches of `do` or of its ladder after which it counted more than before."""
+    tokens = fitted.frame.meter.tokens
+    runs = [*([fitted.done] if fitted.done is not None else []), *([fitted.ladders[name]] if name in fitted.ladders else [])]
+    cuts = [one for run in runs for one in run.applied if one.section == name]
+    return sum(max(0, tokens(one.after) - tokens(one.before)) for one in cuts)
+
+
+def _iter_ladders(fitted: Fitted) -> Iterator[tuple[str, LadderRun]]:
+    yield from fitted.ladders.items()
+    if fitted.truncated is not None:
+        yield "truncate", fitted.truncated
+
+
+def _describe_ladder(run: LadderRun) -> dict[str, int]:
+    return {"applied": len(run.applied), "void": len(run.void)}
+
+
+def _describe_cut(fitted: Fitted, cut: Applied) -> dict[str, Any]:
+    meter = fitted.frame.meter
+    before = sum(meter.tokens(meter.count(old)) for _, old, _ in cut.changes)
+    after = sum(meter.tokens(meter.count(new)) for _, _, new in cut.changes)
+    described: dict[str, Any] = {
+        "step": cut.step.label,
+        "rule": type(cut.step).__name__.lower(),
+        "section": cut.section,
+        "items": [name for name, old, _ in cut.changes if old],
+        "tokens": [before, after],
+        "chars": [sum(len(old) for _, old, _ in cut.changes), sum(len(new) for _, _, new in cut.changes)],
+        "count": [meter.tokens(cut.before), meter.tokens(cut.after)],
+        "why": cut.act.why,
+        "needs": meter.tokens(cut.needs),
+        "at": str(cut.step.span),
+    }
+    if cut.act.boundary:
+        described["boundary"] = cut.act.boundary
+    if cut.act.moves:
+        described["moves"] = [{"group": group, "level": [high, low]} for group, high, low in cut.act.moves]
+    return described
+
+
+def _iter_guarded(fitted: Fitted) -> Iterator[dict[str, Any]]:
+    for name, fit in fitted.fits.items():
+        for entry in fit.alive:
+            for found in entry.item.found:
+                yield {
+                    "section": name,
+                    "item": entry.item.id,
+                    "kind": found.kind,
+                    "text": found.text,
+                    "line": found.line,
+                    "count": found.count,
+                    "policy": found.policy,
+                }
+
+
+def _describe_warning(found: Diagnostic) -> dict[str, Any]:
+    return {"code": found.code, "message": found.message, "at": str(found.span) if found.span is not None else None}
+
+
+def _describe_flags(fitted: Fitted) -> dict[str, Any]:
+    raises: Mapping[str, tuple[str, str]] = fitted.strained.raises
+    return {"would_raise": {name: list(pair) for name, pair in sorted(raises.items())}} if raises else {}

@@ -1,0 +1,30 @@
+"""The names an expression sees, and reading typed values out of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from promptc.diag.errors import fail
+from promptc.model.section import Section
+from promptc.template.load_expression import Expression
+
+
+def section_names(names: Mapping[str, Any], section: Section, strain: Mapping[str, Any], selected: Mapping[str, int]) -> dict[str, Any]:
+    """The names visible in a section: the bound ones, `strain`, `selected` and `section`."""
+    shown = {"id": section.id, "title": section.title, "role": section.role}
+    return {**names, "strain": strain, "selected": selected, "section": shown}
+
+
+def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) -> int:
+    """A whole number of at least 0."""
+    value = expression.evaluate(names)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise fail("PC0507", f"{what} must be a whole number from 0, not {value!r}", expression.span)
+    return value
+
+
+def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) -> Any:
+    """A value to compare or group by: text, number, boolean or none."""
+    value = expression.evaluate(names)
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise fail("PC0508", f"{what} must be text, a number, true, false or none, not {type(value).__name__}", expression.span)
+    return value

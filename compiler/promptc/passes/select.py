@@ -1,0 +1,165 @@
+"""Second pass: every section's items under one plan, before any budget is looked at."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.model.pack import Choice, Plan
+from promptc.model.section import Fence, Section
+from promptc.model.stages import Bound, Item, Selected, Selection
+from promptc.passes.reach import has_reach
+from promptc.passes.render_items import render_fence, strip_lines
+from promptc.passes.scope import section_names
+from promptc.passes.select_items import select_items
+from promptc.text.guard import Guard
+
+
+def select(bound: Bound, plan: Plan, choice: Choice, strain: Mapping[str, Any], *, before: Selection | None = None) -> Selection:
+    """The selection under `plan`. What `before` selected is kept where neither the section nor anything it reads has changed.
+
+    `strain` holds the names `tier`, `index` and `percent`. Raises `PromptcError` with the findings of every section.
+    """
+    fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
+    is_guarded_alike = before is not None and before.fences == fences and before.plan.output.guarding == plan.output.guarding
+    guard = before.guard if before is not None and is_guarded_alike else _load_guard(plan, fences)
+    reuse = _Reuse(before if is_guarded_alike else None, strain)
+    counts: dict[str, int] = {}
+    chosen: dict[str, Selected] = {}
+    findings: list[Diagnostic] = []
+    for section in plan.sections:
+        try:
+            found = reuse.find(section)
+            if found is None:
+                found = _Selecting(bound, plan, guard, strain, counts, chosen).select(section, fences[section.id])
+            chosen[section.id] = found
+        except PromptcError as error:
+            findings.extend(error.diagnostics)
+            chosen[section.id] = Selected(section, "off")
+        counts[section.id] = len(chosen[section.id].items)
+    if findings:
+        raise PromptcError(findings)
+    return Selection(bound, plan, choice, guard, fences, tuple(chosen.values()))
+
+
+class _Reuse:
+    """Which sections of an earlier selection still hold."""
+
+    def __init__(self, before: Selection | None, strain: Mapping[str, Any]) -> None:
+        self._before = {one.section.id: one for one in before.sections} if before is not None else {}
+        self._changed: set[str] = set()
+        self._strain = strain
+
+    def find(self, section: Section) -> Selected | None:
+        held = self._before.get(section.id)
+        if held is not None and held.section is section and not self._is_touched(section, held):
+            return held
+        self._changed.add(section.id)
+        return None
+
+    def _is_touched(self, section: Section, held: Selected) -> bool:
+        if any(path[0] == "strain" for path in section.reads) and held.names.get("strain") != self._strain:
+            return True
+        against = section.items.dedupe.against if section.items is not None and section.items.dedupe is not None else ()
+        if any(name in self._changed for name in against):
+            return True
+        counted = {path[1] if len(path) > 1 else "" for path in section.reads if path[0] == "selected"}
+        return bool(counted & self._changed) or ("" in counted and bool(self._changed))
+
+
+class _Selecting:
+    """Selects one section after the other under the same plan and guard."""
+
+    def __init__(
+        self, bound: Bound, plan: Plan, guard: Guard, strain: Mapping[str, Any], counts: Mapping[str, int], chosen: Mapping[str, Selected]
+    ) -> None:
+        self._bound = bound
+        self._plan = plan
+        self._guard = guard
+        self._strain = strain
+        self._counts = counts
+        self._chosen = chosen
+
+    def select(self, section: Section, fences: tuple[str, str]) -> Selected:
+        """The section with its fences and header; an absent or empty one that is required is an error."""
+        names = section_names(self._bound.names, section, self._strain, dict(self._counts))
+        selected = self._select(section, names)
+        if section.required and selected.state != "present":
+            why = "its `when` is false" if selected.state == "off" else "it has no content"
+            raise PromptcError([Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span)])
+        header = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
+        return replace(selected, open=fences[0], close=fences[1], header=self._guard.guard(header)[0] if header else "", names=names)
+
+    def _select(self, section: Section, names: Mapping[str, Any]) -> Selected:
+        if section.id in self._bound.without:
+            return Selected(section, "off")
+        if section.when is not None and not section.when.evaluate(names):
+            return Selected(section, "off")
+        if section.items is not None:
+            dedupe = section.items.dedupe
+            return select_items(
+                section,
+                section.items,
+                names,
+                guard=self._guard,
+                meter=self._bound.meter,
+                total=self._bound.total,
+                against={name: self._find_values(name) for name in dedupe.against} if dedupe is not None else {},
+                reach=self._find_reach(section),
+            )
+        return self._select_text(section, names)
+
+    def _select_text(self, section: Section, names: Mapping[str, Any]) -> Selected:
+        raw = strip_lines(section.text.render(names)) if section.text is not None else ""
+        if not raw:
+            return Selected(section, "empty")
+        text, found = self._guard.guard(raw)
+        return Selected(section, "present", (Item("text", 0, None, raw, text, found=found),))
+
+    def _find_values(self, name: str) -> tuple[Any, ...]:
+        found = self._chosen.get(name)
+        if found is None:
+            raise PromptcError(
+                [
+                    Diagnostic(
+                        "PC0519", f"`dedupe.against` names `{name}`, which stands later or is no section", help="name an earlier section"
+                    )
+                ]
+            )
+        return tuple(item.value for item in found.items)
+
+    def _find_reach(self, section: Section) -> int | None:
+        """How many units of the newest items a prompt, or the section's own cap, can hold; None where the list is read whole."""
+        if not has_reach(section, self._plan, self._bound.pack):
+            return None
+        cap = section.budget.cap if section.budget is not None else None
+        most = cap.tokens(self._bound.total) if cap is not None and cap.unit != "chars" else 0
+        base = self._bound.pack.find_plan(replace(self._bound.choice, tiers=0, uses=())).find_section(section.id)
+        if base is not None and base.budget is not None and base.budget.cap is not None and base.budget.cap.unit != "chars":
+            most = max(most, base.budget.cap.tokens(self._bound.total))
+        return max(most, self._bound.total) * self._bound.meter.counter.unit
+
+
+def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[str, Any]) -> tuple[str, str]:
+    fence = section.fence
+    if fence is None:
+        return "", ""
+    seen = section_names(names, section, strain, {})
+    return render_fence(fence.open.render(seen), section), render_fence(fence.close.render(seen), section)
+
+
+def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
+    lines = sorted({line for pair in fences.values() for line in pair if line})
+    guarding = plan.output.guarding
+    prefixes = sorted({prefix for section in plan.sections for prefix in _iter_prefixes(section)})
+    return Guard(lines, prefixes, fence_policy=guarding.fences, token_policy=guarding.special_tokens, invisible_policy=guarding.invisible)
+
+
+def _iter_prefixes(section: Section) -> list[str]:
+    """The literal beginnings of an item fence; a fence that begins with an expression has none."""
+    fence: Fence | None = section.items.fence if section.items is not None else None
+    if fence is None:
+        return []
+    starts = (one.text.split("{{", 1)[0].split("{%", 1)[0].strip() for one in (fence.open, fence.close))
+    return [start for start in starts if start]

@@ -1,0 +1,179 @@
+"""One section of items: read, arranged, rendered."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.section import Items, Section
+from promptc.model.stages import GroupHeader, Item, Selected
+from promptc.passes.arrange_items import arrange_items
+from promptc.passes.reach import find_floor
+from promptc.passes.read_items import ItemReader, Read, Reading
+from promptc.passes.render_items import ItemRenderer, strip_lines
+from promptc.passes.scope import evaluate_key
+from promptc.text.guard import Guard
+from promptc.text.meter import Meter
+
+_Named = tuple[Read, str]
+
+
+def select_items(
+    section: Section,
+    items: Items,
+    names: Mapping[str, Any],
+    *,
+    guard: Guard,
+    meter: Meter,
+    total: int,
+    against: Mapping[str, tuple[Any, ...]],
+    reach: int | None,
+) -> Selected:
+    """The section's items before any budget. With `reach` (units) the list is read from its newest end until it holds more than that.
+
+    `against` holds the author's data that earlier sections selected, for `dedupe`.
+    """
+    reader = ItemReader(items, names, section.id)
+    renderer = ItemRenderer(section, items, names, guard, meter, total)
+    reading = reader.read(lazily=reach is not None)
+    if reach is not None:
+        return _select_reached(section, items, reading, renderer, meter, reach, reader)
+    return _select_whole(section, items, reading, renderer, against, names, guard)
+
+
+def _select_whole(
+    section: Section,
+    items: Items,
+    reading: Reading,
+    renderer: ItemRenderer,
+    against: Mapping[str, tuple[Any, ...]],
+    names: Mapping[str, Any],
+    guard: Guard,
+) -> Selected:
+    ids, warnings = _name(section, items, [(read, _find_id(items, read, renderer, section)) for read in reading.items])
+    arranged = arrange_items(items, reading.items, renderer.bind, against, section.id)
+    rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
+    kept = tuple(_join_units([item for item in rendered if item is not None]))
+    left_out = {**reading.left_out, **arranged.left_out}
+    if len(kept) < len(rendered):
+        left_out["empty"] = len(rendered) - len(kept)
+    return Selected(
+        section=section,
+        state="present" if kept else "empty",
+        items=kept,
+        groups=tuple(_iter_headers(items, kept, names, guard)),
+        left_out=left_out,
+        tally=_tally(items, kept, renderer, section),
+        warnings=tuple(warnings),
+    )
+
+
+def _select_reached(
+    section: Section, items: Items, reading: Reading, renderer: ItemRenderer, meter: Meter, reach: int, reader: ItemReader
+) -> Selected:
+    newest: list[tuple[Read, Item | None]] = []
+    spent, is_partial, least = 0, False, find_floor(section)
+    for read in reading.older if reading.older is not None else reversed(reading.items):
+        item = renderer.render(read, _find_id(items, read, renderer, section), None)
+        newest.append((read, item))
+        if item is None or item.kept:
+            continue
+        spent += meter.count(item.text + "\n")
+        least -= 1
+        if spent > reach and least < 0 and _starts_safely(item, meter):
+            is_partial = True
+            break
+    first = newest[-1][0].place if newest else reader.size
+    unread = [read for read in reading.items if read.place < first] if is_partial else []
+    older = [(read, renderer.render(read, _find_id(items, read, renderer, section), None)) for read in unread if read.kept]
+    beyond = (first if reading.older is not None else len(unread)) - len(older)
+    left_out = {**reading.left_out, **reader.count_refused()}
+    if is_partial and beyond:
+        left_out["reach"] = beyond
+    return _finish_reached(section, items, [*older, *reversed(newest)], renderer, left_out, is_partial)
+
+
+def _finish_reached(
+    section: Section,
+    items: Items,
+    read_items: list[tuple[Read, Item | None]],
+    renderer: ItemRenderer,
+    left_out: dict[str, int],
+    is_partial: bool,
+) -> Selected:
+    pairs = [(read, item) for read, item in read_items if item is not None]
+    ids, warnings = _name(section, items, [(read, item.id) for read, item in pairs])
+    kept = tuple(replace(item, id=ids[read.place]) if item.id != ids[read.place] else item for read, item in pairs)
+    if len(kept) < len(read_items):
+        left_out["empty"] = len(read_items) - len(kept)
+    return Selected(
+        section=section,
+        state="present" if kept else "empty",
+        items=kept,
+        left_out=left_out,
+        tally=_tally(items, kept, renderer, section),
+        is_partial=is_partial,
+        warnings=tuple(warnings),
+    )
+
+
+def _starts_safely(item: Item, meter: Meter) -> bool:
+    """True when whatever stands on the line before, the counts of both add up: nothing older can make the rest cheaper."""
+    return meter.is_safe("x\n", item.text)
+
+
+def _find_id(items: Items, read: Read, renderer: ItemRenderer, section: Section) -> str:
+    if items.id is None:
+        return str(read.number)
+    value = evaluate_key(items.id, renderer.bind(read), f"`id` of `{section.id}`")
+    return str(read.number) if value is None else str(value)
+
+
+def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int, str], list[Diagnostic]]:
+    """Ids by place; one met again gets `#2`, `#3` ... in the source's order."""
+    met: dict[str, int] = {}
+    ids: dict[int, str] = {}
+    again: list[str] = []
+    for read, name in sorted(pairs, key=lambda pair: pair[0].place):
+        met[name] = met.get(name, 0) + 1
+        ids[read.place] = name if met[name] == 1 else f"{name}#{met[name]}"
+        if met[name] == 2:
+            again.append(name)
+    if not again:
+        return ids, []
+    span = items.id.span if items.id is not None else items.span
+    message = f"{len(again)} ids of `{section.id}` stand for several items (the first is `{again[0]}`): the later ones are called `{again[0]}#2` and so on"
+    return ids, [Diagnostic("PC0517", message, span, "number them by place, or give `id` an expression that differs", "warn")]
+
+
+def _join_units(items: list[Item]) -> Iterator[Item]:
+    """A tool use and its results share a unit: the place of the first of them."""
+    unit_of: dict[str, int] = {}
+    for item in items:
+        unit = item.unit
+        ids = [str(part[key]) for part in item.content or () for key in ("id", "tool_use_id") if part.get(key) is not None]
+        for name in ids:
+            unit = min(unit, unit_of.setdefault(name, unit))
+        for name in ids:
+            unit_of[name] = unit
+        yield item if unit == item.unit else replace(item, unit=unit)
+
+
+def _iter_headers(items: Items, kept: tuple[Item, ...], names: Mapping[str, Any], guard: Guard) -> Iterator[GroupHeader]:
+    if items.group is None:
+        return
+    for key in dict.fromkeys(item.key for item in kept):
+        header = items.group.header
+        text = strip_lines(header.render({**names, "group": key})) if header is not None else ""
+        yield GroupHeader(key, guard.guard(text)[0])
+
+
+def _tally(items: Items, kept: tuple[Item, ...], renderer: ItemRenderer, section: Section) -> dict[str, int]:
+    if items.tally is None:
+        return {}
+    counts: dict[str, int] = {}
+    for item in kept:
+        read = Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed)
+        name = str(evaluate_key(items.tally, renderer.bind(read, item.id), f"`tally` of `{section.id}`"))
+        counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))

@@ -1,0 +1,100 @@
+"""In which order a step goes through entries: predicate classes (`order`), or a value (`by`), oldest first within one."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from promptc.diag.errors import fail
+from promptc.model.step import Ranked
+from promptc.passes.section_fit import Entry, SectionFit
+from promptc.template.load_expression import Expression
+
+_MEASURED = (("this", "tokens"),)
+
+
+class StepScope:
+    """The names a step's expressions see, entry by entry."""
+
+    def __init__(self, fit: SectionFit) -> None:
+        self._fit = fit
+        self._names = dict(fit.selected.names)
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """The names without an item."""
+        return self._fit.selected.names
+
+    def evaluate(self, expression: Expression, entry: Entry) -> Any:
+        """The expression's value for an entry, with `this.{tokens,chars,form}` of its text as it stands."""
+        item = entry.item
+        this = {
+            "id": item.id,
+            "number": item.number,
+            "anchor": item.anchor,
+            "kept": item.kept,
+            "chars": len(entry.text),
+            "form": entry.form,
+        }
+        if any(path in expression.reads for path in _MEASURED) or ("this",) in expression.reads:
+            meter = self._fit.frame.meter
+            this["tokens"] = meter.tokens(meter.count(entry.text))
+        self._names["item"] = item.value
+        self._names["this"] = this
+        self._names["group"] = item.key
+        return expression.evaluate(self._names)
+
+
+Block = Sequence[Entry]
+
+
+def iter_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
+    """Why, and the blocks of one class in order. A block is judged by its first entry; one that no class matches is left out."""
+    if step.order:
+        yield from _iter_matching(step.order, blocks, scope)
+    elif step.by is not None:
+        yield from _iter_smallest(step.by, blocks, scope)
+    else:
+        yield "oldest first", list(blocks)
+
+
+def _iter_matching(order: Sequence[Expression], blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
+    left = list(blocks)
+    for predicate in order:
+        matching: list[Block] = []
+        other: list[Block] = []
+        for block in left:
+            (matching if scope.evaluate(predicate, block[0]) else other).append(block)
+        left = other
+        if matching:
+            yield _describe(predicate), matching
+
+
+def _describe(predicate: Expression) -> str:
+    return "oldest first" if predicate.text.strip() in ("true", "True") else f"{predicate.text.strip()}, oldest first"
+
+
+def _iter_smallest(by: Expression, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
+    ranked: dict[Any, list[Block]] = {}
+    for block in blocks:
+        ranked.setdefault(find_rank(by, scope.evaluate(by, block[0])), []).append(block)
+    for value in sorted(ranked):
+        yield f"{by.text.strip()} = {value}, smallest first", ranked[value]
+
+
+def find_rank(by: Expression, value: Any) -> int | float:
+    """The number a step goes by."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise fail(
+            "PC0520",
+            f"`by: {by.text.strip()}` gives {value!r}, not a number",
+            by.span,
+            help="give every item a number, such as with `| default(0)`",
+        )
+    return value
+
+
+def make_blocks(entries: Sequence[Entry], key: Callable[[Entry], Any]) -> list[list[Entry]]:
+    """Entries of equal key together, at the place of the first."""
+    blocks: dict[Any, list[Entry]] = {}
+    for entry in entries:
+        blocks.setdefault(key(entry), []).append(entry)
+    return list(blocks.values())

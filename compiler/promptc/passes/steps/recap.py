@@ -1,0 +1,45 @@
+"""`recap` and `replace`: many items become one new item, at the oldest one's place."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from promptc.model.stages import Item
+from promptc.model.step import Recap, Replace
+from promptc.passes.render_items import strip_lines
+from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
+from promptc.passes.steps.ranking import StepScope
+from promptc.template.load_template import Template
+from promptc.text.guard import Guard
+
+
+def iter_recaps(step: Recap, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
+    """At most one notch: the oldest floor(n x older) of the n items that pass `where`."""
+    where = step.where
+    passing = [
+        entry for entry in fit.alive if not entry.item.kept and (where is None or (not entry.is_made and scope.evaluate(where, entry)))
+    ]
+    share = int(len(passing) * step.older)
+    if share:
+        yield _act("recap", passing[:share], step.template, fit, scope, guard, f"the oldest {share} of {len(passing)}")
+
+
+def iter_replacements(step: Replace, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
+    """At most one notch: everything that may go."""
+    passing = [entry for entry in fit.alive if not entry.item.kept]
+    if passing:
+        yield _act("replace", passing, step.template, fit, scope, guard, "the whole content")
+
+
+def _act(
+    id: Literal["recap", "replace"], entries: list[Entry], template: Template, fit: SectionFit, scope: StepScope, guard: Guard, why: str
+) -> Act:
+    values = [entry.item.value for entry in entries]
+    text = "\n".join(entry.item.raw for entry in entries)
+    raw = strip_lines(template.render({**scope.names, "items": values, "text": text}))
+    made = None
+    if raw:
+        guarded, found = guard.guard(raw)
+        first = entries[0].item
+        role = fit.section.role
+        made = Item(id, first.number, None, raw, guarded, windowed=False, key=first.key, unit=-1 - len(fit.entries), role=role, found=found)
+    return Act(tuple(Edit(entry, None) for entry in entries), why, made=made, voidable=True)

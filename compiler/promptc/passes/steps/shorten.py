@@ -1,0 +1,25 @@
+"""`shorten`: items go to their next form, all of a class one form down before any goes two."""
+
+from collections.abc import Callable, Iterator
+
+from promptc.model.stages import Item
+from promptc.model.step import Shorten
+from promptc.passes.section_fit import Act, Edit, SectionFit
+from promptc.passes.steps.ranking import StepScope, iter_classes
+
+
+def iter_shortenings(step: Shorten, fit: SectionFit, scope: StepScope, render_form: Callable[[Item, int], Item | None]) -> Iterator[Act]:
+    """The notches of the step. What was trimmed is passed over; a form that is not shorter where it stands is void."""
+    items = fit.section.items
+    forms = len(items.forms) if items is not None else 0
+    blocks = [[entry] for entry in fit.alive if not entry.item.kept and not entry.is_made and entry.kept is None]
+    classes = list(iter_classes(step, blocks, scope))
+    for why, ranked in classes:
+        for form in range(1, forms):
+            for block in ranked:
+                entry = block[0]
+                if not entry.is_alive or entry.form >= form:
+                    continue
+                item = render_form(entry.item, form)
+                edit = Edit(entry, item.text if item is not None else None, item=item, form=form)
+                yield Act((edit,), f"form {form + 1} of {forms}; {why}", voidable=True)

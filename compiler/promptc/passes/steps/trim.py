@@ -1,0 +1,57 @@
+"""`trim`: one text after the other is cut, notch by notch, at a boundary."""
+
+from collections.abc import Iterator
+
+from promptc.model.step import Trim
+from promptc.passes.cut_text import Cut, iter_cuts
+from promptc.passes.render_items import fits_size
+from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
+from promptc.passes.steps.ranking import StepScope, iter_classes
+from promptc.text.guard import Guard
+
+
+def iter_trims(step: Trim, fit: SectionFit, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
+    """The notches of the step: with `to` one a text, else every boundary down to `floor`. An entry trimmed before is cut from its whole text again, only shorter."""
+    marker = step.marker.render(scope.names).strip("\r\n") if step.marker is not None else ""
+    blocks = [[entry] for entry in fit.alive if not entry.item.kept and entry.item.content is None]
+    made = [block for block in blocks if block[0].is_made]
+    ordinary = [block for block in blocks if not block[0].is_made]
+    for why, ranked in (*iter_classes(step, ordinary, scope), ("a recap, after all others", made)):
+        for block in ranked:
+            yield from _iter_entry(step, fit, block[0], why, marker, guard, total)
+
+
+def _iter_entry(step: Trim, fit: SectionFit, entry: Entry, why: str, marker: str, guard: Guard, total: int) -> Iterator[Act]:
+    meter = fit.frame.meter
+    if not entry.is_alive or (step.to is not None and fits_size(entry.text, step.to, meter, total)):
+        return
+    last: Act | None = None
+    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter):
+        if entry.kept is not None and cut.kept >= entry.kept:
+            continue
+        if step.to is None:
+            if step.floor is not None and _is_under(cut, step, fit, total):
+                return
+            yield _act(step, entry, cut, why)
+            continue
+        last = _act(step, entry, cut, why)
+        if fits_size(cut.text, step.to, meter, total):
+            yield last
+            return
+    if last is not None:
+        yield last
+
+
+def _is_under(cut: Cut, step: Trim, fit: SectionFit, total: int) -> bool:
+    if step.floor is None or not step.floor.amount:
+        return False
+    meter, floor = fit.frame.meter, step.floor.tokens(total)
+    size = len(cut.text) if step.floor.unit == "chars" else meter.tokens(meter.count(cut.text))
+    return size < floor
+
+
+def _act(step: Trim, entry: Entry, cut: Cut, why: str) -> Act:
+    place = f"cut at a {cut.boundary}"
+    if cut.boundary != step.at:
+        place += f" (no {step.at} ends in reach)"
+    return Act((Edit(entry, cut.text, kept=cut.kept, measure=cut.measure),), f"{place}; {why}", warn=step.warn, boundary=cut.boundary)

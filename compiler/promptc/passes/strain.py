@@ -1,0 +1,132 @@
+"""Third pass: pressure, the strain tier, its variation, and the selection under it (language.md §7). Judged once; nothing feeds back."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import fail
+from promptc.diag.suggest import suggest
+from promptc.model.pack import Plan, Strain, Tier
+from promptc.model.stages import Bound, Pressure, Selection, Strained
+from promptc.model.step import Step, Use
+from promptc.passes.fit import count_demand
+from promptc.passes.frame import load_frame
+from promptc.passes.select import select
+
+NO_STRAIN: Mapping[str, Any] = {"tier": None, "index": 0, "percent": 0}
+
+
+def strain(bound: Bound) -> Strained:
+    """Selects under the first tier, measures, finds the tier, applies its variation and selects again what that or `strain` touches."""
+    rules = bound.pack.strain
+    if rules is None:
+        selection = select(bound, bound.pack.find_plan(bound.choice), bound.choice, NO_STRAIN)
+        return Strained(selection, selection, 0, Pressure(0, 0), ())
+    choice = replace(bound.choice, tiers=1)
+    first = select(bound, bound.pack.find_plan(choice), choice, {"tier": rules.tiers[0].name, "index": 0, "percent": 0})
+    caps = _find_caps(bound, rules)
+    demand = _count_demands(first, {*caps, *(name for name, _ in rules.watch)})
+    pressure = _measure(demand, caps)
+    previous = _find_previous(bound, rules)
+    tier = find_tier(rules.tiers, pressure, previous)
+    steps, uses = _list_steps(rules.tiers[: tier + 1])
+    final = replace(bound.choice, tiers=tier + 1, uses=uses)
+    shown = {"tier": rules.tiers[tier].name, "index": tier, "percent": pressure.percent}
+    selection = select(bound, bound.pack.find_plan(final), final, shown, before=first)
+    raises, warnings = _check_watched(rules, first, demand, pressure, previous, tier)
+    return Strained(selection, first, tier, pressure, steps, raises, warnings)
+
+
+def find_tier(tiers: tuple[Tier, ...], pressure: Pressure, previous: int) -> int:
+    """The highest tier the pressure reaches, or that is held because the previous one was as high and its `leave` is still reached."""
+    found = 0
+    for index, tier in enumerate(tiers):
+        if pressure.reaches(tier.at) or (index <= previous and pressure.reaches(tier.leave)):
+            found = index
+    return found
+
+
+def find_caps(plan: Plan, rules: Strain, total: int) -> dict[str, int]:
+    """Caps in tokens of the sections that count, of a plan without tiers; a percentage counts as its tokens."""
+    watched = {name for name, _ in rules.watch}
+    names = rules.count if rules.count is not None else tuple(section.id for section in plan.sections if section.id not in watched)
+    caps = {}
+    for name in names:
+        section = plan.find_section(name)
+        cap = section.budget.cap if section is not None and section.budget is not None else None
+        if cap is not None and cap.unit != "chars":
+            caps[name] = cap.tokens(total)
+    return caps
+
+
+def measure_after(strained: Strained, charges: Mapping[str, int]) -> Pressure:
+    """The pressure under the tier in force, of charges in tokens."""
+    bound = strained.selection.bound
+    rules = bound.pack.strain
+    return _measure(charges, _find_caps(bound, rules)) if rules is not None else Pressure(0, 0)
+
+
+def _find_caps(bound: Bound, rules: Strain) -> dict[str, int]:
+    return find_caps(bound.pack.find_plan(bound.choice), rules, bound.total)
+
+
+def _count_demands(selection: Selection, names: set[str]) -> dict[str, int]:
+    frame = load_frame(selection.plan, selection.bound.format, selection.bound.meter)
+    meter = selection.bound.meter
+    return {one.section.id: meter.tokens(count_demand(frame, one)) for one in selection.sections if one.section.id in names}
+
+
+def _measure(demand: Mapping[str, int], caps: Mapping[str, int]) -> Pressure:
+    return Pressure(sum(min(demand.get(name, 0), cap) for name, cap in caps.items()), sum(caps.values()))
+
+
+def _find_previous(bound: Bound, rules: Strain) -> int:
+    if rules.previous is None:
+        return 0
+    value = rules.previous.evaluate(bound.names)
+    if value is None:
+        return 0
+    names = [tier.name for tier in rules.tiers]
+    if value not in names:
+        raise fail(
+            "PC0521",
+            f"the previous strain tier is {value!r}, which is no tier of this pack",
+            rules.previous.span,
+            help=suggest(str(value), names),
+        )
+    return names.index(value)
+
+
+def _list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """The tiers' `do` one after the other; an empty one runs none of the earlier. `use` selects again, so it comes before all others."""
+    steps: list[Step] = []
+    for tier in tiers:
+        if tier.do is not None:
+            steps = [*steps, *tier.do] if tier.do else []
+    uses = tuple(step.patch for step in steps if isinstance(step, Use))
+    return tuple(step for step in steps if not isinstance(step, Use)), uses
+
+
+def _check_watched(
+    rules: Strain, first: Selection, demand: Mapping[str, int], pressure: Pressure, previous: int, tier: int
+) -> tuple[dict[str, tuple[str, str]], tuple[Diagnostic, ...]]:
+    raises: dict[str, tuple[str, str]] = {}
+    warnings: list[Diagnostic] = []
+    for name, text in rules.watch:
+        would = find_tier(rules.tiers, Pressure(pressure.spent + demand.get(name, 0), pressure.allowed), previous)
+        if demand.get(name, 0) and would > tier:
+            before, after = rules.tiers[tier].name, rules.tiers[would].name
+            raises[name] = (before, after)
+            message = text.render({**first.bound.names, "before": before, "after": after}).strip()
+            section = first.plan.find_section(name)
+            warnings.append(Diagnostic("PC0522", message, section.span if section is not None else rules.span, level="warn"))
+    return raises, tuple(warnings)
+
+
+def iter_warnings(strained: Strained) -> Iterator[Diagnostic]:
+    """Everything said so far: by the pack and the state, the selection, the strain."""
+    yield from strained.selection.bound.warnings
+    for one in strained.selection.sections:
+        yield from one.warnings
+    yield from strained.warnings

@@ -1,0 +1,221 @@
+"""An ordered run of text pieces with its exact count, kept up to date at each edit.
+
+Pieces that meet at a safe boundary (architecture §2) are counted apart; pieces that do not are counted as one cluster. An edit
+recounts only the clusters it touches, so removing one of ten thousand lines costs what that line costs.
+Edits are journaled: `mark` and `revert` undo the newest ones (the links are Knuth's dancing links: a removed cell keeps its neighbours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from promptc.text.meter import Meter
+
+
+class Cell:
+    """One piece: `body` without its final line end, and `trail`, what follows it where it stands.
+
+    `part` is the index of its section, `kind` what it is there, `run` the run of items it belongs to, `message` the message.
+    """
+
+    __slots__ = ("body", "trail", "part", "kind", "run", "message", "previous", "next", "measure", "owner")
+
+    def __init__(self, body: str, part: int, kind: str, run: int = 0, message: int = 0, owner: object = None) -> None:
+        self.body = body
+        self.trail = ""
+        self.part = part
+        self.kind = kind
+        self.run = run
+        self.message = message
+        self.owner = owner
+        self.previous: Cell | None = None
+        self.next: Cell | None = None
+        self.measure: Callable[[str], int] | None = None
+
+    @property
+    def text(self) -> str:
+        """The piece as it is emitted."""
+        return self.body + self.trail
+
+
+Trail = Callable[[Cell, "Cell | None"], str]
+_Undo = tuple[Callable[..., None], tuple[object, ...]]
+
+
+class Tape:
+    """The pieces of a layout in order. `units` is the exact count of what they emit, message overhead (`frame`) included."""
+
+    def __init__(self, meter: Meter, trail: Trail, overhead: Callable[[Cell], int]) -> None:
+        self._meter = meter
+        self._trail = trail
+        self._overhead = overhead
+        self._alive: dict[int, int] = {}
+        self._journal: list[_Undo] = []
+        self.units = 0
+        self.first: Cell | None = None
+        self.last: Cell | None = None
+
+    def __iter__(self) -> Iterator[Cell]:
+        cell = self.first
+        while cell is not None:
+            yield cell
+            cell = cell.next
+
+    # --- edits ---
+
+    def append(self, cell: Cell) -> None:
+        """Add a cell at the end."""
+        self.insert(cell, self.last)
+
+    def insert(self, cell: Cell, after: Cell | None) -> None:
+        """Put a cell behind another, or at the beginning."""
+        follower = after.next if after is not None else self.first
+        before = self._count_around(after, (), follower)
+        self._link(cell, after, follower)
+        self._settle(after, (cell,), follower, before)
+        self._enter(cell)
+        self._journal.append((self._undo_insert, (cell,)))
+
+    def remove(self, cell: Cell) -> None:
+        """Take a cell out; its links stay, for the way back."""
+        after, follower = cell.previous, cell.next
+        before = self._count_around(after, (cell,), follower)
+        self._unlink(cell)
+        self._settle(after, (), follower, before)
+        self._leave(cell)
+        self._journal.append((self._undo_remove, (cell,)))
+
+    def rewrite(self, cell: Cell, body: str, measure: Callable[[str], int] | None = None) -> None:
+        """Give a cell another body; `measure(trail)` may count body and trail without a whole encode."""
+        old, old_measure = cell.body, cell.measure
+        before = self._count_around(cell.previous, (cell,), cell.next)
+        cell.body, cell.measure = body, measure
+        self._settle(cell.previous, (cell,), cell.next, before)
+        self._journal.append((self._undo_rewrite, (cell, old, old_measure)))
+
+    def mark(self) -> int:
+        """A point to come back to."""
+        return len(self._journal)
+
+    def revert(self, mark: int) -> None:
+        """Undo every edit made since `mark`."""
+        while len(self._journal) > mark:
+            undo, arguments = self._journal.pop()
+            undo(*arguments)
+
+    def _undo_insert(self, cell: Cell) -> None:
+        self.remove(cell)
+        self._journal.pop()
+
+    def _undo_remove(self, cell: Cell) -> None:
+        self.insert(cell, cell.previous)
+        self._journal.pop()
+
+    def _undo_rewrite(self, cell: Cell, body: str, measure: Callable[[str], int] | None) -> None:
+        self.rewrite(cell, body, measure)
+        self._journal.pop()
+
+    # --- links, trails, message overhead ---
+
+    def _link(self, cell: Cell, after: Cell | None, follower: Cell | None) -> None:
+        cell.previous, cell.next = after, follower
+        if after is not None:
+            after.next = cell
+        else:
+            self.first = cell
+        if follower is not None:
+            follower.previous = cell
+        else:
+            self.last = cell
+
+    def _unlink(self, cell: Cell) -> None:
+        after, follower = cell.previous, cell.next
+        if after is not None:
+            after.next = follower
+        else:
+            self.first = follower
+        if follower is not None:
+            follower.previous = after
+        else:
+            self.last = after
+
+    def _enter(self, cell: Cell) -> None:
+        alive = self._alive.get(cell.message, 0)
+        self._alive[cell.message] = alive + 1
+        if not alive:
+            self.units += self._overhead(cell)
+
+    def _leave(self, cell: Cell) -> None:
+        self._alive[cell.message] -= 1
+        if not self._alive[cell.message]:
+            self.units -= self._overhead(cell)
+
+    # --- counting ---
+
+    def _settle(self, left: Cell | None, middle: tuple[Cell, ...], right: Cell | None, before: int) -> None:
+        """Give the cells in question their trails, and book the difference of the counts."""
+        if left is not None:
+            left.trail = self._trail(left, left.next)
+        for cell in middle:
+            cell.trail = self._trail(cell, cell.next)
+        self.units += self._count_around(left, middle, right) - before
+
+    def _count_around(self, left: Cell | None, middle: tuple[Cell, ...], right: Cell | None) -> int:
+        """The count of all clusters that `left`, `middle` and `right` belong to, up to a safe boundary on both sides."""
+        cells = (*((left,) if left is not None else ()), *middle, *((right,) if right is not None else ()))
+        if not cells:
+            return 0
+        total = 0
+        open_text = self._text_before(cells[0]) if left is not None else ""
+        previous: Cell | None = None
+        for cell in cells:
+            if previous is not None and self._joins_safely(previous, cell):
+                total += self._count(open_text, previous)
+                open_text = ""
+            open_text += cell.body + cell.trail if cell is not right else self._text_after(cell)
+            previous = cell
+        return total + self._count(open_text, previous)
+
+    def _count(self, text: str, cell: Cell | None) -> int:
+        if cell is not None and cell.measure is not None and len(text) == len(cell.body) + len(cell.trail):
+            return cell.measure(cell.trail)
+        return self._meter.count(text) if text else 0
+
+    def _joins_safely(self, left: Cell, right: Cell) -> bool:
+        return left.message != right.message or self._meter.is_safe(left.text, right.text)
+
+    def _text_before(self, cell: Cell) -> str:
+        """What stands before `cell` in its cluster, back to a safe boundary."""
+        parts: list[str] = []
+        while cell.previous is not None and not self._joins_safely(cell.previous, cell):
+            cell = cell.previous
+            inner = self._meter.counter.find_inner(cell.body)
+            if inner is not None:
+                parts.append(cell.text[inner[1] :])
+                break
+            parts.append(cell.text)
+        return "".join(reversed(parts))
+
+    def _text_after(self, cell: Cell) -> str:
+        """`cell` and what follows it in its cluster, on to a safe boundary."""
+        parts = [cell.text]
+        while cell.next is not None and not self._joins_safely(cell, cell.next):
+            cell = cell.next
+            inner = self._meter.counter.find_inner(cell.body)
+            if inner is not None:
+                parts.append(cell.body[: inner[0]])
+                break
+            parts.append(cell.text)
+        return "".join(parts)
+
+    def count_tail(self, ending: str) -> int:
+        """What the count would change by if the last cell ended in `ending` instead of its trail."""
+        cell = self.last
+        if cell is None or cell.trail == ending:
+            return 0
+        before = self._text_before(cell)
+        joined = len(before) > 0
+        now = self._count(before + cell.text, None if joined else cell)
+        if not joined and cell.measure is not None:
+            return cell.measure(ending) - now
+        return self._meter.count(before + cell.body + ending) - now

@@ -1,0 +1,28 @@
+"""Last pass: one full count of what is emitted. A difference is a bug in promptc, never the author's."""
+
+from promptc.passes.assemble import Emitted
+from promptc.passes.fit import Fitted
+from promptc.passes.frame import MESSAGE_TOKENS
+
+
+class MiscountError(Exception):
+    """The exact count of the output differs from the sum it was fitted by, or is over the budget."""
+
+
+def verify(fitted: Fitted, emitted: Emitted) -> int:
+    """The output's tokens, counted anew without any cache. Raises `MiscountError` when the receipt does not hold."""
+    frame, counter = fitted.frame, fitted.frame.meter.counter
+    units = frame.fixed
+    if frame.format == "text":
+        units += counter.measure(emitted.text)
+    else:
+        contents: dict[int, list[str]] = {}
+        for part in emitted.parts:
+            contents.setdefault(part.message, []).append(part.text)
+        units += sum(counter.measure("".join(texts)) for texts in contents.values())
+        units += sum((MESSAGE_TOKENS + counter.role_tokens(message["role"])) * counter.unit for message in emitted.messages)
+    expected = (fitted.tape.units if fitted.tape is not None else 0) + frame.fixed
+    total = fitted.strained.selection.bound.total * counter.unit
+    if units != expected or units > total:
+        raise MiscountError(f"counted {units} units where fitting had {expected}, of {total} allowed")
+    return frame.meter.tokens(units)

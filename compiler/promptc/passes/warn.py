@@ -1,0 +1,64 @@
+"""What a render says besides its output: warnings of the selection, of cuts that ask for one, of void acts, of size."""
+
+from collections.abc import Iterator
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.passes.assemble import Emitted
+from promptc.passes.fit import Fitted
+from promptc.passes.ladder import Applied, LadderRun
+from promptc.passes.strain import iter_warnings
+
+
+def warn(fitted: Fitted, emitted: Emitted | None) -> tuple[Diagnostic, ...]:
+    """Every warning of the render, in the order of the passes, each once."""
+    return tuple(dict.fromkeys(_iter_all(fitted, emitted)))
+
+
+def iter_runs(fitted: Fitted) -> Iterator[LadderRun]:
+    """The ladders that were walked: a tier's `do`, the sections', the total's."""
+    if fitted.done is not None:
+        yield fitted.done
+    yield from fitted.ladders.values()
+    if fitted.truncated is not None:
+        yield fitted.truncated
+
+
+def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
+    yield from iter_warnings(fitted.strained)
+    yield from (found for found in fitted.errors if found.level != "error")
+    for run in iter_runs(fitted):
+        yield from _iter_cuts(run, fitted)
+        for step, act in run.void:
+            message = f"`{step.label}` did not shorten {_name_edits(act.edits)} of `{step.section}`: left as it was"
+            yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
+    limit = fitted.strained.selection.plan.output.warn_chars
+    if emitted is not None and limit is not None and emitted.characters > limit:
+        span = fitted.strained.selection.plan.output.span
+        yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
+
+
+def _iter_cuts(run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:
+    by_step: dict[str, list[Applied]] = {}
+    for one in run.applied:
+        if one.act.warn:
+            by_step.setdefault(f"{one.step.label} {one.section}", []).append(one)
+    for cuts in by_step.values():
+        first, last = cuts[0], cuts[-1]
+        meter = fitted.frame.meter
+        before, after = meter.tokens(first.before), meter.tokens(last.after)
+        noun = "cut" if len(cuts) == 1 else "cuts"
+        message = (
+            f"`{first.section}` was shortened by `{first.step.label}`: {len(cuts)} {noun}, {before} to {after} tokens ({last.act.why})"
+        )
+        yield Diagnostic(
+            "PC0540",
+            message,
+            first.step.span,
+            f"`promptc explain` shows each; {meter.tokens(last.needs)} more tokens keep the last one",
+            "warn",
+        )
+
+
+def _name_edits(edits: object) -> str:
+    names = [edit.entry.item.id for edit in edits]  # type: ignore[attr-defined]
+    return f"item {names[0]}" if len(names) == 1 else f"{len(names)} items"

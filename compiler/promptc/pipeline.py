@@ -1,0 +1,61 @@
+"""The straight list: bind, strain (which selects and measures), fit, assemble, verify."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.pack import Format, Pack
+from promptc.model.state import State
+from promptc.passes.assemble import Emitted, assemble
+from promptc.passes.bind import bind
+from promptc.passes.fit import Fitted, fit
+from promptc.passes.report import build_report
+from promptc.passes.strain import strain
+from promptc.passes.verify import verify
+from promptc.passes.warn import warn
+from promptc.text.meter import Meter
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a render came to. `emitted` and `tokens` are None where the content did not fit; `errors` then say why. The report is built when asked for."""
+
+    fitted: Fitted
+    emitted: Emitted | None
+    tokens: int | None
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that kept the prompt from being emitted."""
+        return tuple(found for found in self.fitted.errors if found.level == "error")
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """The report (language.md §13)."""
+        return build_report(self.fitted, self.emitted, self.tokens, self.warnings)
+
+
+def compile_prompt(
+    pack: Pack,
+    state: State,
+    meter: Meter,
+    *,
+    budget: int | None = None,
+    variants: Mapping[str, str] | None = None,
+    patches: Sequence[str] = (),
+    format: Format | None = None,
+    without: Sequence[str] = (),
+) -> Outcome:
+    """Renders `state` by `pack`. Raises `PromptcError` for what is invalid; content that does not fit is an `Outcome` with errors.
+
+    `without` leaves sections out as if their `when` were false.
+    """
+    fitted = fit(strain(bind(pack, state, meter, budget=budget, variants=variants, patches=patches, format=format, without=without)))
+    if any(found.level == "error" for found in fitted.errors):
+        return Outcome(fitted, None, None, warn(fitted, None))
+    emitted = assemble(fitted)
+    tokens = verify(fitted, emitted)
+    return Outcome(fitted, emitted, tokens, warn(fitted, emitted))
