@@ -1,9 +1,11 @@
 """What `a.b`, `a[b]` and the `a.b` of `a.b(...)` give: data, and the little the template's own objects offer. Never a method as a value."""
 
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from jinja2 import Undefined
 from jinja2.filters import _GroupTuple
 from jinja2.runtime import LoopContext, TemplateReference
 from jinja2.utils import Namespace, missing
@@ -18,10 +20,11 @@ from promptc.template.allowed import (
     TEXT_METHODS,
     WHY_NOT,
 )
-from promptc.template.context import Module
 from promptc.template.fault import refuse
 from promptc.template.functions import Cycler
 from promptc.template.methods import BOUNDED_METHODS
+from promptc.template.module import Module
+from promptc.template.payments import check_key
 from promptc.template.undefined import Missing
 
 _MAPPINGS = frozenset({dict, MappingProxyType})
@@ -45,9 +48,9 @@ _METHODS: dict[type, frozenset[str]] = {
 def find_attribute(obj: Any, name: str) -> Any:
     """`obj.name`; undefined where there is none."""
     kind = type(obj)
-    if kind is Missing:
+    if kind is Missing or kind is Undefined:
         return obj[name]
-    if kind in _MAPPINGS:
+    if kind in _MAPPINGS or isinstance(obj, Mapping):
         if name in DICT_NAMES:
             _refuse_method(name, f"write `['{name}']` for the key" + (f", or `.{name}()` to call it" if name in MAPPING_METHODS else ""))
         return obj[name] if name in obj else Missing(obj=obj, name=name)
@@ -74,11 +77,17 @@ def _refuse_method(name: str, hint: str) -> None:
 
 def find_item(obj: Any, key: Any) -> Any:
     """`obj[key]`: a key or a place; undefined where there is none."""
+    if type(obj) is LoopContext or type(obj) is Module:
+        return find_attribute(obj, str(key))
     try:
-        return obj[key]
+        return obj[check_key(key)]
     except (TypeError, LookupError):
-        if isinstance(key, str) and type(obj) in (LoopContext, Namespace, Module, _GroupTuple, Cycler):
-            return find_attribute(obj, key)
+        return _find_own(obj, key)
+
+
+def _find_own(obj: Any, key: Any) -> Any:
+    if isinstance(key, str) and type(obj) in (Namespace, _GroupTuple, Cycler):
+        return find_attribute(obj, key)
     return Missing(obj=obj, name=key)
 
 

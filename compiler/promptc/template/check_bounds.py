@@ -8,6 +8,7 @@ from promptc.template.limits import MAX_BLOCKS, MAX_BRACKETS, MAX_BRANCHES, MAX_
 from promptc.template.place import Place
 
 _OPENING = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "autoescape"})
+_COUNTED = frozenset({"name", "operator", "integer", "float", "string"})
 _LOOSE = frozenset({"and", "or", "not", "if", "else"})
 
 
@@ -31,21 +32,29 @@ def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, p
 
 
 class _Level:
-    """One pair of brackets: how deep its operators hang on each other. `and`, `or`, `not`, `if` bind loosest, so the rest starts afresh."""
+    """One pair of brackets: how deep, at most, its operators hang on each other.
 
-    __slots__ = ("loose", "tight", "most")
+    `and`, `or`, `not`, `if`, `else` bind loosest, so what stands between them starts afresh; what stands between commas hangs on nothing.
+    """
+
+    __slots__ = ("loose", "tight", "tightest", "deepest")
 
     def __init__(self) -> None:
-        self.loose = self.tight = self.most = 0
+        self.loose = self.tight = self.tightest = self.deepest = 0
 
-    def part(self) -> None:
-        """An operand ends."""
-        self.most = max(self.most, self.tight)
+    def end_operand(self) -> None:
+        """A loose operator follows."""
+        self.tightest = max(self.tightest, self.tight)
         self.tight = 0
 
+    def end_part(self) -> None:
+        """A comma follows."""
+        self.deepest = self.depth()
+        self.loose = self.tight = self.tightest = 0
+
     def depth(self) -> int:
-        """The depth of the tree, at most."""
-        return self.loose + max(self.most, self.tight)
+        """Of the whole pair of brackets so far."""
+        return max(self.deepest, self.loose + max(self.tightest, self.tight))
 
 
 _Found = tuple[str, str, str] | None
@@ -61,13 +70,13 @@ class _Nesting:
 
     def read(self, kind: str, value: str) -> _Found:
         """Take in one token; what it breaks, or None."""
-        if kind in ("whitespace", "data", "comment"):
-            return None
         if kind in ("variable_begin", "block_begin"):
             self.levels, self.tokens, self.tag, self.assigns = [_Level()], 0, "?" if kind == "block_begin" else "", False
             return None
         if kind == "block_end":
             return self._end_tag()
+        if kind not in _COUNTED:
+            return None
         self.tokens += 1
         if self.tokens > MAX_TOKENS:
             return "PC0403", f"more than {MAX_TOKENS} tokens in one tag", "split it with `set`"
@@ -85,7 +94,7 @@ class _Nesting:
             if self.tag == "?":
                 self.tag = value
             elif value in _LOOSE:
-                level.part()
+                level.end_operand()
                 level.loose += 1
             elif value in ("in", "is"):
                 level.tight += 1
@@ -103,10 +112,10 @@ class _Nesting:
         elif value in ")]}" and len(self.levels) > 1:
             self.levels.pop()
             self.levels[-1].tight += 1 + level.depth()
-        elif value in (",", ":", "~"):
-            level.part()
-            level.most = max(level.most, level.loose + level.most) if value != "~" else level.most
-            level.loose = 0 if value != "~" else level.loose
+        elif value == "~":
+            level.end_operand()
+        elif value in (",", ":"):
+            level.end_part()
         elif value == "=":
             self.assigns = self.assigns or len(self.levels) == 1
         else:

@@ -1,6 +1,6 @@
 """From the text of a template to something that runs: bounds, parse, allow-list, counting, Python."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ from promptc.diag.errors import PromptcError
 from promptc.template.check_bounds import check_bounds, check_size
 from promptc.template.check_tree import check_tree, find_bound, find_names
 from promptc.template.compiled import Compiled
-from promptc.template.context import weigh
+from promptc.template.count_nodes import count_nodes
+from promptc.template.find_paths import find_paths
 from promptc.template.find_reads import Path, find_reads
 from promptc.template.generator import Counting, ExpressionGenerator, Generator, generate_source
 from promptc.template.is_settled import is_settled
@@ -95,20 +96,26 @@ def _too_deep(text: str, name: str, place: Place) -> PromptcError:
 
 
 def _compile(tree: nodes.Template, name: str, text: str, sandbox: Sandbox, place: Place, kind: type[Generator]) -> Compiled:
-    weight = weigh(tree)
+    weight, paths = count_nodes(tree), find_paths(tree)
     try:
         source, lines = generate_source(Counting().visit(tree), sandbox, name, kind)
         code = compile(source, f"<template {name}>", "exec", dont_inherit=True)
     except TemplateSyntaxError as wrong:
         raise PromptcError([Diagnostic("PC0401", str(wrong.message), place.find_span(name, text, wrong.lineno))]) from None
-    except (RecursionError, MemoryError, SyntaxError):
+    except SyntaxError as wrong:
+        raise PromptcError([Diagnostic("PC0401", str(wrong.msg), place.find_span(name, text, _find_line(lines, wrong.lineno)))]) from None
+    except (RecursionError, MemoryError):
         raise _too_deep(text, name, place) from None
     module: dict[str, Any] = {"environment": sandbox}
     exec(code, module)
     module["show"] = show
-    compiled = Compiled(name, text, weight, module["root"], module["blocks"], tuple(sorted(lines.items())))
+    compiled = Compiled(name, text, weight, module["root"], module["blocks"], tuple(sorted(lines.items())), paths)
     module["__compiled__"] = compiled
     return compiled
+
+
+def _find_line(lines: Mapping[int, int], line: int | None) -> int:
+    return max((own for code, own in lines.items() if code <= (line or 1)), default=1)
 
 
 class _Files:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from promptc.template.find_paths import Places
+
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """One file (`name` empty: the template itself). `lines`: line of the generated code → line of the text, rising."""
+    """One file (`name` empty: the template itself). `lines`: line of the generated code, line of the text; rising."""
 
     name: str
     text: str
@@ -15,6 +17,7 @@ class Compiled:
     root_render_func: Callable[[Any], Iterator[Any]]
     blocks: Mapping[str, Callable[[Any], Iterator[str]]]
     lines: tuple[tuple[int, int], ...]
+    paths: Places = ()
 
     def find_line(self, line: int) -> int:
         """The text's line for a line of the generated code."""

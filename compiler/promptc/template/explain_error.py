@@ -1,7 +1,7 @@
 """From whatever a template run raised to a diagnostic with the template's line."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -12,7 +12,8 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.suggest import suggest
 from promptc.template.allowed import GLOBALS
 from promptc.template.compiled import Compiled
-from promptc.template.fault import Fault
+from promptc.template.fault import Fault, name_kind
+from promptc.template.find_paths import find_holder
 from promptc.template.place import Place
 from promptc.template.undefined import MissingFault
 
@@ -36,7 +37,7 @@ def explain_error(error: BaseException, place: Place, root: Compiled, names: Map
     """One finding at the innermost line of a template that was running."""
     compiled, line = _find_line(error.__traceback__, root)
     span = place.find_span(compiled.name, compiled.text, line)
-    code, message, help = _explain(error, names)
+    code, message, help = _explain_missing(error, names, compiled, line) if isinstance(error, MissingFault) else _explain(error)
     return PromptcError([Diagnostic(code, message, span, help)])
 
 
@@ -50,9 +51,7 @@ def _find_line(trace: TracebackType | None, root: Compiled) -> tuple[Compiled, i
     return found, line
 
 
-def _explain(error: BaseException, names: Mapping[str, Any]) -> tuple[str, str, str]:
-    if isinstance(error, MissingFault):
-        return error.code, str(error), _suggest(error, names)
+def _explain(error: BaseException) -> tuple[str, str, str]:
     if isinstance(error, Fault):
         return error.code, str(error), error.help
     if isinstance(error, ZeroDivisionError):
@@ -68,12 +67,17 @@ def _explain(error: BaseException, names: Mapping[str, Any]) -> tuple[str, str, 
     return "PC0414", _clean(error), _find_hint(str(error))
 
 
-def _suggest(error: MissingFault, names: Mapping[str, Any]) -> str:
+def _explain_missing(error: MissingFault, names: Mapping[str, Any], compiled: Compiled, line: int) -> tuple[str, str, str]:
+    part = str(error.name)
     if error.of_names:
-        known: Iterable[Any] = [*(name for name in names if not name.startswith("__")), *GLOBALS]
-    else:
-        known = error.holder if isinstance(error.holder, Mapping) else ()
-    return suggest(str(error.name), (name for name in known if isinstance(name, str)))
+        return error.code, str(error), suggest(part, (name for name in (*names, *GLOBALS) if not name.startswith("__")))
+    holder = find_holder(compiled.paths, line, part)
+    message = f"`{holder}` has no `{part}`" if holder else str(error)
+    if isinstance(error.holder, Mapping):
+        return error.code, message, suggest(part, map(str, error.holder))
+    if isinstance(error.holder, list | tuple | str) and isinstance(error.name, int):
+        return error.code, message, f"it has {len(error.holder)} elements, counted from 0"
+    return error.code, message, f"it is {name_kind(error.holder)}" if holder else ""
 
 
 _ARGUMENTS = re.compile(r"\b\w+\(\) (got|takes|missing)|positional argument|keyword argument")

@@ -1,14 +1,14 @@
 """The few functions a template may call by name."""
 
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jinja2.utils import Namespace
 
-from promptc.template.context import Run
 from promptc.template.fault import refuse
 from promptc.template.limits import MAX_RANGE
+from promptc.template.payments import check_key
+from promptc.template.run import Run
 from promptc.template.show import show
 
 
@@ -63,17 +63,16 @@ def _range(run: Run, *bounds: int) -> range:
     return made
 
 
-def _dict(run: Run, *pairs: Any, **values: Any) -> dict[str, Any]:
-    made: dict[str, Any] = dict(*(_unwrap(pair) for pair in pairs), **values)
+def _dict(run: Run, /, *pairs: Any, **values: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for source in pairs:
+        made.update(source if isinstance(source, Mapping) else ((check_key(key), value) for key, value in source))
+    made.update(values)
     run.take(len(made))
     return made
 
 
-def _unwrap(pairs: Mapping[str, Any] | Iterable[Any]) -> Any:
-    return dict(pairs) if isinstance(pairs, MappingProxyType) else pairs
-
-
-def _namespace(run: Run, *pairs: Any, **values: Any) -> Namespace:
+def _namespace(run: Run, /, *pairs: Any, **values: Any) -> Namespace:
     return Namespace(_dict(run, *pairs, **values))
 
 

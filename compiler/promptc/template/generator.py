@@ -1,6 +1,6 @@
 """Jinja's code generator, told to count and to fold nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import StringIO
 from typing import Any
 
@@ -8,7 +8,7 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.visitor import NodeTransformer
 
-from promptc.template.context import weigh
+from promptc.template.count_nodes import count_nodes
 
 
 class Generator(CodeGenerator):
@@ -36,9 +36,7 @@ class Generator(CodeGenerator):
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         """`a ~ b`."""
         self.write("context.join_values((")
-        for part in node.nodes:
-            self.visit(part, frame)
-            self.write(", ")
+        self._visit_list(node.nodes, frame)
         self.write("))")
 
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
@@ -46,6 +44,53 @@ class Generator(CodeGenerator):
         self.write("environment.find_method(" if node.ctx == "call" else "environment.getattr(")
         self.visit(node.node, frame)
         self.write(f", {node.attr!r})")
+
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        """`a[b]`; a slice is paid for."""
+        cut = node.arg
+        if not isinstance(cut, nodes.Slice):
+            super().visit_Getitem(node, frame)
+            return
+        self.write("context.slice(")
+        self._visit_list((node.node, cut.start, cut.stop, cut.step), frame)
+        self.write(")")
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
+        """`{a: b}`; keys that are not written out are looked at first."""
+        self.write("{")
+        for pair in node.items:
+            fixed = isinstance(pair.key, nodes.Const)
+            self.write("" if fixed else "context.key(")
+            self.visit(pair.key, frame)
+            self.write(": " if fixed else "): ")
+            self.visit(pair.value, frame)
+            self.write(", ")
+        self.write("}")
+
+    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
+        """`a == b`; paid for, unless one side is a constant."""
+        if len(node.ops) == 1 and node.ops[0].op not in ("in", "notin") and isinstance(node.ops[0].expr, nodes.Const):
+            super().visit_Compare(node, frame)
+            return
+        self.write("(")
+        left = ""
+        for turn, operand in enumerate(node.ops):
+            self.write(" and " if turn else "")
+            self.write(f"context.compare({operand.op!r}, ")
+            self.write(left) if turn else self.visit(node.expr, frame)
+            left = self.temporary_identifier() if turn + 1 < len(node.ops) else ""
+            self.write(f", ({left} := (" if left else ", (")
+            self.visit(operand.expr, frame)
+            self.write(")))" if left else "))")
+        self.write(")")
+
+    def _visit_list(self, parts: Iterable[nodes.Expr | None], frame: Frame) -> None:
+        for part in parts:
+            if part is None:
+                self.write("None")
+            else:
+                self.visit(part, frame)
+            self.write(", ")
 
     def visit_Include(self, node: nodes.Include, frame: Frame) -> None:
         """As Jinja, and without its bug (`without context` inside a macro printed a generator)."""
@@ -77,7 +122,7 @@ class Counting(NodeTransformer):
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
         """A loop pays for all its turns when it begins."""
-        weight = weigh(node)
+        weight = count_nodes(node)
         self.generic_visit(node)
         node.iter = _filter(_expression(node.iter), "@each", weight)
         return node
@@ -101,7 +146,7 @@ class Counting(NodeTransformer):
         return self._pay(node)
 
     def _pay(self, node: nodes.Macro | nodes.CallBlock | nodes.Block) -> nodes.Node:
-        weight = weigh(node)
+        weight = count_nodes(node)
         self.generic_visit(node)
         charge = _filter(nodes.Const(None, lineno=node.lineno), "@charge", weight)
         node.body.insert(0, nodes.ExprStmt(charge, lineno=node.lineno))

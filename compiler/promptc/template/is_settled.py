@@ -12,7 +12,7 @@ def is_settled(node: nodes.Node) -> bool:
         return True
     if isinstance(node, nodes.Getitem):
         return is_settled(node.node)
-    if isinstance(node, nodes.And | nodes.Or):
+    if isinstance(node, nodes.And | nodes.Or | nodes.Add | nodes.Mul):
         return is_settled(node.left) and is_settled(node.right)
     if isinstance(node, nodes.CondExpr):
         return is_settled(node.expr1) and (node.expr2 is None or is_settled(node.expr2))

@@ -6,13 +6,14 @@ from typing import Any
 from jinja2 import filters
 from markupsafe import escape
 
-from promptc.template.context import NameContext, Run
+from promptc.template.context import NameContext
 from promptc.template.fault import name_kind, refuse
 from promptc.template.format_text import format_percent
 from promptc.template.limits import MAX_RANGE
 from promptc.template.methods import check_width, replace_text
 from promptc.template.operators import OPERATORS, bound_number
 from promptc.template.own_filters import plain
+from promptc.template.run import Run
 from promptc.template.show import show
 
 
@@ -45,7 +46,7 @@ def indent(context: NameContext, value: str, width: int | str = 4, first: bool =
     """The lines of a text, indented."""
     check_width(width)
     wide = len(width) if isinstance(width, str) else width
-    context.run.made(len(value) + (value.count("\n") + 1) * wide)
+    context.run.make(len(value) + (value.count("\n") + 1) * wide)
     return str(filters.do_indent(value, width, first, blank))
 
 
@@ -59,7 +60,7 @@ def join(context: NameContext, value: Iterable[Any], d: object = "", attribute: 
     values = value if attribute is None else map(filters.make_attrgetter(context.environment, attribute), value)
     between = show(d)
     parts = [show(part) for part in values]
-    context.run.made(sum(map(len, parts)) + len(between) * len(parts))
+    context.run.make(sum(map(len, parts)) + len(between) * len(parts))
     return between.join(parts)
 
 
@@ -81,7 +82,7 @@ def tojson(context: NameContext, value: object, indent: int | None = None) -> st
     """JSON as Jinja writes it: sorted, with `<`, `>`, `&` and `'` escaped."""
     check_width(indent)
     found = plain(context.run, value)
-    context.run.made(_count_parts(found) * ((indent or 0) * 40 + 1))
+    context.run.make(_count_parts(found) * ((indent or 0) * 40 + 1))
     return str(filters.do_tojson(context.eval_ctx, found, indent))
 
 
@@ -100,7 +101,7 @@ def wordwrap(
 ) -> str:
     """The text in lines of `width`. Its search costs about a hundred steps for each character."""
     context.run.take(len(value) * 100)
-    context.run.made(len(value) * (1 + len(wrapstring or "")))
+    context.run.make(len(value) * (1 + len(wrapstring or "")))
     return filters.do_wordwrap(context.environment, value, width, break_long_words, wrapstring, break_on_hyphens)
 
 
@@ -127,7 +128,7 @@ def format_values(context: NameContext, value: object, *args: Any, **kwargs: Any
 def escape_text(context: NameContext, value: object) -> str:
     """`&`, `<`, `>`, `'` and `"` as HTML writes them: a plain text, escaped again if it is escaped again."""
     text = show(value)
-    context.run.made(len(text) * 5)
+    context.run.make(len(text) * 5)
     return str(escape(text))
 
 

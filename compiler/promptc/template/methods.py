@@ -1,11 +1,12 @@
 """Methods of text whose result may be larger than what they are given."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from promptc.template.context import Run
 from promptc.template.fault import refuse
 from promptc.template.limits import MAX_WIDTH
+from promptc.template.payments import check_key, pay_search
+from promptc.template.run import Run
 
 
 def check_width(width: Any) -> None:
@@ -17,8 +18,25 @@ def check_width(width: Any) -> None:
 def replace_text(run: Run, text: str, old: str, new: str, count: int = -1) -> str:
     """`str.replace`, paid before it is made."""
     found = text.count(old) if isinstance(old, str) else 0
-    run.made(len(text) + (found if count < 0 else min(found, count)) * len(new))
+    run.make(len(text) + (found if count < 0 else min(found, count)) * len(new))
     return text.replace(old, new, count)
+
+
+def pay_method(run: Run, method: Any, args: Sequence[Any]) -> None:
+    """Pay for a method of Python's own: what it reads, and for each pair of characters where it may compare them all."""
+    value = method.__self__
+    if isinstance(value, str):
+        sought = max((len(arg) for arg in args if isinstance(arg, str)), default=0)
+        run.take(1 + (len(value) >> (0 if method.__name__ in _SLOW else 4)) + (len(value) * sought >> 10))
+    elif isinstance(value, Mapping):
+        run.take(1 + len(value) if method.__name__ != "get" else 1)
+        check_key(args[0] if args else None)
+    else:
+        for arg in args:
+            pay_search(run, arg, value)
+
+
+_SLOW = frozenset("split rsplit splitlines partition rpartition".split())
 
 
 def _pad(name: str) -> Callable[..., str]:
@@ -32,13 +50,13 @@ def _pad(name: str) -> Callable[..., str]:
 
 def _expandtabs(run: Run, text: str, tabsize: int = 8) -> str:
     check_width(tabsize)
-    run.made(len(text) + text.count("\t") * max(tabsize, 0))
+    run.make(len(text) + text.count("\t") * max(tabsize, 0))
     return text.expandtabs(tabsize)
 
 
 def _join(run: Run, text: str, parts: Iterable[str]) -> str:
     made = list(parts)
-    run.made(sum(map(len, made)) + len(text) * len(made))
+    run.make(sum(map(len, made)) + len(text) * len(made))
     return text.join(made)
 
 

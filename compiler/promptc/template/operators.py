@@ -4,15 +4,15 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from promptc.template.context import Run
 from promptc.template.fault import refuse
 from promptc.template.format_text import format_percent
 from promptc.template.limits import MAX_BITS
+from promptc.template.run import Run
 
 
 def _add(run: Run, left: Any, right: Any) -> Any:
     if isinstance(left, str | list | tuple):
-        run.made(len(left) + (len(right) if isinstance(right, str | list | tuple) else 0))
+        run.make(len(left) + (len(right) if isinstance(right, str | list | tuple) else 0))
         return left + right
     return bound_number(left + right)
 
@@ -20,7 +20,7 @@ def _add(run: Run, left: Any, right: Any) -> Any:
 def _multiply(run: Run, left: Any, right: Any) -> Any:
     for sequence, times in ((left, right), (right, left)):
         if isinstance(sequence, str | list | tuple) and isinstance(times, int):
-            run.made(len(sequence) * max(times, 0))
+            run.make(len(sequence) * max(times, 0))
     return bound_number(left * right)
 
 

@@ -1,57 +1,16 @@
 """The filters a pack has beyond Jinja's (language.md §3). Pure: the same input gives the same output, everywhere."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from promptc.template.context import Run
 from promptc.template.fault import name_kind, refuse
+from promptc.template.run import Run
 from promptc.template.show import show
 from promptc.template.since import count_since
+from promptc.template.truncate_at import count_tokens, truncate_at
 from promptc.text.canonical import render_canonical_json
-
-_BOUNDARIES = ("paragraph", "sentence", "line", "word", "token")
-
-
-def truncate_at(run: Run, value: object, boundary: str = "word", *, chars: int | None = None, tokens: int | None = None) -> str:
-    """The longest beginning of a text that ends at `boundary` and is at most so many characters or tokens."""
-    from promptc.text.cuts import iter_kept
-
-    text = show(value)
-    limit = _check_limit(boundary, chars, tokens)
-    run.take(len(text))
-    measure = len if tokens is None else lambda part: count_tokens(run, part)
-    if measure(text) <= limit:
-        return text
-    ends = _find_ends(run, text)
-    reach = len(text) if tokens is None else (ends[min(limit + 8, len(ends) - 1)] if ends else 0)
-    for kept in iter_kept(text, boundary, side="end", token_ends=ends):
-        if kept.stop <= reach and measure(text[: kept.stop]) <= limit:
-            return text[: kept.stop]
-    return ""
-
-
-def _check_limit(boundary: str, chars: int | None, tokens: int | None) -> int:
-    if boundary not in _BOUNDARIES:
-        refuse("PC0424", f"`truncate_at` knows no boundary `{boundary}`", "one of " + ", ".join(_BOUNDARIES))
-    limit = chars if tokens is None else tokens
-    if limit is None or (chars is not None and tokens is not None) or not isinstance(limit, int) or limit < 0:
-        refuse("PC0424", "`truncate_at` needs one size", "give `chars=800` or `tokens=200`")
-    return limit
-
-
-def _find_ends(run: Run, text: str) -> Sequence[int]:
-    return run.counter.token_ends(text) if run.counter is not None else range(1, len(text) + 1)
-
-
-def count_tokens(run: Run, value: object) -> int:
-    """How many tokens the text has by the pack's counter."""
-    if run.counter is None:
-        refuse("PC0423", "nothing counts tokens here", "use `| length` for characters")
-    text = show(value)
-    run.take(len(text))
-    units: int = run.counter.measure(text)
-    return -(-units // run.counter.unit)
+from promptc.text.normalize import normalize
 
 
 def count_minutes(run: Run, value: object, now: object) -> int:
@@ -71,8 +30,6 @@ def count_days(run: Run, value: object, now: object) -> int:
 
 def normalize_text(run: Run, value: object) -> str:
     """The text without what makes no difference: the one normalisation (`dedupe` compares by it too)."""
-    from promptc.text.normalize import normalize
-
     text = show(value)
     run.take(len(text))
     return normalize(text)
@@ -95,11 +52,18 @@ def plain(run: Run, value: Any) -> Any:
     run.take(1)
     if value is None or value.__class__ in (str, int, float, bool):
         return value
-    if isinstance(value, dict):
-        return {show(key): plain(run, part) for key, part in value.items()}
+    if isinstance(value, Mapping):
+        return {_name_key(key): plain(run, part) for key, part in value.items()}
     if isinstance(value, Iterable):
         return [plain(run, part) for part in value]
     return refuse("PC0413", f"{name_kind(value)} is no data", "use a value of the state")
+
+
+def _name_key(key: Any) -> str:
+    return key if isinstance(key, str) else str(key) if key.__class__ in (int, float) else _KEYS.get(key, show(key))
+
+
+_KEYS = {None: "null", True: "true", False: "false"}
 
 
 def mentions(run: Run, value: object, words: object) -> bool:

@@ -6,11 +6,12 @@ from typing import Any
 from jinja2 import Undefined
 
 from promptc.template.compile_source import Program
-from promptc.template.context import NameContext, Run
+from promptc.template.context import NameContext
 from promptc.template.explain_error import RUN_ERRORS, explain_error
 from promptc.template.fault import refuse
 from promptc.template.own_filters import plain
 from promptc.template.place import Place
+from promptc.template.run import Run
 from promptc.template.undefined import Missing
 
 Names = Mapping[str, Any]
@@ -25,7 +26,7 @@ def build_render(program: Program, place: Place) -> Callable[[Names], str]:
         run = Run(names.get("__counter__"))
         try:
             parts = list(start(NameContext(sandbox, names, "", blocks, run)))
-            run.made(sum(map(len, parts)))
+            run.make(sum(map(len, parts)))
         except RUN_ERRORS as error:
             raise explain_error(error, place, root, names) from None
         return "".join(parts)

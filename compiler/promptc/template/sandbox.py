@@ -14,7 +14,9 @@ from promptc.template.allowed import DICT_NAMES
 from promptc.template.context import NameContext
 from promptc.template.fault import name_kind, refuse
 from promptc.template.functions import FUNCTIONS, Cycler, Joiner
+from promptc.template.methods import pay_method
 from promptc.template.operators import OPERATORS
+from promptc.template.payments import pay_parts
 from promptc.template.tables import FILTER_TABLE, TEST_TABLE
 from promptc.template.undefined import Missing
 
@@ -70,7 +72,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return _call_macro(context, callee, args, kwargs)
         if kind is partial:
             return callee.func(context.run, *callee.args, *args, **kwargs)
-        if kind is BuiltinMethodType or kind is Joiner or getattr(callee, "__func__", None) in _BOUND:
+        if kind is BuiltinMethodType:
+            pay_method(context.run, callee, args)
+            return callee(*args, **kwargs)
+        if kind is Joiner or getattr(callee, "__func__", None) in _BOUND:
+            pay_parts(context.run, args)
             return callee(*args, **kwargs)
         if kind is Missing:
             return callee()
@@ -88,7 +94,7 @@ _CALLABLE = tuple(FUNCTIONS.values())
 
 
 def _call_macro(context: NameContext, macro: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    context.run.enter()
+    context.run.enter(0)
     text: str = macro(*args, **kwargs)
     context.run.leave()
     return text
