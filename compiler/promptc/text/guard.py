@@ -64,7 +64,6 @@ class Guard:
         self._invisible_policy = invisible_policy
         either = "|".join(map(re.escape, self._fences))
         self._line = re.compile(rf"{_LINE}(?=\\*(?:{either}))")
-        self._bare_line = re.compile(rf"{_LINE}(?={either})")
         self._escaped_line = re.compile(rf"{_LINE}\\(\\*)(?={either})")
 
     def guard(self, text: str) -> tuple[str, tuple[Finding, ...]]:
@@ -79,14 +78,6 @@ class Guard:
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._line.sub(r"\1\\", text)
         return text, findings
-
-    def guard_cut(self, text: str) -> str:
-        """A piece cut out of guarded text, with what the cut laid bare escaped; what had been escaped is left as it is."""
-        if self._token_policy == "escape" and "<|" in text:
-            text = _BARE_TOKEN.sub(r"<\\|", text)
-        if self._fence_policy == "escape" and self._may_fence(text):
-            text = self._bare_line.sub(r"\1\\", text)
-        return text
 
     def unguard(self, text: str) -> str:
         """The text that `guard` was given."""

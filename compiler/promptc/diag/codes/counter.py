@@ -1,4 +1,4 @@
-"""Codes of the family `counter`: what counts a pack's tokens (PC0180 to PC0199)."""
+"""Codes of the family `counter`: what counts a pack's tokens (PC0180 to PC0189)."""
 
 from promptc.diag.codes.code import Code
 
@@ -14,29 +14,19 @@ COUNTER_CODES: tuple[Code, ...] = (
     Code(
         name="PC0181",
         level="error",
-        summary="a vocabulary or tokenizer file is missing",
-        why="Tokens cannot be counted without the file that defines them, and promptc never downloads one.",
+        summary="what a counter counts with is missing or damaged",
+        why=(
+            "Tokens cannot be counted without the vocabulary or tokenizer file that defines them, or the package that reads it. "
+            "promptc never downloads one, and never counts with a vocabulary whose digest is not the one written down."
+        ),
         bad="tokenizer: hf:no-such-file.json",
-        fix="Put the file where the name says, or add a fallback: `tokenizer: {use: hf:tokenizer.json, fallback: chars/4, margin: 10}`.",
+        fix=(
+            "Put the file where the name says; for `hf:` also pip install 'promptc-compiler[hf]'. "
+            "Or name what to count with instead: `tokenizer: {use: hf:tokenizer.json, fallback: chars/4, margin: 10}`."
+        ),
     ),
     Code(
         name="PC0182",
-        level="error",
-        summary="a vocabulary is not the one its name stands for",
-        why="Its digest differs from the one written down, so its counts would not be those of the models that use it.",
-        bad="tokenizer: cl100k_base  # with a damaged installation",
-        fix="Install promptc anew, or add a fallback.",
-    ),
-    Code(
-        name="PC0183",
-        level="error",
-        summary="the package a counter needs is not installed",
-        why="Tokenizer files of the Hugging Face kind are read by the package `tokenizers`, which is an extra.",
-        bad="tokenizer: hf:tokenizer.json  # without the extra",
-        fix="pip install 'promptc-compiler[hf]', or add a fallback.",
-    ),
-    Code(
-        name="PC0184",
         level="error",
         summary="a tokenizer file cannot be read as a tokenizer",
         why="The file is there, but the package `tokenizers` refuses it.",
@@ -44,7 +34,7 @@ COUNTER_CODES: tuple[Code, ...] = (
         fix="Name the `tokenizer.json` of the model, as the package `tokenizers` writes it.",
     ),
     Code(
-        name="PC0185",
+        name="PC0183",
         level="error",
         summary="a tokenizer file is not inside the pack",
         why="A pack is read from its own folder only, without links, so that it means the same everywhere.",
@@ -52,10 +42,10 @@ COUNTER_CODES: tuple[Code, ...] = (
         fix="Copy the file into the pack and name it relative to the pack's folder.",
     ),
     Code(
-        name="PC0186",
+        name="PC0184",
         level="error",
         summary="a tokenizer cannot count a text",
-        why="Its vocabulary has no token for something in the text and no token for the unknown either.",
+        why="Its vocabulary has no token for something in the text, and no token for the unknown either.",
         bad="tokenizer: hf:words-only.json",
         fix="Use a tokenizer that covers all text: one on bytes, or with an unknown token.",
     ),

@@ -66,15 +66,15 @@ class HfCounter:
 
     def _encode(self, text: str) -> Encoding:
         with _Refused(
-            "PC0186", f"`{self.name}` cannot count a text of {len(text)} characters", None, "its vocabulary must have a token for anything"
+            "PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, "its vocabulary must have a token for anything"
         ):
             return self._tokenizer.encode(text, add_special_tokens=False)
 
 
 def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounter:
-    """The counter of a tokenizer file's bytes; PC0184 when they are none."""
+    """The counter of a tokenizer file's bytes; PC0182 when they are none."""
     with _Refused(
-        "PC0184", f"`{name}`: the file is no tokenizer", span, "it has to be a `tokenizer.json` as the `tokenizers` library writes it"
+        "PC0182", f"`{name}`: the file is no tokenizer", span, "it has to be a `tokenizer.json` as the `tokenizers` library writes it"
     ):
         return HfCounter(name, render_digest(raw), Tokenizer.from_buffer(raw))
 

