@@ -7,7 +7,9 @@ prompt = pack.render(state)
 
 from typing import Any
 
-from promptc.version import VERSION as __version__
+from promptc.version import VERSION
+
+__version__ = VERSION
 
 __all__ = ["FitError", "Pack", "Prompt", "PromptcError", "State", "__version__", "load"]
 

@@ -11,6 +11,7 @@ from promptc.frontend.load_pack import LoadedPack, load_pack
 from promptc.frontend.load_state import load_state
 from promptc.model.pack import Format
 from promptc.model.state import State
+from promptc.passes.assemble import Emitted
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.text.meter import Meter
 
@@ -68,11 +69,12 @@ class Prompt:
         parts = emitted.parts if emitted is not None else ()
         return "".join(part.text for part in parts if part.section == name and part.owner != "separator")
 
-    def _emitted(self, format: Format) -> Any:
+    def _emitted(self, format: Format) -> Emitted:
         if self.format != format:
             raise UsageError(
                 [Diagnostic("PC0705", f"the prompt was rendered as {self.format}", help=f'render it with `format="{format}"`')]
             )
+        assert self._outcome.emitted is not None
         return self._outcome.emitted
 
 

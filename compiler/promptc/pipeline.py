@@ -20,7 +20,10 @@ from promptc.text.meter import Meter
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a render came to. `emitted` and `tokens` are None where the content did not fit; `errors` then say why. The report is built when asked for."""
+    """What a render came to. `emitted` and `tokens` are None where the content did not fit; `errors` then say why.
+
+    The report is built when asked for.
+    """
 
     fitted: Fitted
     emitted: Emitted | None

@@ -17,7 +17,8 @@ from promptc.template.place import Place
 class TextCompiler:
     """Compiles what a manifest names and collects what is wrong in `findings`.
 
-    A Node is compiled once, a file once; what is read goes into `files` for the pack's digest. What cannot be compiled stands as a constant, and the findings are raised before anything renders.
+    A Node is compiled once, a file once; what is read goes into `files` for the pack's digest. What
+    cannot be compiled stands as a constant, and the findings are raised before anything renders.
     """
 
     def __init__(self, files: dict[Path, bytes]) -> None:

@@ -112,7 +112,7 @@ def _iter_keys(node: Node) -> Iterator[tuple[Node, str, Node]]:
 
 
 def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
-    """Every file a manifest names is read, also those of cases not chosen: the pack's digest and its findings do not depend on the choice."""
+    """Every file a manifest names is read, also of cases not chosen: digest and findings do not depend on the choice."""
     for _, key, node in _iter_keys(manifest):
         if key == "template" and isinstance(node.value, str):
             compiler.file(node)

@@ -1,5 +1,7 @@
 """`strain` out of a manifest: tiers with their thresholds as exact fractions."""
 
+from itertools import pairwise
+
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.frontend.compile_text import TextCompiler
@@ -46,7 +48,7 @@ def _check_tiers(tiers: tuple[Tier, ...], compiler: TextCompiler) -> None:
                 "PC0252", f"the first tier, `{tiers[0].name}`, begins at {float(tiers[0].at):g}, not at 0", tiers[0].span, "give it `at: 0`"
             )
         )
-    for lower, upper in zip(tiers, tiers[1:], strict=False):
+    for lower, upper in pairwise(tiers):
         if upper.at <= lower.at:
             message = f"tier `{upper.name}` begins at {float(upper.at):g}, not above `{lower.name}` at {float(lower.at):g}"
             compiler.findings.append(Diagnostic("PC0253", message, upper.span, "thresholds rise from tier to tier"))

@@ -22,7 +22,8 @@ def find_manifest(path: Path) -> Path:
 def read_manifest(file: Path, shown: str, files: dict[Path, bytes], below: tuple[Path, ...] = ()) -> Node:
     """The manifest at `file`, valid in shape, with what it extends merged in and its sections by id.
 
-    Every file read is put into `files`. Raises `PromptcError` with all findings of the reading or of the shape, `DiskError` when it cannot be read.
+    Every file read is put into `files`. Raises `PromptcError` with all findings of the reading or of the shape, `DiskError`
+    when it cannot be read.
     """
     try:
         raw = file.read_bytes()

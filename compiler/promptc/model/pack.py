@@ -67,7 +67,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What selects a plan: a case for each axis (None: no case applies), patches, how many strain tiers are in force, and patches their `do` uses."""
+    """What selects a plan: a case for each axis (None: no case applies), patches, how many strain tiers are in force, what their `do` uses."""
 
     cases: tuple[tuple[str, str | None], ...] = ()
     patches: tuple[str, ...] = ()
@@ -155,7 +155,10 @@ class Counting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pack:
-    """A pack: read, checked in shape, its bases merged. `find_plan` gives the compiled plan of a choice, the same object for the same choice."""
+    """A pack: read, checked in shape, its bases merged.
+
+    `find_plan` gives the compiled plan of a choice, the same object for the same choice.
+    """
 
     name: str
     version: str

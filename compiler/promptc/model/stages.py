@@ -81,6 +81,7 @@ class Selected:
     left_out: Mapping[str, int] = field(default_factory=dict)
     tally: Mapping[str, int] = field(default_factory=dict)
     is_partial: bool = False
+    found: tuple[Finding, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     names: Mapping[str, Any] = field(default_factory=dict)
 
@@ -122,7 +123,10 @@ class Pressure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strained:
-    """The selection under the strain tier that was found. `steps` are the tier's `do`, `raises` the watched sections that would raise it."""
+    """The selection under the strain tier that was found.
+
+    `steps` are the tier's `do`, `raises` the watched sections that would raise it.
+    """
 
     selection: Selection
     first: Selection

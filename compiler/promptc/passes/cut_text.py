@@ -16,7 +16,11 @@ _OWN_LINE = ("paragraph", "line")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """What a cut leaves: the text with its marker, guarded (`text`) and before (`raw`), how many characters of the original stand, the boundary it ends at, and a way to count text + tail without a whole encode (None: count it)."""
+    """What a cut leaves: the text with its marker, guarded (`text`) and before (`raw`).
+
+    `kept` is how many characters of the original stand, `boundary` where the cut is. `measure(tail)` counts text and tail
+    without a whole encode (None: count it).
+    """
 
     text: str
     raw: str
@@ -67,7 +71,7 @@ def _sides(raw: str, start: int, stop: int, side: Side) -> tuple[str, str]:
 
 
 def _join(head: str, marker: str, tail: str, boundary: str) -> str:
-    """A marker stands on a line of its own where the cut is at a line or paragraph, after a space at a sentence or word, and joined inside a word."""
+    """A marker stands on its own line where a line or paragraph was cut, after a space at a sentence or word, joined inside a word."""
     gap = "\n" if boundary in _OWN_LINE else "" if boundary == "token" else " "
     if not marker:
         return head + (gap if head and tail else "") + tail

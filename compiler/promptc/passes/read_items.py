@@ -5,6 +5,7 @@ The list is read from its newest end and only as far as the section looks, so th
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from promptc.diag.errors import fail
@@ -26,7 +27,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What a section looks at, oldest first, and how many elements it left out by stage. `older` goes on where no window bounds the list."""
+    """What a section looks at, oldest first, and how many elements it left out by stage.
+
+    `older` goes on where no window bounds the list.
+    """
 
     items: tuple[Read, ...]
     left_out: Mapping[str, int]
@@ -67,7 +71,7 @@ class ItemReader:
         if source is None:
             return []
         if not isinstance(source, list | tuple):
-            kind = {dict: "a mapping", str: "text"}.get(type(source), repr(source))
+            kind = "a mapping" if isinstance(source, dict) else "text" if isinstance(source, str) else repr(source)
             raise fail("PC0509", f"`items.from` of `{self._section}` must be a list, not {kind}", self._items.source.span)
         return list(source) if isinstance(source, tuple) else source
 
@@ -200,7 +204,7 @@ class ItemReader:
         return list(self._iter_matches(anchors, range(edge - 1, max(0, edge - anchors.within) - 1, -1)))
 
     def _check_numbers(self, items: tuple[Read, ...]) -> None:
-        for older, newer in zip(items, items[1:], strict=False):
+        for older, newer in pairwise(items):
             if newer.number < older.number:
                 self._fail_numbers(older, newer)
 

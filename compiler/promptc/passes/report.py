@@ -200,11 +200,12 @@ def _describe_cut(fitted: Fitted, cut: Applied) -> dict[str, Any]:
 
 def _iter_guarded(fitted: Fitted) -> Iterator[dict[str, Any]]:
     for name, fit in fitted.fits.items():
-        for entry in fit.alive:
-            for found in entry.item.found:
+        places = [(None, fit.selected.found)] if not fit.is_empty else []
+        for id, list_of in [*places, *((entry.item.id, entry.item.found) for entry in fit.alive)]:
+            for found in list_of:
                 yield {
                     "section": name,
-                    "item": entry.item.id,
+                    "item": id,
                     "kind": found.kind,
                     "text": found.text,
                     "line": found.line,

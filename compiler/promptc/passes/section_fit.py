@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from promptc.model.stages import Item, Selected
 from promptc.passes.frame import Frame
@@ -51,7 +52,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Act:
-    """One notch: edits made together. `made` takes the place of the first edit's entry. A `voidable` act that does not shorten is skipped."""
+    """One notch: edits made together.
+
+    `made` takes the place of the first edit's entry. A `voidable` act that does not shorten is skipped.
+    """
 
     edits: Sequence[Edit]
     why: str
@@ -255,7 +259,7 @@ class SectionFit:
             cell = lane.groups.pop(run, None)
             if cell is not None:
                 lane.tape.remove(cell)
-                undo.append(lambda lane=lane, cell=cell: lane.groups.__setitem__(run, cell))
+                undo.append(partial(lane.groups.__setitem__, run, cell))
 
     def _remove_frame(self, undo: list[Callable[[], None]]) -> None:
         for lane in self._lanes:
@@ -264,7 +268,7 @@ class SectionFit:
                 if cell is not None:
                     lane.tape.remove(cell)
                     setattr(lane, name, None)
-                    undo.append(lambda lane=lane, name=name, cell=cell: setattr(lane, name, cell))
+                    undo.append(partial(setattr, lane, name, cell))
 
     def _insert_made(self, act: Act, undo: list[Callable[[], None]]) -> None:
         """The new item stands at the place of the oldest it stands for, in that one's group."""
@@ -295,7 +299,7 @@ class SectionFit:
                 cell = Cell(text, lane.part, "marker", message=self._message())
                 lane.tape.insert(cell, lane.header or lane.open or self._before_first(lane))
                 lane.marker = cell
-                undo.append(lambda lane=lane: setattr(lane, "marker", None))
+                undo.append(partial(setattr, lane, "marker", None))
 
     def _before_first(self, lane: _Lane) -> Cell | None:
         first = next(self.alive).cells[self._lanes.index(lane)]

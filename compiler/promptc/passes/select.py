@@ -43,6 +43,15 @@ def select(bound: Bound, plan: Plan, choice: Choice, strain: Mapping[str, Any], 
     return Selection(bound, plan, choice, guard, fences, tuple(chosen.values()))
 
 
+_NOUNS = {
+    "fence": "the text of a fence",
+    "special_token": "a special token",
+    "invisible": "invisible characters",
+    "lookalike": "a lookalike of a fence or special token",
+}
+_REJECTED = "`output.guard` rejects it: clean the state, or let the guard `escape` it"
+
+
 class _Reuse:
     """Which sections of an earlier selection still hold."""
 
@@ -88,8 +97,11 @@ class _Selecting:
         if section.required and selected.state != "present":
             why = "its `when` is false" if selected.state == "off" else "it has no content"
             raise PromptcError([Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span)])
-        header = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
-        return replace(selected, open=fences[0], close=fences[1], header=self._guard.guard(header)[0] if header else "", names=names)
+        raw = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
+        header, found = self._guard.guard(raw) if raw else ("", ())
+        selected = replace(selected, open=fences[0], close=fences[1], header=header, found=(*found, *selected.found), names=names)
+        _refuse_guarded(selected)
+        return selected
 
     def _select(self, section: Section, names: Mapping[str, Any]) -> Selected:
         if section.id in self._bound.without:
@@ -139,6 +151,18 @@ class _Selecting:
         if base is not None and base.budget is not None and base.budget.cap is not None and base.budget.cap.unit != "chars":
             most = max(most, base.budget.cap.tokens(self._bound.total))
         return max(most, self._bound.total) * self._bound.meter.counter.unit
+
+
+def _refuse_guarded(selected: Selected) -> None:
+    """Raises for what the pack's guard rejects, with the item and the line of its text."""
+    places = [(f"the header of `{selected.section.id}`", selected.found)]
+    places += [(f"item {item.id} of `{selected.section.id}`", item.found) for item in selected.items]
+    refused = [(place, found) for place, list_of in places for found in list_of if found.policy == "reject"]
+    if refused:
+        raise PromptcError(
+            Diagnostic("PC0523", f"{place}, line {one.line}, holds {_NOUNS[one.kind]}: {one.text[:60]!r}", selected.section.span, _REJECTED)
+            for place, one in refused
+        )
 
 
 def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[str, Any]) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from promptc.passes.reach import find_floor
 from promptc.passes.read_items import ItemReader, Read, Reading
 from promptc.passes.render_items import ItemRenderer, strip_lines
 from promptc.passes.scope import evaluate_key
-from promptc.text.guard import Guard
+from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
 _Named = tuple[Read, str]
@@ -54,6 +54,7 @@ def _select_whole(
     arranged = arrange_items(items, reading.items, renderer.bind, against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     kept = tuple(_join_units([item for item in rendered if item is not None]))
+    headers, found = _make_headers(items, kept, names, guard)
     left_out = {**reading.left_out, **arranged.left_out}
     if len(kept) < len(rendered):
         left_out["empty"] = len(rendered) - len(kept)
@@ -61,7 +62,8 @@ def _select_whole(
         section=section,
         state="present" if kept else "empty",
         items=kept,
-        groups=tuple(_iter_headers(items, kept, names, guard)),
+        groups=headers,
+        found=found,
         left_out=left_out,
         tally=_tally(items, kept, renderer, section),
         warnings=tuple(warnings),
@@ -142,7 +144,8 @@ def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int
     if not again:
         return ids, []
     span = items.id.span if items.id is not None else items.span
-    message = f"{len(again)} ids of `{section.id}` stand for several items (the first is `{again[0]}`): the later ones are called `{again[0]}#2` and so on"
+    first = again[0]
+    message = f"{len(again)} ids of `{section.id}` stand for several items (the first: `{first}`): later ones are called `{first}#2`, ..."
     return ids, [Diagnostic("PC0517", message, span, "number them by place, or give `id` an expression that differs", "warn")]
 
 
@@ -159,13 +162,20 @@ def _join_units(items: list[Item]) -> Iterator[Item]:
         yield item if unit == item.unit else replace(item, unit=unit)
 
 
-def _iter_headers(items: Items, kept: tuple[Item, ...], names: Mapping[str, Any], guard: Guard) -> Iterator[GroupHeader]:
+def _make_headers(
+    items: Items, kept: tuple[Item, ...], names: Mapping[str, Any], guard: Guard
+) -> tuple[tuple[GroupHeader, ...], tuple[Finding, ...]]:
+    """The groups' headers in order, and what the guard met in them."""
     if items.group is None:
-        return
+        return (), ()
+    headers: list[GroupHeader] = []
+    met: list[Finding] = []
     for key in dict.fromkeys(item.key for item in kept):
         header = items.group.header
-        text = strip_lines(header.render({**names, "group": key})) if header is not None else ""
-        yield GroupHeader(key, guard.guard(text)[0])
+        text, found = guard.guard(strip_lines(header.render({**names, "group": key}))) if header is not None else ("", ())
+        headers.append(GroupHeader(key, text))
+        met.extend(found)
+    return tuple(headers), tuple(met)
 
 
 def _tally(items: Items, kept: tuple[Item, ...], renderer: ItemRenderer, section: Section) -> dict[str, int]:

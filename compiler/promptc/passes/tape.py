@@ -162,7 +162,7 @@ class Tape:
 
     def _count_around(self, left: Cell | None, middle: tuple[Cell, ...], right: Cell | None) -> int:
         """The count of all clusters that `left`, `middle` and `right` belong to, up to a safe boundary on both sides."""
-        cells = (*((left,) if left is not None else ()), *middle, *((right,) if right is not None else ()))
+        cells: tuple[Cell, ...] = (*((left,) if left is not None else ()), *middle, *((right,) if right is not None else ()))
         if not cells:
             return 0
         total = 0
@@ -172,7 +172,7 @@ class Tape:
             if previous is not None and self._joins_safely(previous, cell):
                 total += self._count(open_text, previous)
                 open_text = ""
-            open_text += cell.body + cell.trail if cell is not right else self._text_after(cell)
+            open_text += self._text_after(cell) if cell is right else cell.body + cell.trail
             previous = cell
         return total + self._count(open_text, previous)
 

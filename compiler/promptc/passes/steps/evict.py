@@ -21,7 +21,8 @@ def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope) -> Iterator[A
 
     ordinal = {id(block[0]): place for place, block in enumerate(blocks)}
     skipped: _Ranked = []
-    for why, ranked in (*iter_classes(step, blocks, scope), ("a recap, after all others", [[entry] for entry in made])):
+    classes: _Ranked = [*iter_classes(step, blocks, scope), ("a recap, after all others", [[entry] for entry in made])]
+    for why, ranked in classes:
         for bundle in _bundle(ranked, step.step, ordinal if is_group else None):
             alive = [block for block in bundle if block[0].is_alive]
             if alive and _leaves(fit, len(alive), step.floor, is_group):

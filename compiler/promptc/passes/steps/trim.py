@@ -6,17 +6,21 @@ from promptc.model.step import Trim
 from promptc.passes.cut_text import Cut, iter_cuts
 from promptc.passes.render_items import fits_size
 from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
-from promptc.passes.steps.ranking import StepScope, iter_classes
+from promptc.passes.steps.ranking import Block, StepScope, iter_classes
 from promptc.text.guard import Guard
 
 
 def iter_trims(step: Trim, fit: SectionFit, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
-    """The notches of the step: with `to` one a text, else every boundary down to `floor`. An entry trimmed before is cut from its whole text again, only shorter."""
+    """The notches of the step: with `to` one a text, else every boundary down to `floor`.
+
+    An entry trimmed before is cut from its whole text again, only shorter.
+    """
     marker = step.marker.render(scope.names).strip("\r\n") if step.marker is not None else ""
     blocks = [[entry] for entry in fit.alive if not entry.item.kept and entry.item.content is None]
     made = [block for block in blocks if block[0].is_made]
     ordinary = [block for block in blocks if not block[0].is_made]
-    for why, ranked in (*iter_classes(step, ordinary, scope), ("a recap, after all others", made)):
+    classes: list[tuple[str, list[Block]]] = [*iter_classes(step, ordinary, scope), ("a recap, after all others", list(made))]
+    for why, ranked in classes:
         for block in ranked:
             yield from _iter_entry(step, fit, block[0], why, marker, guard, total)
 
