@@ -9,7 +9,16 @@ import pytest
 from promptc.diag.codes import CODES, find_code
 from tests.contract.sources import ROOT, load_modules
 
-FAMILIES = {"read": "PC01", "counter": "PC018", "pack": "PC02", "state": "PC03", "template": "PC04", "render": "PC05", "check": "PC06", "usage": "PC07"}
+FAMILIES = {
+    "read": "PC01",
+    "counter": "PC018",
+    "pack": "PC02",
+    "state": "PC03",
+    "template": "PC04",
+    "render": "PC05",
+    "check": "PC06",
+    "usage": "PC07",
+}
 BAD = ROOT / "fixtures" / "bad"
 NAME = re.compile(r"PC0[1-7]\d\d")
 
