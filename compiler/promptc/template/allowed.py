@@ -50,7 +50,7 @@ METHODS = TEXT_METHODS | MAPPING_METHODS | LIST_METHODS | LOOP_METHODS | CYCLER_
 DICT_NAMES = frozenset(name for name in dir(dict) if not name.startswith("_"))
 """Names a mapping already answers to: `x.items` would be the method and not the key."""
 
-LOOP_NAMES = frozenset("index index0 revindex revindex0 first last length previtem nextitem".split())
+LOOP_NAMES = frozenset("index index0 revindex revindex0 first last length depth depth0 previtem nextitem".split())
 
 WHY_NOT = {
     "random": "nothing random reaches a prompt: `pick(seed)` takes an element as a pure function of the seed",
