@@ -35,13 +35,14 @@ class Applied:
 
 @dataclass(slots=True, eq=False)
 class LadderRun:
-    """What a ladder did: its notches in order, those void, the least count it reached, and the `fail` step that stopped it."""
+    """What a ladder did: how many notches it looked at, those applied in order, those void, the least count it reached, and the `fail` step that stopped it."""
 
     target: int
     start: int
     applied: list[Applied] = field(default_factory=list)
     void: list[tuple[Step, Act]] = field(default_factory=list)
     low: int = 0
+    tried: int = 0
     failed: Step | None = None
 
     @property
@@ -126,6 +127,7 @@ def run_ladder(notches: Iterator[Notch], count: Callable[[], int], target: int, 
         if act.fails:
             run.failed = step
             break
+        run.tried += 1
         changes = _apply(fit, act)
         after = count()
         if act.voidable and after >= now:
@@ -134,6 +136,7 @@ def run_ladder(notches: Iterator[Notch], count: Callable[[], int], target: int, 
         elif _is_under_min(fit, act, total, protect_min):
             fit.revert()
         else:
+            fit.settle()
             run.applied.append(Applied(step, fit.section.id, act, now, after, run.low - target, changes))
             fit.is_dropped = fit.is_dropped or act.drops
             now = after

@@ -172,7 +172,7 @@ def _iter_ladders(fitted: Fitted) -> Iterator[tuple[str, LadderRun]]:
 
 
 def _describe_ladder(run: LadderRun) -> dict[str, int]:
-    return {"applied": len(run.applied), "void": len(run.void)}
+    return {"notches": run.tried, "applied": len(run.applied), "void": len(run.void)}
 
 
 def _describe_cut(fitted: Fitted, cut: Applied) -> dict[str, Any]:

@@ -93,6 +93,7 @@ class SectionFit:
         self.entries: list[Entry] = [Entry(item, place) for place, item in enumerate(selected.items)]
         self.is_dropped = False
         self.removed = 0
+        self._marker = ""
         self._headers = {group.key: (index, group.header) for index, group in enumerate(selected.groups)}
         for entry in self.entries:
             entry.run = self._headers[entry.item.key][0] if self._headers else 0
@@ -157,28 +158,31 @@ class SectionFit:
         self._lanes.append(lane)
         if self.is_empty:
             return
-        lane.open = self._append(lane, self.selected.open, "fence")
-        lane.header = self._append(lane, self.selected.header, "header")
+        cells: list[Cell] = []
+        lane.open = self._add(cells, lane, self.selected.open, "fence")
+        lane.header = self._add(cells, lane, self.selected.header, "header")
+        lane.marker = self._add(cells, lane, self._marker, "marker")
         run = -1
         for entry in self.alive:
             if self._headers and entry.run != run:
                 run = entry.run
-                header = self._append(lane, self._header(run), "group")
+                header = self._add(cells, lane, self._header(run), "group")
                 if header is not None:
                     lane.groups[run] = header
             cell = self._cell(lane, entry)
             entry.cells.append(cell)
-            tape.append(cell)
-        lane.close = self._append(lane, self.selected.close, "fence")
+            cells.append(cell)
+        lane.close = self._add(cells, lane, self.selected.close, "fence")
+        tape.extend(cells)
 
     def _header(self, run: int) -> str:
         return next((text for index, text in self._headers.values() if index == run), "")
 
-    def _append(self, lane: _Lane, body: str, kind: str) -> Cell | None:
+    def _add(self, cells: list[Cell], lane: _Lane, body: str, kind: str) -> Cell | None:
         if not body:
             return None
         cell = Cell(body, lane.part, kind, message=self._message())
-        lane.tape.append(cell)
+        cells.append(cell)
         return cell
 
     def _cell(self, lane: _Lane, entry: Entry) -> Cell:
@@ -215,6 +219,12 @@ class SectionFit:
             step()
         for lane, mark in zip(self._lanes, marks, strict=True):
             lane.tape.revert(mark)
+
+    def settle(self) -> None:
+        """Let what was applied stand: it can no longer be undone."""
+        self._journal.clear()
+        for lane in self._lanes:
+            lane.tape.settle()
 
     def _rewrite(self, edit: Edit, text: str, undo: list[Callable[[], None]]) -> None:
         entry = edit.entry
@@ -292,6 +302,8 @@ class SectionFit:
         undo.append(restore)
 
     def _mark(self, text: str, undo: list[Callable[[], None]]) -> None:
+        undo.append(partial(setattr, self, "_marker", self._marker))
+        self._marker = text
         for lane in self._lanes:
             if lane.marker is not None:
                 lane.tape.rewrite(lane.marker, text)

@@ -7,7 +7,7 @@ Edits are journaled: `mark` and `revert` undo the newest ones (the links are Knu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from promptc.text.meter import Meter
 
@@ -16,9 +16,10 @@ class Cell:
     """One piece: `body` without its final line end, and `trail`, what follows it where it stands.
 
     `part` is the index of its section, `kind` what it is there, `run` the run of items it belongs to, `message` the message.
+    `opens` and `closes` tell whether it meets any piece that ends, or begins, a plain line safely; `units` is its own count.
     """
 
-    __slots__ = ("body", "trail", "part", "kind", "run", "message", "previous", "next", "measure", "owner")
+    __slots__ = ("body", "closes", "kind", "measure", "message", "next", "opens", "owner", "part", "previous", "run", "trail", "units")
 
     def __init__(self, body: str, part: int, kind: str, run: int = 0, message: int = 0, owner: object = None) -> None:
         self.body = body
@@ -31,6 +32,9 @@ class Cell:
         self.previous: Cell | None = None
         self.next: Cell | None = None
         self.measure: Callable[[str], int] | None = None
+        self.opens = False
+        self.closes = False
+        self.units = 0
 
     @property
     def text(self) -> str:
@@ -63,9 +67,21 @@ class Tape:
 
     # --- edits ---
 
-    def append(self, cell: Cell) -> None:
-        """Add a cell at the end."""
-        self.insert(cell, self.last)
+    def extend(self, cells: Sequence[Cell]) -> None:
+        """Add cells at the end. Laying a whole section so counts every piece once."""
+        if not cells:
+            return
+        last = self.last
+        before = self._count_around(last, (), None)
+        for cell in cells:
+            self._link(cell, self.last, None)
+            self._enter(cell)
+        if last is not None:
+            self._set_trail(last)
+        for cell in cells:
+            self._set_trail(cell)
+        self.units += self._count_run(cells if last is None else (last, *cells)) - before
+        self._journal.append((self._undo_extend, (tuple(cells),)))
 
     def insert(self, cell: Cell, after: Cell | None) -> None:
         """Put a cell behind another, or at the beginning."""
@@ -79,9 +95,13 @@ class Tape:
     def remove(self, cell: Cell) -> None:
         """Take a cell out; its links stay, for the way back."""
         after, follower = cell.previous, cell.next
-        before = self._count_around(after, (cell,), follower)
-        self._unlink(cell)
-        self._settle(after, (), follower, before)
+        if self._stands_alone(cell, after, follower):
+            self.units -= cell.units
+            self._unlink(cell)
+        else:
+            before = self._count_around(after, (cell,), follower)
+            self._unlink(cell)
+            self._settle(after, (), follower, before)
         self._leave(cell)
         self._journal.append((self._undo_remove, (cell,)))
 
@@ -102,6 +122,15 @@ class Tape:
         while len(self._journal) > mark:
             undo, arguments = self._journal.pop()
             undo(*arguments)
+
+    def settle(self) -> None:
+        """Forget how to undo what was done."""
+        self._journal.clear()
+
+    def _undo_extend(self, cells: tuple[Cell, ...]) -> None:
+        for cell in reversed(cells):
+            self.remove(cell)
+            self._journal.pop()
 
     def _undo_insert(self, cell: Cell) -> None:
         self.remove(cell)
@@ -152,37 +181,54 @@ class Tape:
 
     # --- counting ---
 
+    def _stands_alone(self, cell: Cell, left: Cell | None, right: Cell | None) -> bool:
+        """True when taking the cell out changes the count by its own units only: all joins are safe and its neighbour's end stays."""
+        if not (cell.opens and cell.closes):
+            return False
+        if left is not None and not (left.closes and self._trail(left, right) == left.trail):
+            return False
+        return right is None or right.opens
+
+    def _set_trail(self, cell: Cell) -> None:
+        """Give a cell the trail that fits where it stands, and measure it anew."""
+        cell.trail = self._trail(cell, cell.next)
+        text = cell.body + cell.trail
+        cell.opens = self._meter.is_safe("x\n", text)
+        cell.closes = self._meter.is_safe(text, "x")
+        cell.units = cell.measure(cell.trail) if cell.measure is not None else self._meter.count(text)
+
     def _settle(self, left: Cell | None, middle: tuple[Cell, ...], right: Cell | None, before: int) -> None:
         """Give the cells in question their trails, and book the difference of the counts."""
-        if left is not None:
-            left.trail = self._trail(left, left.next)
-        for cell in middle:
-            cell.trail = self._trail(cell, cell.next)
+        for cell in (left, *middle):
+            if cell is not None:
+                self._set_trail(cell)
         self.units += self._count_around(left, middle, right) - before
 
     def _count_around(self, left: Cell | None, middle: tuple[Cell, ...], right: Cell | None) -> int:
         """The count of all clusters that `left`, `middle` and `right` belong to, up to a safe boundary on both sides."""
-        cells: tuple[Cell, ...] = (*((left,) if left is not None else ()), *middle, *((right,) if right is not None else ()))
+        return self._count_run([cell for cell in (left, *middle, right) if cell is not None])
+
+    def _count_run(self, cells: Sequence[Cell]) -> int:
+        """The count of neighbouring cells, with what stands before the first and behind the last in their clusters."""
         if not cells:
             return 0
         total = 0
-        open_text = self._text_before(cells[0]) if left is not None else ""
-        previous: Cell | None = None
-        for cell in cells:
-            if previous is not None and self._joins_safely(previous, cell):
-                total += self._count(open_text, previous)
-                open_text = ""
-            open_text += self._text_after(cell) if cell is right else cell.body + cell.trail
-            previous = cell
-        return total + self._count(open_text, previous)
-
-    def _count(self, text: str, cell: Cell | None) -> int:
-        if cell is not None and cell.measure is not None and len(text) == len(cell.body) + len(cell.trail):
-            return cell.measure(cell.trail)
-        return self._meter.count(text) if text else 0
+        texts = [self._text_before(cells[0])]
+        alone: Cell | None = None if texts[0] else cells[0]
+        for cell, follower in zip(cells, (*cells[1:], None), strict=True):
+            texts.append(cell.text)
+            if follower is None:
+                texts.append(self._text_behind(cell))
+                alone = None if texts[-1] else alone
+            elif not self._joins_safely(cell, follower):
+                alone = None
+                continue
+            total += alone.units if alone is not None else self._meter.count("".join(texts))
+            texts, alone = [], follower
+        return total
 
     def _joins_safely(self, left: Cell, right: Cell) -> bool:
-        return left.message != right.message or self._meter.is_safe(left.text, right.text)
+        return (left.closes and right.opens) or left.message != right.message or self._meter.is_safe(left.text, right.text)
 
     def _text_before(self, cell: Cell) -> str:
         """What stands before `cell` in its cluster, back to a safe boundary."""
@@ -196,9 +242,9 @@ class Tape:
             parts.append(cell.text)
         return "".join(reversed(parts))
 
-    def _text_after(self, cell: Cell) -> str:
-        """`cell` and what follows it in its cluster, on to a safe boundary."""
-        parts = [cell.text]
+    def _text_behind(self, cell: Cell) -> str:
+        """What follows `cell` in its cluster, on to a safe boundary."""
+        parts: list[str] = []
         while cell.next is not None and not self._joins_safely(cell, cell.next):
             cell = cell.next
             inner = self._meter.counter.find_inner(cell.body)
@@ -214,8 +260,6 @@ class Tape:
         if cell is None or cell.trail == ending:
             return 0
         before = self._text_before(cell)
-        joined = len(before) > 0
-        now = self._count(before + cell.text, None if joined else cell)
-        if not joined and cell.measure is not None:
-            return cell.measure(ending) - now
-        return self._meter.count(before + cell.body + ending) - now
+        if before:
+            return self._meter.count(before + cell.body + ending) - self._meter.count(before + cell.text)
+        return (cell.measure(ending) if cell.measure is not None else self._meter.count(cell.body + ending)) - cell.units
