@@ -48,7 +48,20 @@ def _is_made(name: str) -> bool:
 
 def _is_parted(name: str) -> bool:
     """What varies by nature, or stands only in lists, which are replaced whole."""
-    return name in (*LADDER, "ladder_step", "pack", "section_parts", "assert", "tier", "boost", "sort_key", "inline_form", "message_group", "edit", "kept")
+    return name in (
+        *LADDER,
+        "ladder_step",
+        "pack",
+        "section_parts",
+        "assert",
+        "tier",
+        "boost",
+        "sort_key",
+        "inline_form",
+        "message_group",
+        "edit",
+        "kept",
+    )
 
 
 def _has_parts(name: str, written: dict[str, Schema]) -> bool:
@@ -80,7 +93,7 @@ def _loosen(value: Schema, written: dict[str, Schema]) -> Schema:
     """The same, or null."""
     if value.get("$ref") == REF + "expression" or {"type": "null"} in value.get("anyOf", ()):
         return value
-    notes = {key: value[key] for key in ("description", "examples") if key in value}
+    notes: Schema = {key: value[key] for key in ("description", "examples") if key in value}
     bare = _refer({key: item for key, item in value.items() if key not in (*notes, "default")}, written)
     return {**notes, "anyOf": [bare, {"type": "null"}]}
 
@@ -129,7 +142,10 @@ def _make_step(step: Schema, names: tuple[str, ...], where: str) -> Schema:
 def _example(value: Schema, name: str) -> Schema:
     """The property of a step with a section in its examples."""
     ended = {"to": {"chars": 800}} if name == "tier_trim" else {}
-    examples = [{"section": "recent", **{key: item for key, item in example.items() if not ended or key != "floor"}, **ended} for example in value["examples"]]
+    examples = [
+        {"section": "recent", **{key: item for key, item in example.items() if not ended or key != "floor"}, **ended}
+        for example in value["examples"]
+    ]
     return {**value, "examples": examples, "$ref": REF + name}
 
 
@@ -140,7 +156,9 @@ def render(value: Any, indent: str = "", room: int = WIDTH) -> str:
         return flat
     inner = indent + "  "
     if isinstance(value, dict):
-        entries = [f"{inner}{json.dumps(key, ensure_ascii=False)}: {render(item, inner, room - len(key) - 4)}" for key, item in value.items()]
+        entries = [
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {render(item, inner, room - len(key) - 4)}" for key, item in value.items()
+        ]
         return "{\n" + ",\n".join(entries) + f"\n{indent}}}"
     return "[\n" + ",\n".join(inner + render(item, inner, room) for item in value) + f"\n{indent}]"
 

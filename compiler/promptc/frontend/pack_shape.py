@@ -1,0 +1,225 @@
+"""What a manifest's faults say to its author: one finding a mistake, at the key or value that is wrong."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
+from promptc.diag.suggest import suggest
+from promptc.frontend.schema.fault import Fault, Path, find_causes, find_rule
+from promptc.frontend.schema.words import Words, find_help, join_or
+from promptc.frontend.yaml_scalar import resolve_scalar
+from promptc.model.node import Node
+
+_WORDS = Words("a mapping", "text")
+_OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+_NAMED = {
+    "patches": "patch",
+    "variants": "axis",
+    "let": "let",
+    "stores": "store",
+    "indexes": "index",
+    "operations": "operation",
+    "cases": "case",
+}
+_STEPS = ("overflow", "truncate", "do")
+_RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_EMPTY = ("minLength", "minItems", "minProperties", "maxItems", "maxLength")
+
+
+def describe_pack_faults(node: Node, faults: Iterable[Fault]) -> list[Diagnostic]:
+    """The findings, in the order of the file. A key that is missing because it is misspelt is one finding, not two."""
+    causes = [cause for fault in faults for cause in find_causes(fault)]
+    meant = {(cause.path[:-1], _find_meant(cause)) for cause in causes if cause.keyword == "additionalProperties"}
+    found = [_describe(cause, node) for cause in causes if not any((cause.path, key) in meant for key in _iter_missing(cause))]
+    return list(sort_diagnostics(found))
+
+
+def _find_meant(fault: Fault) -> str:
+    """The known key that an unknown one is nearest to, or `""`."""
+    known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
+    near = suggest(str(fault.path[-1]), known)
+    return near.split("`")[1] if near.startswith("did") else ""
+
+
+def _iter_missing(fault: Fault) -> Iterable[str]:
+    if fault.keyword == "required":
+        return [fault.wanted]
+    rule = find_rule(fault)
+    return [] if any(key in fault.value for key in rule) else rule
+
+
+def _describe(fault: Fault, root: Node) -> Diagnostic:
+    match fault.keyword:
+        case "additionalProperties":
+            return _describe_extra(fault, root)
+        case "required":
+            around = name_place(fault.path, root) or "the manifest"
+            help = _EXAMPLES.get(fault.wanted, "") if not fault.path or fault.wanted == "section" else ""
+            return Diagnostic("PC0202", f"{around} lacks the key `{fault.wanted}`", _find(root, fault.path).span, help)
+        case "propertyNames":
+            wrong = _WORDS.describe(fault.branches[0][0])
+            return Diagnostic("PC0205", f"the key `{fault.path[-1]}` {wrong}", _find(root, fault.path[:-1]).key_span(str(fault.path[-1])))
+        case "maxProperties":
+            return _describe_step(fault, root)
+        case _:
+            return _describe_rule(fault, root) if find_rule(fault) else _describe_value(fault, root)
+
+
+def _describe_extra(fault: Fault, root: Node) -> Diagnostic:
+    *around, key = fault.path
+    container = _find(root, tuple(around))
+    schema = fault.schema if isinstance(fault.schema, dict) else {}
+    known = schema.get("properties", {})
+    place = name_place(tuple(around), root)
+    meant = _find_meant(fault)
+    help = f"did you mean `{meant}`?" if meant else suggest(str(key), [name for name in known if name not in container.value])
+    if schema.get("maxProperties") == 1 and _is_step(around):
+        return Diagnostic("PC0210", f"`{key}` is no step{_inside(place)}", container.key_span(str(key)), help)
+    return Diagnostic("PC0201", f"unknown key `{key}`{_inside(place)}", container.key_span(str(key)), help)
+
+
+def _describe_rule(fault: Fault, root: Node) -> Diagnostic:
+    """Keys that exclude each other, or of which one is due."""
+    node = _find(root, fault.path)
+    present = [key for key in node.value if key in find_rule(fault)]
+    place = name_place(fault.path, root) or "the manifest"
+    title = fault.schema.get("title", "") if isinstance(fault.schema, dict) else ""
+    has = join_and(present) if present else "none of them"
+    return Diagnostic(
+        "PC0207", f"{place} takes {title}, and has {has}", node.key_span(present[-1]) if present else node.span, _mend_rule(present)
+    )
+
+
+def _mend_rule(present: list[str]) -> str:
+    return "keep one of them" if len(present) > 1 else "remove it" if present else "give one of them"
+
+
+def _describe_step(fault: Fault, root: Node) -> Diagnostic:
+    node = _find(root, fault.path)
+    keys = list(node.value)
+    place = name_place(fault.path, root)
+    return Diagnostic(
+        "PC0210",
+        f"{place} has {len(keys)} keys, {join_and(keys)}; it takes one",
+        node.key_span(keys[1]),
+        "begin each step with its own `-`",
+    )
+
+
+def _describe_value(fault: Fault, root: Node) -> Diagnostic:
+    node = _find(root, fault.path)
+    name = name_place(fault.path, root) or "the manifest"
+    if not fault.path:
+        return Diagnostic(
+            "PC0203", f"a manifest is a mapping of keys, not {_WORDS.show(fault.value)}", node.span, "begin with `promptc: 1`"
+        )
+    message = f"{name} {_WORDS.describe(fault, node.raw if isinstance(fault.value, (int, float)) else '')}"
+    if fault.path == ("promptc",) and isinstance(fault.value, int):
+        return Diagnostic(
+            "PC0211", f"the pack is written in version {fault.value} of the language; this promptc reads version 1", node.span
+        )
+    if isinstance(fault.value, (dict, list)) and _takes_expression(fault):
+        return Diagnostic("PC0208", message, node.span, 'quote a Jinja list or mapping: `"[…]"`, `"{…}"`')
+    return Diagnostic(_find_code(fault), message, node.span, _mend(fault, node))
+
+
+def _takes_expression(fault: Fault) -> bool:
+    schemas = [fault.schema, *(inner.schema for branch in fault.branches for inner in branch)]
+    return any(isinstance(schema, dict) and schema.get("title") == "an expression" for schema in schemas)
+
+
+def _find_code(fault: Fault) -> str:
+    if fault.keyword in _RANGES:
+        return "PC0206"
+    if fault.keyword in _EMPTY:
+        return "PC0209"
+    if fault.keyword == "pattern":
+        return "PC0205"
+    return "PC0204" if fault.keyword in ("enum", "const") else "PC0203"
+
+
+def _mend(fault: Fault, node: Node) -> str:
+    wants = fault.wanted if fault.keyword == "type" else None
+    schema = fault.schema if isinstance(fault.schema, dict) else {}
+    if schema.get("maxProperties") == 1 and node.value in schema["properties"]:
+        return f"write `{node.value}: {{}}`"
+    if wants == "boolean" and str(node.value).lower() in _OLD_BOOLEANS:
+        return f"write `{_OLD_BOOLEANS[str(node.value).lower()]}`"
+    if fault.path == ("version",) and isinstance(node.value, float):
+        return f'quote it, with three numbers: `"{node.raw}.0"`'
+    if wants == "string" and node.raw and not isinstance(node.value, str) and "pattern" not in schema:
+        return f'quote it: `"{node.raw}"`'
+    if wants in ("integer", "number") and isinstance(node.value, str) and isinstance(_resolve(node.value), (int, float)):
+        return f"write it without quotes: `{node.value}`"
+    return find_help(fault)
+
+
+def _resolve(text: str) -> Any:
+    try:
+        return resolve_scalar(text)
+    except ValueError:
+        return text
+
+
+def _find(root: Node, path: Path) -> Node:
+    node = root
+    for step in path:
+        inner: Any = node.value[step]
+        node = inner
+    return node
+
+
+def name_place(path: Path, root: Node) -> str:
+    """What a value is called, such as "`window` of `items` of section `recent`" or "step 2 of `overflow`"; nothing for the root."""
+    parts: list[str] = []
+    for stop in range(len(path), 0, -1):
+        part, named = _name_step(path[:stop], root)
+        parts.append(part)
+        if named:
+            break
+    return " of ".join(part for part in parts if part)
+
+
+def _name_step(path: Path, root: Node) -> tuple[str, bool]:
+    """The name of a path's last step, and whether it needs nothing further to be found."""
+    step = path[-1]
+    around = path[-2] if len(path) > 1 else ""
+    if around == "sections":
+        return f"section {_read_name(_find(root, path), 'id', step)}", len(path) == 2
+    if around == "tiers":
+        return f"tier {_read_name(_find(root, path), 'name', step)}", True
+    if isinstance(step, int):
+        return (f"step {step + 1}" if around in _STEPS else f"entry {step + 1}"), False
+    if around in _NAMED and len(path) in (2, 4):
+        return f"{_NAMED[str(around)]} `{step}`", around != "cases"
+    return ("" if step in ("sections", "cases", "tiers") and len(path) > 1 else f"`{step}`"), False
+
+
+def _read_name(node: Node, key: str, step: str | int) -> str:
+    """The name of an entry: its key, or what it calls itself; else its place."""
+    if isinstance(step, str):
+        return f"`{step}`"
+    named = node.get(key)
+    return f"`{named.value}`" if named is not None and isinstance(named.value, str) else f"number {step + 1}"
+
+
+def _is_step(path: list[str | int]) -> bool:
+    return len(path) > 1 and isinstance(path[-1], int) and path[-2] in _STEPS
+
+
+def _inside(place: str) -> str:
+    return f" in {place}" if place else ""
+
+
+def join_and(words: list[str]) -> str:
+    return join_or(f"`{word}`" for word in words).replace(" or ", " and ")
+
+
+_EXAMPLES = {
+    "promptc": "write `promptc: 1`",
+    "name": "write `name: my-pack`",
+    "version": "write `version: 1.0.0`",
+    "tokenizer": "write `tokenizer: cl100k_base`, or `chars/4` where tokens need not be exact",
+    "budget": "write `budget: 8000`, or `{context, reserve}`",
+    "section": "outside a section's own `overflow`, a step names its `section`",
+}

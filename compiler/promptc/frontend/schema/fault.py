@@ -1,0 +1,65 @@
+"""One way in which a value does not fit its schema, free of the validator that found it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Path = tuple[str | int, ...]
+"""The keys and places that lead to a value."""
+
+_KINDS = ("type", "const", "enum", "pattern")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The value at `path` fails `keyword` of `schema`, which wants `wanted`; `branches` are the faults of each alternative.
+
+    For `required` the wanted is the missing key, for `dependentRequired` the key that needs it and the missing one; for a key that is not
+    allowed and for `propertyNames` the path ends in that key, and the branch of `propertyNames` are the faults of the key.
+    """
+
+    path: Path
+    keyword: str
+    wanted: Any
+    value: Any
+    schema: Mapping[str, Any] | bool
+    branches: "tuple[tuple[Fault, ...], ...]" = ()
+
+
+def find_causes(fault: Fault) -> list[Fault]:
+    """The faults to speak of: where alternatives fail, those of the one that was most likely meant.
+
+    That is the alternative of the right kind with the fewest faults, the first of equals; where none is of the right kind, the
+    failing of all of them is the fault.
+    """
+    if fault.keyword not in ("anyOf", "oneOf") or find_rule(fault):
+        return [fault]
+    fitting = [branch for branch in fault.branches if not any(_is_other_kind(inner, fault) for inner in branch)]
+    if not fitting:
+        return [fault]
+    meant = min(fitting, key=len)
+    return [cause for inner in meant for cause in find_causes(inner)]
+
+
+def find_rule(fault: Fault) -> list[str]:
+    """The keys a fault is about, when it is that of a rule on which keys stand together: alternatives that only require keys, or `not`."""
+    if fault.keyword not in ("not", "oneOf", "anyOf"):
+        return []
+    options = fault.wanted if isinstance(fault.wanted, list) else [fault.wanted]
+    keys: list[str] = []
+    for option in options:
+        inner = option.get("not", option) if isinstance(option, dict) else {}
+        for rule in inner.get("anyOf", [inner]):
+            if set(rule) != {"required"}:
+                return []
+            keys += rule["required"]
+    return list(dict.fromkeys(keys))
+
+
+def _is_other_kind(inner: Fault, outer: Fault) -> bool:
+    return inner.path == outer.path and (inner.keyword in _KINDS or _is_all_other(inner))
+
+
+def _is_all_other(fault: Fault) -> bool:
+    """Whether the fault is that of alternatives none of which is of the value's kind."""
+    return bool(fault.branches) and all(any(_is_other_kind(inner, fault) for inner in branch) for branch in fault.branches)

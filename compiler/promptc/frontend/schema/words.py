@@ -1,0 +1,126 @@
+"""What a fault says to a reader, in terms of what is wanted."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from promptc.diag.suggest import suggest
+from promptc.frontend.schema.fault import Fault
+
+_LONGEST = 60
+_NUMBERS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+}
+_SIZES = {
+    "minLength": ("at least", "character"),
+    "maxLength": ("at most", "character"),
+    "minItems": ("at least", "element"),
+    "maxItems": ("at most", "element"),
+    "minProperties": ("at least", "key"),
+    "maxProperties": ("at most", "key"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The language's own names for a mapping and a text."""
+
+    mapping: str
+    text: str
+
+    def name_types(self, wanted: str | list[str]) -> str:
+        """`a whole number or null` for a `type`."""
+        names = {
+            "object": self.mapping,
+            "array": "a list",
+            "string": self.text,
+            "integer": "a whole number",
+            "number": "a number",
+            "boolean": "true or false",
+            "null": "null",
+        }
+        return join_or(names[name] for name in ([wanted] if isinstance(wanted, str) else wanted))
+
+    def show(self, value: Any) -> str:
+        """A value as a message names it."""
+        if isinstance(value, dict):
+            return self.mapping if value else f"{self.mapping} without keys"
+        if isinstance(value, list):
+            return "a list" if value else "an empty list"
+        if isinstance(value, str):
+            return f"`{value[:_LONGEST]}{'…' if len(value) > _LONGEST else ''}`" if value else "an empty text"
+        return {True: "true", False: "false", None: "null"}[value] if value is None or isinstance(value, bool) else str(value)[:_LONGEST]
+
+    def describe(self, fault: Fault, shown: str = "") -> str:
+        """What is wrong with the value, to be put after its name: `must be text, not 12`. `shown` is the value as its author wrote it."""
+        title = fault.schema.get("title") if isinstance(fault.schema, dict) else None
+        value = shown or self.show(fault.value)
+        match fault.keyword:
+            case "type":
+                return f"must be {title or self.name_types(fault.wanted)}, not {value}"
+            case "enum":
+                return f"must be {join_or(map(self.show, fault.wanted))}, not {value}"
+            case "const":
+                return f"must be {title or self.show(fault.wanted)}, not {value}"
+            case "pattern":
+                return f"must {'be ' + title if title else f'match the pattern `{fault.wanted}`'}, not {value}"
+            case "anyOf" | "oneOf":
+                return self._describe_alternatives(fault, title, value)
+            case word if word in _NUMBERS:
+                return f"must be {_NUMBERS[word].format(fault.wanted)}, not {value}"
+            case word if word in _SIZES:
+                return _describe_size(word, fault)
+            case _:
+                return _describe_rest(fault)
+
+    def _describe_alternatives(self, fault: Fault, title: str | None, value: str) -> str:
+        if fault.keyword == "oneOf" and not fault.branches:
+            return "fits more than one of the forms of which it may fit one"
+        if title:
+            return f"must be {title}, not {value}"
+        types = [self.name_types(inner.wanted) for branch in fault.branches for inner in branch[:1] if inner.keyword == "type"]
+        if len(types) == len(fault.branches):
+            return f"must be {join_or(types)}, not {value}"
+        return f"fits none of the {len(fault.branches)} forms that are allowed"
+
+
+def _describe_size(word: str, fault: Fault) -> str:
+    bound, noun = _SIZES[word]
+    size = len(fault.value)
+    return f"must have {bound} {fault.wanted} {noun}{'' if fault.wanted == 1 else 's'}, and has {size}"
+
+
+def _describe_rest(fault: Fault) -> str:
+    match fault.keyword:
+        case "uniqueItems":
+            return "has two equal elements"
+        case "contains" | "minContains" | "maxContains":
+            return f"must have {_count_contained(fault)} of the kind its schema names"
+        case "not":
+            return "is what its schema rules out"
+        case _:
+            return "is not allowed here"
+
+
+def _count_contained(fault: Fault) -> str:
+    schema = fault.schema if isinstance(fault.schema, dict) else {}
+    least, most = schema.get("minContains", 1), schema.get("maxContains")
+    return f"at least {least} elements" if most is None else f"{least} to {most} elements"
+
+
+def find_help(fault: Fault) -> str:
+    """The nearest word, where there is a list of words."""
+    if fault.keyword == "enum" and isinstance(fault.value, str):
+        near = suggest(fault.value, [word for word in fault.wanted if isinstance(word, str)])
+        return near if near.startswith("did") else ""
+    return ""
+
+
+def join_or(words: Iterable[str]) -> str:
+    """`a, b or c`, each once."""
+    *first, last = dict.fromkeys(words)
+    return f"{', '.join(first)} or {last}" if first else last

@@ -1,0 +1,181 @@
+"""Validation against JSON Schemas. The only module that imports jsonschema, and only when something is wrong: valid values are told by
+`Verdicts`, and what is invalid is described by jsonschema.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.span import Span
+from promptc.frontend.pack_shape import describe_pack_faults
+from promptc.frontend.paths import find_shipped
+from promptc.frontend.schema.fault import Fault
+from promptc.frontend.schema.pattern import Pattern
+from promptc.frontend.schema.verdict import Fuel, FuelError, Verdicts, is_multiple, is_unique
+from promptc.frontend.state_schema import StateSchema, read_state_schema
+from promptc.model.node import Node
+
+__all__ = ["StateSchema", "check_pack_shape", "check_section_shape", "load_state_schema"]
+
+_PACK_FUEL = 1_000_000
+
+
+def check_pack_shape(node: Node) -> list[Diagnostic]:
+    """What is wrong with a manifest by `schemas/pack.schema.json`, with the place of each key or value; nothing when it is valid."""
+    return _check_shape(node, _load_pack_schema().root)
+
+
+def check_section_shape(node: Node) -> list[Diagnostic]:
+    """The same for one section, after variations were laid over it: whole, with exactly one source."""
+    return _check_shape(node, _load_pack_schema().root["$defs"]["section"])
+
+
+def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
+    """The JSON Schema (2020-12) of a pack's states; `name` is the file, `span` where the pack names it.
+
+    Only references inside the file are followed (PC0312). Raises a PromptcError with every finding; unknown keywords and
+    defaults that are invalid are among the schema's `warnings`.
+    """
+    return read_state_schema(raw, name, span, iter_faults)
+
+
+def _check_shape(node: Node, schema: Mapping[str, Any]) -> list[Diagnostic]:
+    verdicts = _load_pack_schema()
+    value = node.plain()
+    fuel = [_PACK_FUEL]
+    try:
+        if verdicts.find(schema)(value, fuel):
+            return []
+        return describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PACK_FUEL]))
+    except FuelError:
+        return [Diagnostic("PC0212", "the manifest is too large to be checked", node.span)]
+
+
+@cache
+def _load_pack_schema() -> Verdicts:
+    """Read once: it is shipped, and never changes while the compiler runs."""
+    return Verdicts(json.loads(find_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8")))
+
+
+def iter_faults(verdicts: Verdicts, schema: Any, value: Any, fuel: Fuel) -> Iterator[Fault]:
+    """Every way in which `value` does not fit `schema`, which is the verdicts' root or stands in it.
+
+    Lazily. Elements of a list that a quick verdict finds valid are passed over, so that one wrong element of many is found fast.
+    """
+    validator = _make_validator(verdicts, fuel)
+    for error in validator(verdicts.root, registry=_make_registry()).evolve(schema=schema).iter_errors(value):
+        yield _convert(error)
+
+
+def _make_registry() -> Any:
+    """Empty, and without a way to fetch: nothing outside the schema is ever read."""
+    from referencing import Registry
+
+    return Registry()
+
+
+def _convert(error: Any) -> Fault:
+    branches: dict[int, list[Fault]] = {}
+    for inner in error.context:
+        place = inner.relative_schema_path[0]
+        branches.setdefault(place if isinstance(place, int) else 0, []).append(_convert(inner))
+    ordered = tuple(tuple(branches[place]) for place in sorted(branches))
+    keyword = str(error.validator) if error.validator is not None else "false"
+    return Fault(tuple(error.absolute_path), keyword, error.validator_value, error.instance, error.schema, ordered)
+
+
+def _make_validator(verdicts: Verdicts, fuel: Fuel) -> Any:
+    """Draft202012Validator with what could read elsewhere, or take more than linear time, done otherwise."""
+    from jsonschema import Draft202012Validator, ValidationError, validators
+
+    rules = _Rules(verdicts, fuel, ValidationError)
+    changed = {
+        "$ref": rules.refer,
+        "$dynamicRef": rules.refer,
+        "items": rules.check_items,
+        "pattern": rules.check_pattern,
+        "patternProperties": rules.check_by_pattern,
+        "additionalProperties": rules.check_other,
+        "required": rules.check_required,
+        "dependentRequired": rules.check_dependent,
+        "propertyNames": rules.check_names,
+        "multipleOf": rules.check_multiple,
+        "uniqueItems": rules.check_unique,
+    }
+    extend: Any = validators.extend
+    return extend(Draft202012Validator, changed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """Keywords as jsonschema calls them: with the validator, the keyword's value, the value that is judged and the schema."""
+
+    verdicts: Verdicts
+    fuel: Fuel
+    error: Any
+
+    def refer(self, validator: Any, reference: str, value: Any, _: Any) -> Iterator[Any]:
+        self.fuel[0] -= 1
+        if self.fuel[0] < 0:
+            raise FuelError
+        yield from validator.descend(value, self.verdicts.references.find(reference))
+
+    def check_items(self, validator: Any, items: Any, value: Any, schema: Any) -> Iterator[Any]:
+        valid = self.verdicts.find(items) if self.verdicts.taken else None
+        for place in range(len(schema.get("prefixItems", ())), len(value) if isinstance(value, list) else 0):
+            if valid is None or not valid(value[place], self.fuel):
+                yield from validator.descend(value[place], items, path=place)
+
+    def check_pattern(self, _: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
+        if isinstance(value, str) and not _read(pattern).matches(value):
+            yield self.error("pattern")
+
+    def check_by_pattern(self, validator: Any, patterns: Any, value: Any, _: Any) -> Iterator[Any]:
+        for pattern, inner in patterns.items() if isinstance(value, dict) else ():
+            for key in filter(_read(pattern).matches, value):
+                yield from validator.descend(value[key], inner, path=key)
+
+    def check_other(self, validator: Any, other: Any, value: Any, schema: Any) -> Iterator[Any]:
+        for key in _iter_other(value, schema) if isinstance(value, dict) else ():
+            if other is False:
+                yield self.error("additionalProperties", path=[key])
+            else:
+                yield from validator.descend(value[key], other, path=key)
+
+    def check_required(self, _: Any, keys: list[str], value: Any, __: Any) -> Iterator[Any]:
+        if isinstance(value, dict):
+            yield from (self.error("required", validator_value=key) for key in keys if key not in value)
+
+    def check_dependent(self, _: Any, needs: Any, value: Any, __: Any) -> Iterator[Any]:
+        if isinstance(value, dict):
+            missing = ((key, needed) for key in needs if key in value for needed in needs[key] if needed not in value)
+            yield from (self.error("dependentRequired", validator_value=pair) for pair in missing)
+
+    def check_names(self, validator: Any, names: Any, value: Any, _: Any) -> Iterator[Any]:
+        for key in value if isinstance(value, dict) else ():
+            wrong = list(validator.descend(key, names))
+            if wrong:
+                yield self.error("propertyNames", path=[key], context=wrong)
+
+    def check_multiple(self, _: Any, step: float, value: Any, __: Any) -> Iterator[Any]:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and not is_multiple(value, step):
+            yield self.error("multipleOf")
+
+    def check_unique(self, _: Any, wanted: bool, value: Any, __: Any) -> Iterator[Any]:
+        if wanted and isinstance(value, list) and not is_unique(value):
+            yield self.error("uniqueItems")
+
+
+def _iter_other(value: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    """The keys that neither `properties` nor `patternProperties` speak of."""
+    patterns = [_read(pattern) for pattern in schema.get("patternProperties", {})]
+    known = schema.get("properties", {})
+    return (key for key in value if key not in known and not any(pattern.matches(key) for pattern in patterns))
+
+
+@cache
+def _read(pattern: str) -> Pattern:
+    return Pattern(pattern)
