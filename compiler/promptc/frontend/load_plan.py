@@ -1,6 +1,7 @@
 """From a choice to a plan: variations merged onto the manifest, the result compiled."""
 
 from collections.abc import Mapping
+from threading import Lock
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
@@ -25,6 +26,7 @@ class PlanLoader:
         self._compiler = compiler
         patches = manifest.get("patches")
         self.patches: Mapping[str, Node] = dict(patches.items()) if patches is not None else {}
+        self._lock = Lock()
         self._plans: dict[Choice, Plan] = {}
         self._sections: dict[tuple[Node, Fence | None], Section] = {}
         self._fences: dict[Node, Fence | None] = {}
@@ -32,6 +34,13 @@ class PlanLoader:
 
     def find_plan(self, choice: Choice) -> Plan:
         """The compiled plan. Raises `PromptcError` with every finding of the merge and the compilation."""
+        plan = self._plans.get(choice)
+        if plan is not None:
+            return plan
+        with self._lock:
+            return self._load_checked(choice)
+
+    def _load_checked(self, choice: Choice) -> Plan:
         if choice not in self._plans:
             found = self._compiler.findings
             mark = len(found)

@@ -35,7 +35,7 @@ class Applied:
 
 @dataclass(slots=True, eq=False)
 class LadderRun:
-    """What a ladder did: how many notches it looked at, those applied in order, those void, the least count it reached, and the `fail` step that stopped it."""
+    """What a ladder did: notches looked at, applied in order, void; the least count it reached; the `fail` step that stopped it."""
 
     target: int
     start: int
@@ -83,7 +83,7 @@ class Expander:
         scope = StepScope(fit)
         match step:
             case Evict():
-                return iter_evictions(step, fit, scope)
+                return iter_evictions(step, fit, scope, self.guard)
             case Trim():
                 return iter_trims(step, fit, scope, self.guard, self.total)
             case Shorten():

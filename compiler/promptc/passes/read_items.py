@@ -53,7 +53,7 @@ class ItemReader:
         return len(self._source)
 
     def read(self, *, lazily: bool) -> Reading:
-        """The elements in reach of the window, anchors and `keep`, oldest first; with `lazily`, none of an unbounded list but an iterator, newest first."""
+        """The elements that window, anchors and `keep` reach, oldest first; `lazily`, an iterator of an unbounded list, newest first."""
         items = self._items
         kept = self._find_kept()
         if items.window is not None:

@@ -11,7 +11,7 @@ from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut, find_cut
 from promptc.passes.read_items import Read
 from promptc.text.canonical import render_canonical_json
-from promptc.text.guard import Guard
+from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
 
@@ -47,6 +47,7 @@ class ItemRenderer:
     def render(self, read: Read, id: str, key: Any) -> Item | None:
         """The item, or None where it renders to white space only."""
         names = self.bind(read, id)
+        self._names["group"] = key
         item = Item(
             id=id,
             number=read.number,
@@ -68,6 +69,7 @@ class ItemRenderer:
         """The same item in another form."""
         read = Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed)
         names = self.bind(read, item.id)
+        self._names["group"] = item.key
         return self._finish(item, self._items.forms[form].render(names), names)
 
     def _finish(self, item: Item, rendered: str, names: Mapping[str, Any]) -> Item | None:
@@ -114,21 +116,21 @@ class ItemRenderer:
             raise fail(
                 "PC0515", f"the content of item {item.id} of `{self._section.id}` is neither text nor a list of parts", message.content.span
             )
-        parts = tuple(
-            self._guard_part(part, message, item) for part in content if isinstance(part, dict) and part.get("type") in message.parts
-        )
-        texts = [render_part(part) for part in parts]
-        text = "\n".join(one for one in texts if one.strip())
-        return replace(item, raw=text, text=text, content=parts) if text else None
+        passing = [part for part in content if isinstance(part, dict) and part.get("type") in message.parts]
+        guarded = [self._guard_part(part, message, item) for part in passing]
+        parts = tuple(part for part, _ in guarded if render_part(part).strip())
+        text = "\n".join(render_part(part) for part in parts)
+        found = tuple(one for _, met in guarded for one in met)
+        return replace(item, raw=text, text=text, content=parts, found=found) if text else None
 
-    def _guard_part(self, part: Mapping[str, Any], message: MessageForm, item: Item) -> Mapping[str, Any]:
+    def _guard_part(self, part: Mapping[str, Any], message: MessageForm, item: Item) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
         field = "text" if part.get("type") == "text" else "content"
         if field == "text" and not isinstance(part.get("text"), str):
             raise fail("PC0515", f"a text part of item {item.id} of `{self._section.id}` has no text", message.content.span)
         if not isinstance(part.get(field), str):
-            return part
-        text, _ = self._guard.guard(part[field])
-        return {**part, field: text}
+            return part, ()
+        text, found = self._guard.guard(part[field])
+        return {**part, field: text}, found
 
 
 def render_part(part: Mapping[str, Any]) -> str:

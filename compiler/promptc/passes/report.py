@@ -96,7 +96,7 @@ def _describe_section(fitted: Fitted, selected: Selected, emitted: Emitted | Non
         "tally": dict(selected.tally),
     }
     if emitted is not None and fit is not None and not fit.is_empty:
-        described |= _describe_content(name, emitted.parts, counts)
+        described |= _describe_content(name, emitted.parts, counts, is_messages=fitted.frame.format == "messages")
     return described
 
 
@@ -109,7 +109,7 @@ def _find_state(fitted: Fitted, selected: Selected) -> str:
     return "present"
 
 
-def _describe_content(name: str, parts: Sequence[Part], counts: Sequence[int]) -> dict[str, Any]:
+def _describe_content(name: str, parts: Sequence[Part], counts: Sequence[int], *, is_messages: bool) -> dict[str, Any]:
     total, items = 0, []
     for part, tokens in zip(parts, counts, strict=True):
         if part.section != name or part.owner in ("fence", "separator"):
@@ -117,24 +117,22 @@ def _describe_content(name: str, parts: Sequence[Part], counts: Sequence[int]) -
         total += tokens
         if part.item is not None:
             items.append({"id": part.item.item.id, "tokens": tokens, "chars": len(part.item.text)})
-    return {"tokens": total, "range": _find_range(name, parts), "items": items}
+    return {"tokens": total, "range": _find_range(name, parts, is_messages=is_messages), "items": items}
 
 
-def _find_range(name: str, parts: Sequence[Part]) -> list[int]:
-    """Bytes from the section's first to behind its last; in messages with the message's index in front (the first, where it has several)."""
-    message, offset, start, stop = -1, 0, None, 0
+def _find_range(name: str, parts: Sequence[Part], *, is_messages: bool) -> list[int]:
+    """Bytes from the section's first to behind its last; in messages with the index of its (first) message in front."""
+    message = next(part.message for part in parts if part.section == name)
+    start: int | None = None
+    offset, stop = 0, 0
     for part in parts:
         if part.message != message:
-            if start is not None:
-                break
-            message, offset = part.message, 0
+            continue
+        length = len(part.text.encode())
         if part.section == name and part.owner != "separator":
-            start = offset if start is None else start
-            stop = offset + len(part.text.encode())
-        elif start is not None:
-            break
-        offset += len(part.text.encode())
-    return [start or 0, stop]
+            start, stop = offset if start is None else start, offset + length
+        offset += length
+    return [*([message] if is_messages else []), start or 0, stop]
 
 
 def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:

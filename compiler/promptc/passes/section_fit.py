@@ -16,7 +16,7 @@ from promptc.passes.tape import Cell, Tape
 
 
 class Entry:
-    """An item as it stands: `text` now (guarded, without fence and line end), `form` the form it is in, `kept` how many characters a trim left of it."""
+    """An item as it stands: its guarded `text`, the `form` it is in, how many characters a trim `kept` of it."""
 
     __slots__ = ("item", "place", "text", "form", "kept", "is_made", "is_alive", "cells", "run")
 

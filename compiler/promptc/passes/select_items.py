@@ -8,6 +8,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.model.section import Items, Section
 from promptc.model.stages import GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
+from promptc.passes.join_units import join_units
 from promptc.passes.reach import find_floor
 from promptc.passes.read_items import ItemReader, Read, Reading
 from promptc.passes.render_items import ItemRenderer, strip_lines
@@ -53,11 +54,11 @@ def _select_whole(
     ids, warnings = _name(section, items, [(read, _find_id(items, read, renderer, section)) for read in reading.items])
     arranged = arrange_items(items, reading.items, renderer.bind, against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
-    kept = tuple(_join_units([item for item in rendered if item is not None]))
+    full = [item for item in rendered if item is not None]
+    kept = tuple(join_units(full, lambda: _iter_rendered(reading, ids, renderer)))
     headers, found = _make_headers(items, kept, names, guard)
     left_out = {**reading.left_out, **arranged.left_out}
-    if len(kept) < len(rendered):
-        left_out["empty"] = len(rendered) - len(kept)
+    left_out |= {stage: count for stage, count in (("empty", len(rendered) - len(full)), ("unit", len(full) - len(kept))) if count}
     return Selected(
         section=section,
         state="present" if kept else "empty",
@@ -68,6 +69,13 @@ def _select_whole(
         tally=_tally(items, kept, renderer, section),
         warnings=tuple(warnings),
     )
+
+
+def _iter_rendered(reading: Reading, ids: Mapping[int, str], renderer: ItemRenderer) -> Iterator[Item]:
+    for read in reading.items:
+        item = renderer.render(read, ids[read.place], None)
+        if item is not None:
+            yield item
 
 
 def _select_reached(
@@ -147,19 +155,6 @@ def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int
     first = again[0]
     message = f"{len(again)} ids of `{section.id}` stand for several items (the first: `{first}`): later ones are called `{first}#2`, ..."
     return ids, [Diagnostic("PC0517", message, span, "number them by place, or give `id` an expression that differs", "warn")]
-
-
-def _join_units(items: list[Item]) -> Iterator[Item]:
-    """A tool use and its results share a unit: the place of the first of them."""
-    unit_of: dict[str, int] = {}
-    for item in items:
-        unit = item.unit
-        ids = [str(part[key]) for part in item.content or () for key in ("id", "tool_use_id") if part.get(key) is not None]
-        for name in ids:
-            unit = min(unit, unit_of.setdefault(name, unit))
-        for name in ids:
-            unit_of[name] = unit
-        yield item if unit == item.unit else replace(item, unit=unit)
 
 
 def _make_headers(

@@ -5,19 +5,24 @@ from collections.abc import Iterator, Sequence
 from promptc.model.step import Evict
 from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks
+from promptc.text.guard import Guard
 
 _Ranked = list[tuple[str, list[Block]]]
 
 
-def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope) -> Iterator[Act]:
+def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
     """The notches of the step, lazily. A block that was skipped (it would go under a floor) is tried again entry by entry at the end."""
     is_group = step.whole == "group"
     blocks, made = _find_blocks(fit, is_group)
     marker = step.marker
-    text = (lambda removed: marker.render({**scope.names, "removed": removed}).strip()) if marker is not None else None
+
+    def render_marker(removed: int) -> str:
+        text = marker.render({**scope.names, "removed": removed}) if marker is not None else ""
+        return guard.guard(" ".join(text.split()))[0]
 
     def act(entries: Sequence[Entry], why: str) -> Act:
-        return Act(tuple(Edit(entry, None) for entry in entries), why, marker=text, warn=step.warn)
+        edits = tuple(Edit(entry, None) for entry in entries)
+        return Act(edits, why, marker=render_marker if marker is not None else None, warn=step.warn)
 
     ordinal = {id(block[0]): place for place, block in enumerate(blocks)}
     skipped: _Ranked = []
