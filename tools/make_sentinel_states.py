@@ -21,7 +21,7 @@ the pump hall|the lamp stairs|gauge four|the Exchange landing|the ration queue|t
 the ninth terrace|a kitchen without a number|the Bureau's side door|the wire loft|the dry dock|the glass store|the shift canteen
 """.replace("\n", "").split("|")
 PEOPLE = """
-Bas Hollow|Orla Finch|Imre Doss|Ansa Verel|Sister Quill|Tam Overby|Ledger Joan|the twins from gauge two|Mother Brack|Piet Lanning|
+Bas Hollow|Orla Finch|Imre Doss|Ansa Verel|Sister Quill|Tam Overby|Ledger Joan|the twin from gauge two|Mother Brack|Piet Lanning|
 Corporal Essen|Widow Tarn|Nils of the wire|Gresham the younger|Hanne Voss|Old Perrin|Dov Achterberg|the woman with the ladder
 """.replace("\n", "").split("|")
 POWERS = """
@@ -41,6 +41,10 @@ the lamps on this stair belong to a dead man's account|the bell can be rung from
 PLANS = """
 go down by the ladder while the shift changes|offer the tally and see who reaches for it|say the name aloud and watch the clerk|
 wait until the lamps change|take the blank page and leave the other|ask for the book of last winter
+""".replace("\n", "").split("|")
+THREADS = """
+The seventh key|The second bell|The cold kitchen|The unsigned hearing|The short ladder|The dead man's account|The blank page|
+The eleventh lamp|The borrowed coat|The book of last winter|The night shift's vote|The woman at the grate
 """.replace("\n", "").split("|")
 ASIDES = ("Wait, which stair?", "Yes.", "I would like that written down.", "Not again.", "Is she still there?", "How far down?", "Quietly, then.")
 NOTES = ("(a pause)", "(dice)", "(laughs)", "Ten past.", "Break.")
@@ -69,6 +73,13 @@ def _sentence(draws: Draws) -> str:
     )
     text = forms[draws.below(len(forms))]
     return text[0].upper() + text[1:]
+
+
+def _clause(draws: Draws) -> str:
+    """A sentence to stand inside another one."""
+    text = _sentence(draws)[:-1]
+    opens_with_name = text.split()[0] not in ("At", "Nobody", "Somebody", "The")
+    return text if opens_with_name else text[0].lower() + text[1:]
 
 
 def _text(draws: Draws, kind: str, sentences: int) -> str:
@@ -103,17 +114,17 @@ def _blocks(draws: Draws, count: int, *, longest: int, hinge_every: int) -> Iter
 def _digest(draws: Draws, counts: tuple[int, int, int, int]) -> dict[str, Any]:
     hinges, reasons, anchors, threads = counts
     return {
-        "hinge_index": [{"choice": f"{draws.pick(PLAYERS)} chose to {draws.pick(PLANS)}", "consequence": _sentence(draws),
-                         "situation": _sentence(draws)} for _ in range(hinges)],
-        "npc_memory_anchors": [{"memory": _sentence(draws), "npc": PEOPLE[i % len(PEOPLE)]} for i in range(anchors)],
-        "open_threads": [{"name": f"Thread {i + 1}", "trigger": f"it is known that {draws.pick(FACTS)}"} for i in range(threads)],
-        "standing_reasons": [{"faction": POWERS[i % len(POWERS)], "reason": _sentence(draws)} for i in range(reasons)],
+        "hinge_index": [{"choice": f"{draws.pick(PLAYERS)} chose to {draws.pick(PLANS)}", "consequence": _clause(draws),
+                         "situation": _clause(draws)} for _ in range(hinges)],
+        "npc_memory_anchors": [{"memory": _clause(draws), "npc": PEOPLE[i % len(PEOPLE)]} for i in range(anchors)],
+        "open_threads": [{"name": THREADS[i % len(THREADS)], "trigger": f"it is known that {draws.pick(FACTS)}"} for i in range(threads)],
+        "standing_reasons": [{"faction": POWERS[i % len(POWERS)], "reason": _clause(draws)} for i in range(reasons)],
     }  # fmt: skip
 
 
 def _people(draws: Draws, count: int) -> list[dict[str, Any]]:
     names = [name if turn == 0 else f"{name}, {turn + 1}" for turn in range(-(-count // len(PEOPLE))) for name in PEOPLE]
-    return [{"disposition": draws.pick(("warm", "wary", "owed", "afraid")), "memories": [_sentence(draws) for _ in range(1 + draws.below(3))],
+    return [{"disposition": draws.pick(("warm", "wary", "owed", "afraid")), "memories": [_clause(draws) for _ in range(1 + draws.below(3))],
              "name": name} for name in names[:count]]  # fmt: skip
 
 
@@ -121,7 +132,7 @@ def _state(draws: Draws, transcript: list[dict[str, Any]], *, factions: int, npc
     return {
         "campaign": {"id": "made", "title": "Made for measuring"},
         "digest": _digest(draws, digest),
-        "factions": [{"last_delta": draws.below(5) - 2, "name": name, "reason": _sentence(draws), "standing": draws.below(11) - 5}
+        "factions": [{"last_delta": draws.below(5) - 2, "name": name, "reason": _clause(draws), "standing": draws.below(11) - 5}
                      for name in POWERS[:factions]],
         "history": [],
         "input": f"I want to {draws.pick(PLANS)}.",
@@ -133,7 +144,7 @@ def _state(draws: Draws, transcript: list[dict[str, Any]], *, factions: int, npc
             *({"id": f"lore-{i}", "kind": "lore", "score": round(0.9 - i / 10, 2), "text": _sentence(draws)} for i in range(4)),
             *({"id": f"camp-{i}", "kind": "campaign", "score": round(0.85 - i / 10, 2), "text": _sentence(draws)} for i in range(6))]},
         "strain": "normal",
-        "threads": [{"consequence": _sentence(draws), "name": f"Thread {i + 1}", "trigger": f"it is known that {draws.pick(FACTS)}"}
+        "threads": [{"consequence": _clause(draws), "name": THREADS[i % len(THREADS)], "trigger": f"it is known that {draws.pick(FACTS)}"}
                     for i in range(threads)],
         "transcript": transcript,
     }  # fmt: skip

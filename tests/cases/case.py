@@ -30,6 +30,7 @@ class Case:
     state: Any
     golden: tuple[str, ...]
     flags: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
     expect: Mapping[str, Any] = field(default_factory=dict)
     covers: tuple[str, ...] = ()
     is_check: bool = False
@@ -75,6 +76,7 @@ def _load_case(folder: Path) -> Case:
         state=read.get("state"),
         golden=tuple(read["golden"]),
         flags=read.get("with", {}),
+        given=read.get("given", {}),
         expect=read.get("expect", {}),
         covers=tuple(read.get("covers", ())),
         is_check=read.get("check", False),

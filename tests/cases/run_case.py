@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from tests.cases.case import ROOT, Case, read_state
+from tests.cases.given import given
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Outcome:
 
 def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Outcome:
     """The case's outcome, run from `root`, a copy of the project or the project itself; `state` in place of its own."""
-    with contextlib.chdir(root):
+    with given(case, root) as there, contextlib.chdir(there):
         try:
             return _render(case, read_state(case) if state is None else state)
         except PromptcError as error:
@@ -60,18 +62,20 @@ def _render(case: Case, raw: bytes) -> Outcome:
         return Outcome(1 if found else 0, None, None, None, None, found)
     flags = case.flags
     axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
+    call = case.given.get("call")
     prompt = pack.render(
-        pack.load_state(raw, name=_state_name(case)),
+        pack.load_state({"when": date(2025, 3, 6)} if call == "python_state" else raw, name=_state_name(case)),
         budget=flags.get("budget"),
         variants=axes,
         patches=tuple(flags.get("patch", ())),
         format=flags.get("format"),
-        only=flags.get("only"),
     )
-    is_text = prompt.report["format"] == "text"
+    is_text = (prompt.format == "text") != (call == "other_format")
+    if "only" in flags:
+        return Outcome(0, prompt.find_section(flags["only"]), None, None, None, prompt.warnings)
     text = prompt.text if is_text else None
     messages = None if is_text else tuple(prompt.messages)
-    return Outcome(0, text, messages, prompt.tokens, prompt.report, tuple(prompt.warnings))
+    return Outcome(0, text, messages, prompt.tokens, prompt.report, prompt.warnings)
 
 
 def _state_name(case: Case) -> str:

@@ -80,8 +80,8 @@ def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounte
 
 
 class _Refused:
-    """Turns what `tokenizers` raises into a finding. It raises plain `Exception` and panics, of which only the name is known; no other
-    error of a program is caught here, as a clause `except Exception` would."""
+    """Turns what `tokenizers` raises into a finding. It raises plain `Exception`, `ValueError` (which, depends on its version) and panics,
+    of which only the name is known; no other error of a program is caught here, as a clause `except Exception` would."""
 
     def __init__(self, code: str, message: str, span: Span | None, help: str) -> None:
         self._code, self._message, self._span, self._help = code, message, span, help
@@ -90,7 +90,7 @@ class _Refused:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is Exception or (kind is not None and kind.__name__ == "PanicException"):
+        if kind in (Exception, ValueError) or (kind is not None and kind.__name__ == "PanicException"):
             raise self._as_finding(str(error)) from error
 
     def _as_finding(self, reason: str) -> PromptcError:

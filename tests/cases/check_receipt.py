@@ -1,0 +1,70 @@
+"""The account of a render, recounted: tiktoken's own count of what was emitted, and every sum a report promises (language.md §13)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.cases.recount import count_messages, count_text
+from tests.cases.run_case import Outcome
+
+
+def check_receipt(outcome: Outcome) -> list[str]:
+    """One line for every sum that does not come out; nothing for what was not emitted."""
+    if outcome.report is None or outcome.tokens is None:
+        return []
+    return list(_iter_wrong(outcome, outcome.report))
+
+
+def _iter_wrong(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
+    tokens, sections, frame = outcome.tokens, report["sections"], report["frame"]
+    if report["tokens"] != tokens:
+        yield f"the report has {report['tokens']} tokens, the prompt {tokens}"
+    counted = _recount(outcome, report["counter"]["name"])
+    if counted != tokens:
+        yield f"{tokens} tokens are reported, an independent count of the output gives {counted}"
+    if tokens is not None and tokens > report["budget"]:
+        yield f"{tokens} tokens are over the budget of {report['budget']}"
+    parts = sum(section["tokens"] for section in sections) + sum(frame.values())
+    if parts != tokens:
+        yield f"the parts sum to {parts}, not {tokens}"
+    yield from _iter_wrong_ranges(outcome, sections)
+    if all("demand" in section for section in sections):
+        yield from _iter_wrong_flow(report)
+
+
+def _recount(outcome: Outcome, counter: str) -> int:
+    if outcome.messages is not None:
+        return count_messages(counter, [(message["role"], message["content"]) for message in outcome.messages])
+    return count_text(counter, outcome.text or "")
+
+
+def _iter_wrong_ranges(outcome: Outcome, sections: list[Mapping[str, Any]]) -> Iterator[str]:
+    if outcome.text is None:
+        return
+    end, whole = 0, len(outcome.text.encode())
+    for section in sections:
+        if (section["range"] is not None) != (section["state"] == "present"):
+            yield f"section {section['id']} is {section['state']} and has the range {section['range']}"
+        elif section["range"] is not None:
+            start, stop = section["range"]
+            if not end <= start < stop <= whole:
+                yield f"the range of {section['id']}, {start} to {stop}, does not follow {end} within {whole} bytes"
+            end = stop
+
+
+def _iter_wrong_flow(report: Mapping[str, Any]) -> Iterator[str]:
+    """demand + added - what own ladders removed, summed, less joins and what `truncate` removed, is the total."""
+    shrunk: dict[str, int] = {}
+    truncated = 0
+    for cut in report["cuts"]:
+        before, after = cut["count"]
+        if cut["step"].startswith("truncate"):
+            truncated += before - after
+        else:
+            shrunk[cut["section"]] = shrunk.get(cut["section"], 0) + max(0, before - after)
+    charges = {section["id"]: section["demand"] + section["added"] - shrunk.get(section["id"], 0) for section in report["sections"]}
+    for section in report["sections"]:
+        if not truncated and section["state"] == "present" and section["charge"] != charges[section["id"]]:
+            yield f"section {section['id']}: demand, added and removed give {charges[section['id']]}, its charge is {section['charge']}"
+    total = sum(charges.values()) - report["joins"] - truncated
+    if total != report["tokens"]:
+        yield f"demand + added - removed - joins is {total}, not {report['tokens']}"

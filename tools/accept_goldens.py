@@ -1,0 +1,56 @@
+"""Write the goldens of cases from what the compiler gives now: `python tools/accept_goldens.py [PATTERN]`.
+
+PATTERN is a shell pattern for case names such as `sentinel/strain_*`; without one, all. Read the difference before you commit it.
+A case that breaks its own `expect` is not accepted. Refuses where `CI` is set: there goldens are compared, never written.
+Exits 0 when all matching cases were accepted, 1 when one was not, 2 when nothing matches or in CI.
+"""
+
+import argparse
+import os
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "compiler"), str(ROOT)]
+
+from tests.cases.case import Case, load_cases  # noqa: E402
+from tests.cases.check_expect import check_expect  # noqa: E402
+from tests.cases.check_receipt import check_receipt  # noqa: E402
+from tests.cases.run_case import run_case  # noqa: E402
+
+
+def accept_case(case: Case) -> list[str]:
+    """Write what differs of the case's goldens; what is wrong with it, and then nothing is written."""
+    outcome = run_case(case)
+    broken = check_expect(case, outcome) + check_receipt(outcome)
+    for kind in case.golden if not broken else ():
+        path, new = case.golden_path(kind), outcome.render_golden(kind)
+        if not path.is_file() or path.read_bytes() != new:
+            path.write_bytes(new)
+            sys.stdout.write(f"{path.relative_to(ROOT)}\n")
+    return broken
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(description="Write the goldens of cases from what the compiler gives now.")
+    parser.add_argument("pattern", nargs="?", default="*", help="which cases, such as 'sentinel/strain_*'; all when left out")
+    pattern = parser.parse_args().pattern
+    if os.environ.get("CI"):
+        sys.stderr.write("goldens are not written in CI: run this where you can read the difference\n")
+        return 2
+    cases = [case for case in load_cases() if fnmatchcase(case.name, pattern)]
+    if not cases:
+        sys.stderr.write(f"no case matches {pattern}\n")
+        return 2
+    refused = 0
+    for case in cases:
+        broken = accept_case(case)
+        refused += bool(broken)
+        sys.stderr.writelines(f"{case.name}: {line}\n" for line in broken)
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
