@@ -1,0 +1,74 @@
+"""Findings as text for people, and as JSON for programs."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from promptc.cli.cells import count_cells
+from promptc.cli.escape import escape_controls
+from promptc.cli.paint import PLAIN, Paint, Style
+from promptc.diag.diagnostic import Diagnostic, Level
+from promptc.diag.span import Span
+
+_STYLES: dict[Level, Style] = {"error": "red", "warn": "yellow", "note": "cyan"}
+_WORDS: dict[Level, str] = {"error": "", "warn": "warning: ", "note": "note: "}
+_INDENT = "    "
+_SHOWN = 100
+_BEFORE = 60
+
+
+def render_diagnostics(found: Iterable[Diagnostic], paint: Paint = PLAIN) -> str:
+    """One finding after the other, in the given order; empty for none.
+
+    Each reads `file:line:column: PC0123 message` (`warning:` or `note:` before the message of what is no error), then the line it is
+    about with a caret, and what would mend it. Control characters of files and messages are shown escaped.
+    """
+    return "".join(f"{line}\n" for one in found for line in _render_lines(one, paint))
+
+
+def render_diagnostics_json(found: Iterable[Diagnostic]) -> str:
+    """One JSON object a line, as `describe_diagnostic` gives it."""
+    return "".join(json.dumps(describe_diagnostic(one), ensure_ascii=True) + "\n" for one in found)
+
+
+def describe_diagnostic(found: Diagnostic) -> dict[str, Any]:
+    """A finding as plain data; `file`, `line` and `column` are null for one without a place."""
+    span = found.span
+    return {
+        "code": found.code,
+        "level": found.level,
+        "message": found.message,
+        "file": span.file if span is not None else None,
+        "line": span.line if span is not None else None,
+        "column": span.column if span is not None else None,
+        "help": found.help or None,
+    }
+
+
+def _render_lines(found: Diagnostic, paint: Paint) -> list[str]:
+    place = f"{escape_controls(str(found.span))}: " if found.span is not None else ""
+    first, *more = found.message.split("\n")
+    head = f"{paint.apply(place, 'bold')}{paint.apply(found.code, _STYLES[found.level])} {_WORDS[found.level]}{escape_controls(first)}"
+    lines = [head, *(_INDENT + escape_controls(line) for line in more)]
+    if found.span is not None:
+        lines += _render_excerpt(found.span, paint)
+    if found.help:
+        lines.append(f"{_INDENT}{paint.apply('help:', 'cyan')} {escape_controls(found.help)}")
+    return lines
+
+
+def _render_excerpt(span: Span, paint: Paint) -> list[str]:
+    """The line and a caret under its column; nothing where the excerpt does not reach that far."""
+    before = span.column - 1
+    if not span.excerpt.strip() or before > len(span.excerpt):
+        return []
+    start = max(0, before - _BEFORE) if before > _SHOWN - 10 else 0
+    stop = start + _SHOWN
+    lead = "…" if start else ""
+    shown = lead + escape_controls(span.excerpt[start:stop]) + ("…" if stop < len(span.excerpt) else "")
+    gap = " " * count_cells(lead + escape_controls(span.excerpt[start:before]))
+    gutter = f"{span.line:>5} | "
+    return [
+        paint.apply(gutter, "dim") + shown,
+        paint.apply(f"{'| ':>{len(gutter)}}", "dim") + gap + paint.apply("^", "red"),
+    ]
