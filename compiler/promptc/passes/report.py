@@ -88,7 +88,7 @@ def _describe_section(fitted: Fitted, selected: Selected, emitted: Emitted | Non
     described |= {
         "added": _count_added(fitted, name),
         "grant": fitted.grants.get(name),
-        "charge": tokens(fit.count_charge()) if fit is not None else 0,
+        "charge": tokens(fitted.charges.get(name, 0)),
         "tokens": 0,
         "range": None,
         "items": [],
@@ -192,7 +192,8 @@ def _describe_cut(fitted: Fitted, cut: Applied) -> dict[str, Any]:
     if cut.act.boundary:
         described["boundary"] = cut.act.boundary
     if cut.act.moves:
-        described["moves"] = [{"group": group, "level": [high, low]} for group, high, low in cut.act.moves]
+        described["level"] = list(cut.act.level)
+        described["groups"] = [{"group": group, "level": [high, low]} for group, high, low in cut.act.moves if group]
     return described
 
 

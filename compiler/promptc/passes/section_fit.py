@@ -64,7 +64,8 @@ class Act:
     voidable: bool = False
     warn: bool = False
     boundary: str = ""
-    moves: Sequence[tuple[str, str, str]] = ()
+    level: tuple[int | float | None, int | float | None] = (None, None)
+    moves: Sequence[tuple[str, int | float, int | float | None]] = ()
     drops: bool = False
     fails: bool = False
 
