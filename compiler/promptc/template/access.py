@@ -28,7 +28,6 @@ from promptc.template.payments import check_key
 from promptc.template.undefined import Missing
 
 _MAPPINGS = frozenset({dict, MappingProxyType})
-_OPEN = frozenset({Namespace, Module})
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     LoopContext: LOOP_NAMES,
     Cycler: frozenset({"current"}),
@@ -54,7 +53,9 @@ def find_attribute(obj: Any, name: str) -> Any:
         if name in DICT_NAMES:
             _refuse_method(name, f"write `['{name}']` for the key" + (f", or `.{name}()` to call it" if name in MAPPING_METHODS else ""))
         return obj[name] if name in obj else Missing(obj=obj, name=name)
-    if kind in _OPEN or name in _ATTRIBUTES.get(kind, ()):
+    if kind is Module:
+        return obj[name] if name in obj else Missing(obj=obj, name=name)
+    if kind is Namespace or name in _ATTRIBUTES.get(kind, ()):
         found = getattr(obj, name, missing)
         return Missing(obj=obj, name=name) if found is missing else found
     if kind is TemplateReference:
@@ -77,7 +78,7 @@ def _refuse_method(name: str, hint: str) -> None:
 
 def find_item(obj: Any, key: Any) -> Any:
     """`obj[key]`: a key or a place; undefined where there is none."""
-    if type(obj) is LoopContext or type(obj) is Module:
+    if type(obj) is LoopContext:
         return find_attribute(obj, str(key))
     try:
         return obj[check_key(key)]

@@ -104,7 +104,7 @@ def _check_name(line: int, code: str, what: str, name: str, known: Iterable[str]
     if name not in known:
         word = "method" if what == "method" else what
         message = f"there is no {word} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
-        yield line, code, message, WHY_NOT.get(name) or suggest(name, known)
+        yield line, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/templates.md"
 
 
 def _check_private(line: int, name: str) -> Iterator[Finding]:
@@ -129,7 +129,7 @@ def _check_call(node: nodes.Call, bound: frozenset[str]) -> Iterator[Finding]:
     callee = node.node
     if isinstance(callee, nodes.Name):
         if callee.name not in bound and callee.name not in _ALWAYS_CALLABLE:
-            yield from _check_name(callee.lineno, "PC0408", "function", callee.name, _ALWAYS_CALLABLE | bound)
+            yield from _check_name(callee.lineno, "PC0408", "function", callee.name, GLOBALS | bound)
     elif isinstance(callee, nodes.Getattr):
         known = TEXT_METHODS if isinstance(callee.node, nodes.Const | nodes.Concat) else METHODS
         if callee.attr not in known and _find_root(callee) not in bound | {"self"}:

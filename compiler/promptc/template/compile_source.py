@@ -19,8 +19,8 @@ from promptc.template.generator import Counting, ExpressionGenerator, Generator,
 from promptc.template.is_settled import is_settled
 from promptc.template.limits import MAX_DEPTH, MAX_FILES
 from promptc.template.place import Place
+from promptc.template.reword import reword
 from promptc.template.sandbox import Sandbox, find_sandbox
-from promptc.template.show import show
 
 LoadFile = Callable[[str], str]
 
@@ -63,8 +63,7 @@ def _parse(text: str, name: str, place: Place, sandbox: Sandbox, *, expression: 
         parser = Parser(sandbox, text, name, None, state=state)
         return _parse_expression(parser) if expression else parser.parse()
     except TemplateSyntaxError as wrong:
-        message = f"{wrong.message or 'wrong syntax'}".rstrip(".")
-        raise PromptcError([Diagnostic("PC0401", message, place.find_span(name, text, wrong.lineno), _find_hint(message))]) from None
+        raise PromptcError([_wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
     except (RecursionError, MemoryError):
         raise _too_deep(text, name, place) from None
 
@@ -84,10 +83,10 @@ def _parse_expression(parser: Parser) -> nodes.Template:
     return tree
 
 
-def _find_hint(message: str) -> str:
-    if "end of template" in message or "end of print" in message:
-        return "something is left open before this place"
-    return "see docs/templates.md"
+def _wrong_syntax(why: str | None, name: str, text: str, line: int, place: Place) -> Diagnostic:
+    message = reword(why or "wrong syntax")[0]
+    help = "something is left open before this place" if "end of" in message else "see docs/templates.md"
+    return Diagnostic("PC0401", message, place.find_span(name, text, line), help)
 
 
 def _too_deep(text: str, name: str, place: Place) -> PromptcError:
@@ -101,14 +100,13 @@ def _compile(tree: nodes.Template, name: str, text: str, sandbox: Sandbox, place
         source, lines = generate_source(Counting().visit(tree), sandbox, name, kind)
         code = compile(source, f"<template {name}>", "exec", dont_inherit=True)
     except TemplateSyntaxError as wrong:
-        raise PromptcError([Diagnostic("PC0401", str(wrong.message), place.find_span(name, text, wrong.lineno))]) from None
+        raise PromptcError([_wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
     except SyntaxError as wrong:
-        raise PromptcError([Diagnostic("PC0401", str(wrong.msg), place.find_span(name, text, _find_line(lines, wrong.lineno)))]) from None
+        raise PromptcError([_wrong_syntax(wrong.msg, name, text, _find_line(lines, wrong.lineno), place)]) from None
     except (RecursionError, MemoryError):
         raise _too_deep(text, name, place) from None
     module: dict[str, Any] = {"environment": sandbox}
     exec(code, module)
-    module["show"] = show
     compiled = Compiled(name, text, weight, module["root"], module["blocks"], tuple(sorted(lines.items())), paths)
     module["__compiled__"] = compiled
     return compiled

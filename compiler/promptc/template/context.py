@@ -85,7 +85,11 @@ class NameContext(Context):
 
     def join_values(self, values: Iterable[object]) -> str:
         """The text of `a ~ b`."""
-        return self.join_parts(map(show, values))
+        return self.join_parts([show(self.run, value) for value in values])
+
+    def show(self, value: object) -> str:
+        """The text of a value that is printed."""
+        return show(self.run, value)
 
     def compare(self, operator: str, left: Any, right: Any) -> Any:
         """`left == right` and its like, paid for."""

@@ -15,6 +15,7 @@ from promptc.template.compiled import Compiled
 from promptc.template.fault import Fault, name_kind
 from promptc.template.find_paths import find_holder
 from promptc.template.place import Place
+from promptc.template.reword import reword
 from promptc.template.undefined import MissingFault
 
 RUN_ERRORS = (
@@ -57,14 +58,13 @@ def _explain(error: BaseException) -> tuple[str, str, str]:
     if isinstance(error, ZeroDivisionError):
         return "PC0415", "a division by zero", "ask for zero first: `a / b if b else 0`"
     if isinstance(error, OverflowError):
-        return "PC0416", f"a number is too large: {_clean(error)}", "use smaller numbers"
+        return "PC0416", "a number grows too large", "use smaller numbers"
     if isinstance(error, RecursionError):
         return "PC0417", "the template calls itself, or its values nest, too deeply", "let the recursion end sooner"
     if isinstance(error, MemoryError):
         return "PC0430", "the template makes a value too large for the memory", "make less"
-    if _ARGUMENTS.search(str(error)):
-        return "PC0424", f"wrong arguments: {_clean(error)}", "see docs/templates.md"
-    return "PC0414", _clean(error), _find_hint(str(error))
+    message, help = reword(str(error) or type(error).__name__)
+    return "PC0424" if _ARGUMENTS.search(str(error)) else "PC0414", message, help or "see docs/templates.md"
 
 
 def _explain_missing(error: MissingFault, names: Mapping[str, Any], compiled: Compiled, line: int) -> tuple[str, str, str]:
@@ -72,7 +72,7 @@ def _explain_missing(error: MissingFault, names: Mapping[str, Any], compiled: Co
     if error.of_names:
         return error.code, str(error), suggest(part, (name for name in (*names, *GLOBALS) if not name.startswith("__")))
     holder = find_holder(compiled.paths, line, part)
-    message = f"`{holder}` has no `{part}`" if holder else str(error)
+    message = f"`{holder}` has no {_name_part(error.name)}" if holder else str(error)
     if isinstance(error.holder, Mapping):
         return error.code, message, suggest(part, map(str, error.holder))
     if isinstance(error.holder, list | tuple | str) and isinstance(error.name, int):
@@ -80,33 +80,8 @@ def _explain_missing(error: MissingFault, names: Mapping[str, Any], compiled: Co
     return error.code, message, f"it is {name_kind(error.holder)}" if holder else ""
 
 
-_ARGUMENTS = re.compile(r"\b\w+\(\) (got|takes|missing)|positional argument|keyword argument")
-_WORDS = (
-    (re.compile(r" at 0x[0-9a-fA-F]+"), ""),
-    (re.compile(r"'NoneType'( object)?"), "none"),
-    (re.compile(r"'str'( object)?"), "a text"),
-    (re.compile(r"'(int|float)'( object)?"), "a number"),
-    (re.compile(r"'(list|tuple|_GroupTuple)'( object)?"), "a list"),
-    (re.compile(r"'dict'( object)?"), "a mapping"),
-    (re.compile(r"'bool'( object)?"), "true or false"),
-    (re.compile(r"'generator'( object)?"), "a sequence that is not made yet"),
-    (re.compile(r"object of type "), ""),
-    (re.compile(r"instances of "), ""),
-    (re.compile(r"\w+\.<locals>\.\w+\(\)|\b(do_|sync_do_)?(\w+)\(\)"), r"`\2`"),
-)
+def _name_part(part: object) -> str:
+    return f"element {part}" if isinstance(part, int) else f"`{part}`"
 
 
-def _clean(error: BaseException) -> str:
-    """Python's message in an author's words, without addresses."""
-    text = str(error).split("\n")[0][:300] or type(error).__name__
-    for pattern, word in _WORDS:
-        text = pattern.sub(word, text)
-    return text
-
-
-def _find_hint(text: str) -> str:
-    if "generator" in text:
-        return "add `| list`"
-    if "NoneType" in text:
-        return "ask for none first, or give a value with `default(..., true)`"
-    return ""
+_ARGUMENTS = re.compile(r"\w\(\) (?:got|takes|missing)|^macro '|positional argument|keyword argument")

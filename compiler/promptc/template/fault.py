@@ -1,5 +1,6 @@
 """What a template run raises when a rule of ours is broken."""
 
+from collections.abc import Iterable
 from typing import NoReturn
 
 from jinja2 import TemplateRuntimeError
@@ -21,12 +22,21 @@ def refuse(code: str, message: str, help: str = "") -> NoReturn:
 
 def name_kind(value: object) -> str:
     """What an author calls a value of this kind: "a text", "a list", "none" ..."""
-    if value is None:
-        return "none"
-    return _KINDS.get(type(value).__name__, "something that is no data")
+    kind = type(value).__name__
+    return find_kind("generator" if kind not in _KINDS and isinstance(value, Iterable) else kind)
 
+
+def find_kind(kind: str) -> str:
+    """The same for the name of a Python type."""
+    return _KINDS.get(kind, "something that is no data")
+
+
+UNMADE = "a sequence that is not made yet"
+"""What `map`, `select` and their like give before `list`."""
 
 _KINDS = {
+    "NoneType": "none",
+    "generator": UNMADE,
     "str": "a text",
     "bool": "true or false",
     "int": "a number",
@@ -37,7 +47,6 @@ _KINDS = {
     "_GroupTuple": "a group",
     "dict": "a mapping",
     "mappingproxy": "a mapping",
-    "generator": "a sequence that is not made yet",
     "Missing": "an undefined value",
     "Undefined": "an undefined value",
     "Macro": "a macro",

@@ -18,7 +18,7 @@ def format_percent(run: Run, pattern: str, values: Any) -> str:
     for spec in _SPEC.finditer(pattern):
         specs += 1
         _check_spec(spec)
-    longest = max((len(show(value)) for value in _iter_values(values)), default=0)
+    longest = max((len(show(run, value)) for value in _iter_values(values)), default=0)
     run.make(len(pattern) + specs * max(longest, MAX_WIDTH if specs else 0))
     return str(pattern % (dict(values) if isinstance(values, Mapping) else values))
 

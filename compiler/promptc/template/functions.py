@@ -81,7 +81,7 @@ def _cycler(run: Run, *values: Any) -> Cycler:
 
 
 def _joiner(run: Run, sep: Any = ", ") -> Joiner:
-    return Joiner(show(sep))
+    return Joiner(show(run, sep))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"range": _range, "dict": _dict, "namespace": _namespace, "cycler": _cycler, "joiner": _joiner}

@@ -28,10 +28,11 @@ class Generator(CodeGenerator):
         raise nodes.Impossible
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        self.write("show(")
+        self._shown = self.temporary_identifier()
+        self.write(f"({self._shown} if ({self._shown} := (")
 
     def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        self.write(")")
+        self.write(f")).__class__ is str else context.show({self._shown}))")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         """`a ~ b`."""
@@ -115,6 +116,9 @@ class ExpressionGenerator(Generator):
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         self.write("(")
+
+    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        self.write(")")
 
 
 class Counting(NodeTransformer):

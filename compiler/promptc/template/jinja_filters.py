@@ -39,7 +39,7 @@ def _check_count(count: int) -> None:
 def center(context: NameContext, value: object, width: int = 80) -> str:
     """The text in the middle of `width`."""
     check_width(width)
-    return show(value).center(width)
+    return show(context.run, value).center(width)
 
 
 def indent(context: NameContext, value: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
@@ -52,14 +52,16 @@ def indent(context: NameContext, value: str, width: int | str = 4, first: bool =
 
 def replace(context: NameContext, value: object, old: object, new: object, count: int | None = None) -> str:
     """The text with `new` for `old`."""
-    return replace_text(context.run, show(value), show(old), show(new), -1 if count is None else count)
+    return replace_text(
+        context.run, show(context.run, value), show(context.run, old), show(context.run, new), -1 if count is None else count
+    )
 
 
 def join(context: NameContext, value: Iterable[Any], d: object = "", attribute: str | int | None = None) -> str:
     """The texts, joined."""
     values = value if attribute is None else map(filters.make_attrgetter(context.environment, attribute), value)
-    between = show(d)
-    parts = [show(part) for part in values]
+    between = show(context.run, d)
+    parts = [show(context.run, part) for part in values]
     context.run.make(sum(map(len, parts)) + len(between) * len(parts))
     return between.join(parts)
 
@@ -118,16 +120,28 @@ def int_number(context: NameContext, value: Any, default: int = 0, base: int = 1
     return found
 
 
+def float_number(context: NameContext, value: Any, default: float = 0.0) -> float:
+    """The number a value stands for, or the default."""
+    found: float = bound_number(filters.do_float(value, default))
+    return found
+
+
+def urlencode(context: NameContext, value: Any) -> str:
+    """The text, or the pairs of a mapping, as a URL writes them."""
+    context.run.make(len(show(context.run, value)) * 8)
+    return filters.do_urlencode(value)
+
+
 def format_values(context: NameContext, value: object, *args: Any, **kwargs: Any) -> str:
     """`%s` and its kin, filled in."""
     if args and kwargs:
         refuse("PC0424", "`format` takes values by place or by name, not both")
-    return format_percent(context.run, show(value), kwargs or args)
+    return format_percent(context.run, show(context.run, value), kwargs or args)
 
 
 def escape_text(context: NameContext, value: object) -> str:
     """`&`, `<`, `>`, `'` and `"` as HTML writes them: a plain text, escaped again if it is escaped again."""
-    text = show(value)
+    text = show(context.run, value)
     context.run.make(len(text) * 5)
     return str(escape(text))
 
@@ -172,6 +186,8 @@ BOUNDED_FILTERS: dict[str, Callable[..., Any]] = {
     "wordwrap": wordwrap,
     "round": round_number,
     "int": int_number,
+    "float": float_number,
+    "urlencode": urlencode,
     "format": format_values,
     "escape": escape_text,
     "e": escape_text,

@@ -14,6 +14,12 @@ class Module:
         self._parts = parts
         self._exports = exports
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._exports
+
+    def __getitem__(self, name: str) -> Any:
+        return self._exports[name]
+
     def __getattr__(self, name: str) -> Any:
         if name[:1] != "_" and name in self._exports:
             return self._exports[name]

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 from promptc.template.fault import refuse
@@ -38,6 +39,8 @@ def bound_number(value: Any) -> Any:
     """The number itself, when it is not too large."""
     if value.__class__ is int and value.bit_length() > MAX_BITS:
         refuse("PC0416", f"a number of more than {MAX_BITS} bits", "use smaller numbers")
+    if value.__class__ is float and not isfinite(value):
+        refuse("PC0416", f"the number {value} has no place in JSON", "use smaller numbers")
     return value
 
 
@@ -46,5 +49,6 @@ OPERATORS: dict[str, Callable[[Run, Any, Any], Any]] = {
     "*": _multiply,
     "**": _power,
     "%": _modulo,
+    "/": lambda run, left, right: bound_number(operator.truediv(left, right)),
     "-": lambda run, left, right: bound_number(operator.sub(left, right)),
 }

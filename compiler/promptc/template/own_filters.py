@@ -30,14 +30,14 @@ def count_days(run: Run, value: object, now: object) -> int:
 
 def normalize_text(run: Run, value: object) -> str:
     """The text without what makes no difference: the one normalisation (`dedupe` compares by it too)."""
-    text = show(value)
+    text = show(run, value)
     run.take(len(text))
     return normalize(text)
 
 
 def join_lines(run: Run, value: object) -> str:
     """The text on one line: every run of white space is one space, none at the ends."""
-    text = show(value)
+    text = show(run, value)
     run.take(len(text) >> 2)
     return " ".join(text.split())
 
@@ -49,18 +49,18 @@ def render_json(run: Run, value: object) -> str:
 
 def plain(run: Run, value: Any) -> Any:
     """The value with its sequences as lists: plain JSON data. All else is refused."""
-    run.take(1)
+    run.take(8)
     if value is None or value.__class__ in (str, int, float, bool):
         return value
     if isinstance(value, Mapping):
-        return {_name_key(key): plain(run, part) for key, part in value.items()}
+        return {_name_key(run, key): plain(run, part) for key, part in value.items()}
     if isinstance(value, Iterable):
         return [plain(run, part) for part in value]
     return refuse("PC0413", f"{name_kind(value)} is no data", "use a value of the state")
 
 
-def _name_key(key: Any) -> str:
-    return key if isinstance(key, str) else str(key) if key.__class__ in (int, float) else _KEYS.get(key, show(key))
+def _name_key(run: Run, key: Any) -> str:
+    return key if isinstance(key, str) else str(key) if key.__class__ in (int, float) else _KEYS.get(key, show(run, key))
 
 
 _KEYS = {None: "null", True: "true", False: "false"}
@@ -69,7 +69,7 @@ _KEYS = {None: "null", True: "true", False: "false"}
 def mentions(run: Run, value: object, words: object) -> bool:
     """Whether the text holds one of the words (a text or a list of texts), whole and normalised."""
     text = f" {normalize_text(run, value)} "
-    sought = [words] if isinstance(words, str) else list(words) if isinstance(words, Iterable) else [show(words)]
+    sought = [words] if isinstance(words, str) else list(words) if isinstance(words, Iterable) else [show(run, words)]
     return any(word and f" {word} " in text for word in (normalize_text(run, word) for word in sought))
 
 
@@ -79,7 +79,7 @@ def pick(run: Run, values: Iterable[Any], seed: object) -> Any:
     if not found:
         refuse("PC0424", "`pick` has nothing to pick from", "give it a list that is not empty, or ask for `if list`")
     run.take(len(found))
-    drawn = int.from_bytes(sha256(show(seed).encode("utf-8", "surrogatepass")).digest()[:8], "big")
+    drawn = int.from_bytes(sha256(show(run, seed).encode("utf-8", "surrogatepass")).digest()[:8], "big")
     return found[drawn * len(found) >> 64]
 
 

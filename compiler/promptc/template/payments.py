@@ -10,17 +10,18 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def pay_parts(run: Run, value: Any) -> None:
-    """A step for each part of a value, however often a part is met: that is how often a comparison may look at it."""
+    """Some steps for each part of a value, however often a part is met: that is how often a comparison may look at it."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
+        run.take(2)
         if part.__class__ is str:
-            run.take(1 + (len(part) >> 6))
+            run.take(len(part) >> 6)
         elif isinstance(part, list | tuple):
-            run.take(1 + len(part))
+            run.take(len(part))
             waiting.extend(part)
         elif isinstance(part, Mapping):
-            run.take(1 + len(part))
+            run.take(len(part))
             waiting.extend(part.values())
 
 

@@ -1,19 +1,21 @@
 """How a value is printed: as Jinja prints it, or not at all."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from jinja2 import Undefined
+from jinja2.filters import _GroupTuple
 
-from promptc.template.fault import name_kind, refuse
-from promptc.template.limits import MAX_TEXT
+from promptc.template.fault import UNMADE, name_kind, refuse
+from promptc.template.run import Run
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-_LISTS = frozenset({list, tuple})
+_SCALARS = frozenset({int, float, bool, type(None), str})
+_LISTS = frozenset({list, tuple, _GroupTuple})
 
 
-def show(value: object) -> str:
-    """The text of a value.
+def show(run: Run, value: object) -> str:
+    """The text of a value, paid for.
 
     Texts, numbers, true, false, none; lists and mappings of them; the nothing of an `if` without `else`. All else would print
     an address, the inside of the compiler, or `Undefined`: it raises `Fault`, and an undefined value `MissingFault`.
@@ -21,40 +23,35 @@ def show(value: object) -> str:
     kind = value.__class__
     if kind is str:
         return value  # type: ignore[return-value]
-    if kind in _SCALARS:
+    if kind in _SCALARS or kind is range:
         return str(value)
     if kind is Undefined:
         return ""
-    if isinstance(value, Undefined):
-        return str(value)
-    if kind is range:
-        return str(value)
-    _check_plain(value)
+    _pay_plain(run, value)
     return str(dict(value) if kind is MappingProxyType else value)  # type: ignore[call-overload]
 
 
-def _check_plain(value: object) -> None:
-    """Every part of `value` is data. The walk is bounded by what its text may hold, each part being at least a character of it."""
+def _pay_plain(run: Run, value: object) -> None:
+    """Every part of `value` is data. A part that is met twice is printed twice, so it is paid twice."""
     waiting: list[object] = [value]
-    seen = 0
+    characters = 0
     while waiting:
         part = waiting.pop()
-        seen += 1
-        if seen > MAX_TEXT // 8:
-            refuse("PC0430", f"a value of more than {MAX_TEXT // 8} parts is printed", "print less of it")
-        waiting.extend(_iter_parts(part))
+        run.take(2)
+        if part.__class__ is str:
+            characters += len(part)  # type: ignore[arg-type]
+        elif part.__class__ not in _SCALARS:
+            waiting.extend(_find_parts(part))
+    run.make(characters)
 
 
-def _iter_parts(part: object) -> Iterable[object]:
-    kind = part.__class__
-    if kind in _SCALARS:
-        return ()
-    if kind in _LISTS or kind.__name__ == "_GroupTuple":
-        return part  # type: ignore[return-value]
-    if isinstance(part, dict | MappingProxyType):
+def _find_parts(part: Any) -> Iterable[object]:
+    if part.__class__ in _LISTS:
+        return part
+    if isinstance(part, Mapping):
         return [*part.keys(), *part.values()]
     if isinstance(part, Undefined):
-        refuse("PC0411", "a list or mapping that is printed holds an undefined value", "leave it out, or give it a value with `default`")
+        str(part)
+        refuse("PC0411", "a list or mapping that is printed holds an undefined value", "leave it out, or give it a value with `else`")
     what = name_kind(part)
-    hint = "add `| list`" if kind.__name__ == "generator" else "print a value of the data"
-    refuse("PC0413", f"{what} cannot be printed", hint)
+    refuse("PC0413", f"{what} cannot be printed", "add `| list`" if what == UNMADE else "print a value of the data")

@@ -37,7 +37,7 @@ def _with_run(filter: Callable[..., Any]) -> Callable[..., Any]:
 def _of_text(filter: Callable[..., Any], halvings: int) -> Callable[..., Any]:
     @pass_context
     def run_filter(context: NameContext, value: object, *args: Any, **kwargs: Any) -> Any:
-        text = show(value)
+        text = show(context.run, value)
         context.run.take(1 + (len(text) >> halvings) + (len(text) * max(map(_size, args), default=0) >> 10))
         return filter(text, *args, **kwargs)
 

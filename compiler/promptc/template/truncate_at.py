@@ -15,7 +15,7 @@ def truncate_at(run: Run, value: object, boundary: Boundary = "word", *, chars: 
     A text within the size stays as it is. Where the first unit alone is too long, the next finer boundary follows
     (paragraph, sentence, line, word, token); where not even a token fits, nothing is left.
     """
-    text = show(value)
+    text = show(run, value)
     _check_arguments(boundary, chars, tokens)
     run.take(len(text))
     if tokens is not None:
@@ -63,6 +63,6 @@ def count_tokens(run: Run, value: object) -> int:
     """How many tokens the text has by the pack's counter."""
     if run.counter is None:
         refuse("PC0423", "nothing counts tokens here", "use `| length` for characters")
-    text = show(value)
+    text = show(run, value)
     run.take(len(text))
     return -(-run.counter.measure(text) // run.counter.unit)

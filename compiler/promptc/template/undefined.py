@@ -4,6 +4,7 @@ from jinja2 import StrictUndefined
 from jinja2.utils import missing
 
 from promptc.template.fault import Fault, name_kind, refuse
+from promptc.template.reword import reword
 
 
 class MissingFault(Fault):
@@ -25,5 +26,5 @@ class Missing(StrictUndefined):
     @property
     def _undefined_message(self) -> str:
         if self._undefined_hint:
-            refuse("PC0411", self._undefined_hint)
+            refuse("PC0411", reword(self._undefined_hint)[0], "ask first: `is defined`, `if list`")
         raise MissingFault(self._undefined_name, self._undefined_obj, of_names=self._undefined_obj is missing)
