@@ -1,7 +1,6 @@
 """Items: from what was read to rendered, guarded, cut text (language.md §4, §10)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from promptc.diag.errors import fail
@@ -48,85 +47,73 @@ class ItemRenderer:
         """The item, or None where it renders to white space only."""
         names = self.bind(read, id)
         self._names["group"] = key
-        item = Item(
-            id=id,
-            number=read.number,
-            value=read.value,
-            raw="",
-            text="",
-            anchor=read.anchor,
-            kept=read.kept,
-            windowed=read.windowed,
-            key=key,
-            unit=read.place,
-        )
         message = self._items.message
         if message is not None:
-            return self._render_message(item, message, names)
-        return self._finish(item, self._items.forms[0].render(names), names)
+            return self._render_message(read, id, key, message)
+        return self._finish(read, id, key, self._items.forms[0].render(names), "")
 
     def render_form(self, item: Item, form: int) -> Item | None:
         """The same item in another form."""
         read = Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed)
         names = self.bind(read, item.id)
         self._names["group"] = item.key
-        return self._finish(item, self._items.forms[form].render(names), names)
+        return self._finish(read, item.id, item.key, self._items.forms[form].render(names), "")
 
-    def _finish(self, item: Item, rendered: str, names: Mapping[str, Any]) -> Item | None:
+    def _finish(self, read: Read, id: str, key: Any, rendered: str, role: str) -> Item | None:
         raw = strip_lines(rendered)
         if not raw:
             return None
         text, found = self._guard.guard(raw)
-        item = replace(item, raw=raw, text=text, found=found)
         if self._items.trim_each is not None:
-            item = self._trim(item, self._items.trim_each, names)
-        return self._enclose(item, names)
+            raw, text = self._trim(raw, text, self._items.trim_each)
+        opened, closed = self._enclose()
+        return Item(
+            id, read.number, read.value, raw, text, read.anchor, read.kept, read.windowed, key, read.place, role, None, opened, closed, found
+        )  # fmt: skip
 
-    def _enclose(self, item: Item, names: Mapping[str, Any]) -> Item:
+    def _enclose(self) -> tuple[str, str]:
         fence = self._items.fence
         if fence is None:
-            return item
-        return replace(
-            item,
-            open=render_fence(fence.open.render(names), self._section),
-            close=render_fence(fence.close.render(names), self._section),
-        )
+            return "", ""
+        return render_fence(fence.open.render(self._names), self._section), render_fence(fence.close.render(self._names), self._section)
 
-    def _trim(self, item: Item, trim: TrimEach, names: Mapping[str, Any]) -> Item:
-        if fits_size(item.text, trim.to, self._meter, self._total):
-            return item
-        marker = trim.marker.render(names) if trim.marker is not None else ""
+    def _trim(self, raw: str, text: str, trim: TrimEach) -> tuple[str, str]:
+        if fits_size(text, trim.to, self._meter, self._total):
+            return raw, text
+        marker = trim.marker.render(self._names) if trim.marker is not None else ""
 
         def fits(cut: Cut) -> bool:
             return fits_size(cut.text, trim.to, self._meter, self._total)
 
-        cut = find_cut(item.raw, fits, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter)
-        return replace(item, raw=cut.raw, text=cut.text) if cut is not None else item
+        cut = find_cut(raw, fits, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter)
+        return (cut.raw, cut.text) if cut is not None else (raw, text)
 
-    def _render_message(self, item: Item, message: MessageForm, names: Mapping[str, Any]) -> Item | None:
-        role = message.role.evaluate(names)
+    def _render_message(self, read: Read, id: str, key: Any, message: MessageForm) -> Item | None:
+        role = message.role.evaluate(self._names)
         if role not in message.roles:
-            text = f"item {item.id} of `{self._section.id}` has the role {role!r}"
+            text = f"item {id} of `{self._section.id}` has the role {role!r}"
             raise fail("PC0514", text, message.role.span, help=f"allowed: {', '.join(message.roles)}; filter others with `where`")
-        content = message.content.evaluate(names)
-        item = replace(item, role=str(role))
+        content = message.content.evaluate(self._names)
         if isinstance(content, str):
-            return self._finish(item, content, names)
+            return self._finish(read, id, key, content, str(role))
         if not isinstance(content, list):
-            raise fail(
-                "PC0515", f"the content of item {item.id} of `{self._section.id}` is neither text nor a list of parts", message.content.span
-            )
+            what = f"the content of item {id} of `{self._section.id}` is neither text nor a list of parts"
+            raise fail("PC0515", what, message.content.span)
         passing = [part for part in content if isinstance(part, dict) and part.get("type") in message.parts]
-        guarded = [self._guard_part(part, message, item) for part in passing]
+        guarded = [self._guard_part(part, message, id) for part in passing]
         parts = tuple(part for part, _ in guarded if render_part(part).strip())
         text = "\n".join(render_part(part) for part in parts)
         found = tuple(one for _, met in guarded for one in met)
-        return replace(item, raw=text, text=text, content=parts, found=found) if text else None
+        if not text:
+            return None
+        return Item(
+            id, read.number, read.value, text, text, read.anchor, read.kept, read.windowed, key, read.place, str(role), parts, found=found
+        )  # fmt: skip
 
-    def _guard_part(self, part: Mapping[str, Any], message: MessageForm, item: Item) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
+    def _guard_part(self, part: Mapping[str, Any], message: MessageForm, id: str) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
         field = "text" if part.get("type") == "text" else "content"
         if field == "text" and not isinstance(part.get("text"), str):
-            raise fail("PC0515", f"a text part of item {item.id} of `{self._section.id}` has no text", message.content.span)
+            raise fail("PC0515", f"a text part of item {id} of `{self._section.id}` has no text", message.content.span)
         if not isinstance(part.get(field), str):
             return part, ()
         text, found = self._guard.guard(part[field])
