@@ -20,7 +20,8 @@ from promptc.model.node import Node
 
 __all__ = ["StateSchema", "check_pack_shape", "check_section_shape", "load_state_schema"]
 
-_PACK_FUEL = 1_000_000
+_PLENTY = 10**9
+"""The shipped schema asks each value a bounded number of times, and manifests are small."""
 
 
 def check_pack_shape(node: Node) -> list[Diagnostic]:
@@ -45,13 +46,9 @@ def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
 def _check_shape(node: Node, schema: Mapping[str, Any]) -> list[Diagnostic]:
     verdicts = _load_pack_schema()
     value = node.plain()
-    fuel = [_PACK_FUEL]
-    try:
-        if verdicts.find(schema)(value, fuel):
-            return []
-        return describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PACK_FUEL]))
-    except FuelError:
-        return [Diagnostic("PC0212", "the manifest is too large to be checked", node.span)]
+    if verdicts.find(schema)(value, [_PLENTY]):
+        return []
+    return describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PLENTY]))
 
 
 @cache
@@ -99,6 +96,7 @@ def _make_validator(verdicts: Verdicts, fuel: Fuel) -> Any:
         "pattern": rules.check_pattern,
         "patternProperties": rules.check_by_pattern,
         "additionalProperties": rules.check_other,
+        "properties": rules.check_known,
         "required": rules.check_required,
         "dependentRequired": rules.check_dependent,
         "propertyNames": rules.check_names,
@@ -127,7 +125,7 @@ class _Rules:
         valid = self.verdicts.find(items) if self.verdicts.taken else None
         for place in range(len(schema.get("prefixItems", ())), len(value) if isinstance(value, list) else 0):
             if valid is None or not valid(value[place], self.fuel):
-                yield from validator.descend(value[place], items, path=place)
+                yield from self._descend(validator, value[place], items, place)
 
     def check_pattern(self, _: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
         if isinstance(value, str) and not _read(pattern).matches(value):
@@ -136,14 +134,19 @@ class _Rules:
     def check_by_pattern(self, validator: Any, patterns: Any, value: Any, _: Any) -> Iterator[Any]:
         for pattern, inner in patterns.items() if isinstance(value, dict) else ():
             for key in filter(_read(pattern).matches, value):
-                yield from validator.descend(value[key], inner, path=key)
+                yield from self._descend(validator, value[key], inner, key)
+
+    def check_known(self, validator: Any, known: Any, value: Any, _: Any) -> Iterator[Any]:
+        for key, inner in known.items() if isinstance(value, dict) else ():
+            if key in value:
+                yield from self._descend(validator, value[key], inner, key)
 
     def check_other(self, validator: Any, other: Any, value: Any, schema: Any) -> Iterator[Any]:
         for key in _iter_other(value, schema) if isinstance(value, dict) else ():
             if other is False:
                 yield self.error("additionalProperties", path=[key])
             else:
-                yield from validator.descend(value[key], other, path=key)
+                yield from self._descend(validator, value[key], other, key)
 
     def check_required(self, _: Any, keys: list[str], value: Any, __: Any) -> Iterator[Any]:
         if isinstance(value, dict):
@@ -167,6 +170,13 @@ class _Rules:
     def check_unique(self, _: Any, wanted: bool, value: Any, __: Any) -> Iterator[Any]:
         if wanted and isinstance(value, list) and not is_unique(value):
             yield self.error("uniqueItems")
+
+    def _descend(self, validator: Any, value: Any, schema: Any, step: str | int) -> Iterator[Any]:
+        """jsonschema gives no path to a value that the schema `false` refuses."""
+        if schema is False:
+            yield self.error("false", validator="false", path=[step])
+        else:
+            yield from validator.descend(value, schema, path=step)
 
 
 def _iter_other(value: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:

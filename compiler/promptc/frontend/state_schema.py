@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
@@ -23,6 +23,7 @@ MAX_SHOWN = 50
 
 _MAX_COUNTED = 1000
 _SPARE_FUEL = 10_000
+_MAX_FUEL = 20_000_000
 _WORDS = Words("an object", "a string")
 
 FindFaults = Callable[[Verdicts, Schema, Any, Fuel], Iterator[Fault]]
@@ -43,12 +44,12 @@ class StateSchema:
         if not isinstance(document.value, dict):
             message = f"a state must be an object, not {_WORDS.show(document.value)}"
             return [Diagnostic("PC0301", message, document.span(""), "put it under a key")]
-        fuel = [_SPARE_FUEL + len(document.source.text)]
+        fuel = [_count_fuel(document)]
         try:
             if self._verdicts.taken and self._verdicts.find(self.schema)(document.value, fuel):
                 return []
-            fuel[0] = _SPARE_FUEL + len(document.source.text)
-            return _limit(self._iter_findings(document, fuel), document)
+            fuel[0] = _count_fuel(document)
+            return _limit(self._iter_findings(document, fuel))
         except (FuelError, PatternLimitError, RecursionError):
             return [Diagnostic("PC0315", "checking this state against its schema takes too many steps", document.span(""), _FUEL_HELP)]
 
@@ -65,6 +66,11 @@ class StateSchema:
                 yield from _describe(cause, document)
 
 
+def _count_fuel(document: JsonDocument) -> int:
+    """As many references as there are characters, for a value takes at least one: schemas that need more ask again and again."""
+    return min(_SPARE_FUEL + len(document.source.text), _MAX_FUEL)
+
+
 _FUEL_HELP = "look for alternatives inside alternatives that lead to the same `$ref`"
 
 
@@ -78,7 +84,8 @@ def read_state_schema(raw: bytes, name: str, span: Span, find_faults: FindFaults
     try:
         defaults = Defaults(verdicts.root, verdicts.references)
     except EndlessDefaultError:
-        raise fail("PC0313", "a default in this schema holds itself, without end", Span(name, 1, 1), help=f"named at {span}") from None
+        message = "a default in this schema holds itself, without end"
+        raise fail("PC0313", message, document.span(""), help=f"it is the schema that {span} names") from None
     return StateSchema(verdicts.root, (*found, *_iter_wrong_defaults(document, verdicts)), verdicts, defaults, find_faults)
 
 
@@ -91,13 +98,12 @@ def _iter_wrong_defaults(document: JsonDocument, verdicts: Verdicts) -> Iterator
             yield Diagnostic("PC0317", message, document.key_span(f"{pointer}/default"), "give one that is", "warn")
 
 
-def _limit(findings: Iterator[Diagnostic], document: JsonDocument) -> list[Diagnostic]:
-    shown = list(islice(findings, MAX_SHOWN))
+def _limit(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
+    shown = list(sort_diagnostics(islice(findings, MAX_SHOWN)))
     more = sum(1 for _ in islice(findings, _MAX_COUNTED))
     if more:
         count = f"{more} more" if more < _MAX_COUNTED else f"at least {_MAX_COUNTED} more"
-        last = shown[-1].span or document.span("")
-        shown.append(Diagnostic("PC0305", f"{count} findings in this state are not shown", last, "mend these first", "note"))
+        shown.append(Diagnostic("PC0305", f"{count} findings in this state are not shown", shown[-1].span, "mend these first", "note"))
     return shown
 
 

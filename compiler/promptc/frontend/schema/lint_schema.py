@@ -37,7 +37,9 @@ def _lint_one(pointer: str, schema: Schema) -> Iterator[Found]:
     if isinstance(schema, bool):
         return
     if not isinstance(schema, dict):
-        yield pointer, Diagnostic("PC0310", f"a schema must be an object, or true or false, not {_name(schema)}")
+        old = isinstance(schema, list) and pointer.endswith("/items")
+        help = "in 2020-12 a list of schemas is `prefixItems`" if old else ""
+        yield pointer, Diagnostic("PC0310", f"a schema must be an object, or true or false, not {_name(schema)}", None, help)
         return
     for keyword, value in schema.items():
         yield from _lint_keyword(f"{pointer}/{escape(keyword)}", keyword, value)
@@ -63,8 +65,6 @@ def _lint_keyword(pointer: str, keyword: str, value: Any) -> Iterator[Found]:
                     "PC0311", f"`{keyword[:80]}` is no keyword of JSON Schema 2020-12, and checks nothing", None, _mend(keyword), "warn"
                 ),
             )
-    elif keyword == "items" and isinstance(value, list):
-        yield pointer, Diagnostic("PC0310", "`items` must be a schema", None, "in 2020-12 a list of schemas is `prefixItems`")
     elif not _HOLDS[kind](value):
         yield pointer, Diagnostic("PC0310", f"`{keyword}` must be {kind}, not {_name(value)}")
     elif keyword == "$schema" and value.removesuffix("#") != DIALECT:
@@ -144,7 +144,9 @@ def _name(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return "a list"
-    return {True: "true", False: "false", None: "null"}[value] if value is None or isinstance(value, bool) else f"`{str(value)[:40]}`"
+    if value is None or isinstance(value, bool):
+        return {True: "true", False: "false", None: "null"}[value]
+    return f"`{value[:40]}`" if isinstance(value, str) else str(value)[:40]
 
 
 def _is_number(value: Any) -> bool:
@@ -153,10 +155,6 @@ def _is_number(value: Any) -> bool:
 
 def _is_count(value: Any) -> bool:
     return _is_number(value) and value >= 0 and value == int(value)
-
-
-def _is_schema(value: Any) -> bool:
-    return isinstance(value, (dict, bool))
 
 
 def _are_texts(value: Any) -> bool:
@@ -169,15 +167,12 @@ def _is_type(value: Any) -> bool:
     )
 
 
-def _is_map(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_schema, value.values()))
-
-
+# That the schemas in a keyword are schemas is said of each by itself.
 _HOLDS: Mapping[str, Callable[[Any], bool]] = {
-    keywords.SCHEMA: _is_schema,
-    keywords.SCHEMAS: lambda value: isinstance(value, list) and bool(value) and all(map(_is_schema, value)),
-    keywords.SCHEMA_MAP: _is_map,
-    keywords.PATTERN_MAP: _is_map,
+    keywords.SCHEMA: lambda _: True,
+    keywords.SCHEMAS: lambda value: isinstance(value, list) and bool(value),
+    keywords.SCHEMA_MAP: lambda value: isinstance(value, dict),
+    keywords.PATTERN_MAP: lambda value: isinstance(value, dict),
     keywords.TEXT: lambda value: isinstance(value, str),
     keywords.PATTERN: lambda value: isinstance(value, str),
     keywords.TEXTS: _are_texts,

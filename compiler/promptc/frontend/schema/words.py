@@ -109,7 +109,9 @@ def _describe_rest(fault: Fault) -> str:
 def _count_contained(fault: Fault) -> str:
     schema = fault.schema if isinstance(fault.schema, dict) else {}
     least, most = schema.get("minContains", 1), schema.get("maxContains")
-    return f"at least {least} elements" if most is None else f"{least} to {most} elements"
+    if most is not None:
+        return f"{least} to {most} elements"
+    return f"at least {least} element{'' if least == 1 else 's'}"
 
 
 def find_help(fault: Fault) -> str:
