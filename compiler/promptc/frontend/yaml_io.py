@@ -243,7 +243,7 @@ def _iter_events(text: str) -> Iterator[Any]:
 
     loader = getattr(yaml, "CSafeLoader", None)
     if loader is None:
-        raise fail("PC0110", "YAML: this PyYAML was built without libyaml, by which it is read here", help="install PyYAML from a wheel")
+        raise fail("PC0121", "this PyYAML was built without libyaml, which reads YAML here", help="install PyYAML from a wheel")
     return iter(yaml.parse(text, Loader=loader))
 
 

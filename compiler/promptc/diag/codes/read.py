@@ -128,6 +128,14 @@ READ_CODES: tuple[Code, ...] = (
         "Put the anchor (`&ladder`) on a value above, or correct the name.",
     ),
     Code(
+        "PC0121",
+        "error",
+        "PyYAML without libyaml",
+        "YAML is read by PyYAML's C parser. The one in Python reads some files differently, and is slow enough to hang on small hostile ones.",
+        "a PyYAML that was compiled on a machine without libyaml",
+        "Install PyYAML from a wheel; it has libyaml in it.",
+    ),
+    Code(
         "PC0130",
         "error",
         "the JSON cannot be parsed",
