@@ -11,7 +11,7 @@ from promptc.diag.codes.state import STATE_CODES
 from promptc.diag.codes.template import TEMPLATE_CODES
 from promptc.diag.codes.usage import USAGE_CODES
 
-CODES: tuple[Code, ...] = (
+_FAMILIES = (
     *READ_CODES,
     *COUNTER_CODES,
     *PACK_CODES,
@@ -22,6 +22,7 @@ CODES: tuple[Code, ...] = (
     *CHECK_CODES,
     *USAGE_CODES,
 )
+CODES: tuple[Code, ...] = tuple(sorted(_FAMILIES, key=lambda code: code.name))
 _BY_NAME = {code.name: code for code in CODES}
 
 
