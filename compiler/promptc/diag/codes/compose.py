@@ -211,20 +211,4 @@ COMPOSE_CODES: tuple[Code, ...] = (
         bad="tools: [tools/look.json]",
         fix="Leave it out, or keep the content in the state.",
     ),
-    Code(
-        name="PC0390",
-        level="error",
-        summary="a state is no mapping",
-        why="Templates read a state by its keys.",
-        bad="[1, 2]",
-        fix="Make it a JSON object.",
-    ),
-    Code(
-        name="PC0391",
-        level="error",
-        summary="a state given as Python values is not plain JSON",
-        why="A state is data, and what is rendered must not depend on Python objects.",
-        bad="pack.load_state({'when': datetime.now()})",
-        fix="Pass dicts, lists, strings, numbers, booleans and None.",
-    ),
 )
