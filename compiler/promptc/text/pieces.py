@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 from promptc.text.counters.counter import Counter
 
-_PLACES = re.compile(r"[\r\n](?![\r\n])|(?<=\S) (?=\S)|(?<=[^\W\d_])(?=[^\w\s'/])")
+_PLACES = re.compile(r"[\r\n](?![\r\n])|(?<=\S)(?= \S)|(?<=\w)(?=[^\w\s])|(?<=[^\s\d])(?=\d)|(?<=\d)(?=[^\s\d])|(?<=[a-z])(?=[A-Z])")
 _AHEAD = 64
 
 
 def iter_inner(counter: Counter, text: str) -> Iterator[int]:
     """The places inside `text`, rising, at which `counter` adds up; not all there are, but those at line ends, spaces and punctuation."""
     for found in _PLACES.finditer(text):
-        place = found.start() + (text[found.start()] in "\r\n")
+        place = found.end()
         if 0 < place < len(text) and counter.is_safe(text[place - 1], text[place : place + _AHEAD]):
             yield place
 

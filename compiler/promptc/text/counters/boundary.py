@@ -9,8 +9,9 @@ alone:
    as ` ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*` goes on through it.
 2. *Before a lone space*: the left text ends in something that is not white, the right one is a space and then something that is not
    white. (A space is taken first in a match or in a white run, never in the middle, and this run is one character long.)
-3. *After a letter*: the left text ends in a letter, the right one begins with a digit or a mark of punctuation that is neither apostrophe
-   nor `/`.
+3. *Where the class changes*: from letters to digits or punctuation, from digits to letters or punctuation, from punctuation to digits
+   (not to letters: one mark before a word belongs to it). Apostrophes are punctuation, but in o200k_base not after a letter (`'s` belongs
+   to the word); there a capital after a small letter is a change, in cl100k_base a combining mark after a letter.
 
 White space is the tokenizers' own, Unicode White_Space; `str.isspace` holds that and U+001C to U+001F, so it only errs towards "not
 safe". Letters and punctuation are from blocks that have not changed for decades, so it does not matter which Unicode version the
@@ -19,22 +20,31 @@ tokenizer and Python follow.
 
 import re
 
-_LETTER = "A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u00ff\\u0410-\\u044f\\u3041-\\u3096\\u30a1-\\u30fa\\u4e00-\\u9fa5\\uac00-\\ud7a3"
-_PUNCTUATION = '!"#$%&()*+,.:;<=>?@[]^_`{|}~-\\、。「」『』（），．：；？！…—“”«»'
-_BREAKS = frozenset(_PUNCTUATION + "0123456789")
-_BREAK = "[" + re.escape(_PUNCTUATION) + "0-9]"
-
-_ENDS_IN_LETTER = re.compile(f"[{_LETTER}]")
+_OTHER_LETTER = (
+    "\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u00ff\\u0410-\\u044f\\u05d0-\\u05ea\\u0621-\\u063a\\u0641-\\u064a"  # Latin to Arabic
+    "\\u0905-\\u0939\\u0e01-\\u0e30\\u3041-\\u3096\\u30a1-\\u30fa\\u4e00-\\u9fa5\\uac00-\\ud7a3"  # Devanagari to Hangul
+)
+_COMBINING = "\\u0300-\\u0345\\u064b-\\u0652\\u093c\\u0941-\\u0948\\u094d\\u0e31\\u0e34-\\u0e3a\\u0e47-\\u0e4e"
+_MARK = re.escape('!"#$%&()*+,./:;<=>?@[]^_`{|}~-\\、。「」『』（），．：；？！…—“”«»')
+_CLASSES = {"l": "a-z", "u": "A-Z", "o": _OTHER_LETTER, "d": "0-9", "m": _MARK, "a": "'", "c": _COMBINING}
+_CLASS = re.compile("|".join(f"(?P<{name}>[{characters}])" for name, characters in _CLASSES.items()))
+_CHANGES = {"ld", "ud", "od", "lm", "um", "om", "dl", "du", "do", "dm", "da", "md", "ad"}
+_ALLOWED = {True: _CHANGES | {"la", "ua", "oa", "lc", "uc", "oc"}, False: _CHANGES | {"lu"}}
 _INDENT = re.compile(r"[^\S\r\n]+\S")
-_INLINE = rf"(?<=\S)(?= \S)|(?<=[{_LETTER}])(?={_BREAK})"
-_INNER = {
-    True: re.compile(rf"(?<=[\r\n])(?=\S|[^\S\r\n]+\S)|{_INLINE}"),
-    False: re.compile(rf"(?<=[\r\n])(?=[^\s/]|[^\S\r\n]+\S)|{_INLINE}"),
-}
+
+
+def _compile_inner(slash: bool) -> re.Pattern[str]:
+    after_line = r"(?<=[\r\n])(?=\S|[^\S\r\n]+\S)" if slash else r"(?<=[\r\n])(?=[^\s/]|[^\S\r\n]+\S)"
+    changes = (f"(?<=[{_CLASSES[pair[0]]}])(?=[{_CLASSES[pair[1]]}])" for pair in sorted(_ALLOWED[slash]))
+    return re.compile("|".join((after_line, r"(?<=\S)(?= \S)", *changes)))
+
+
+_INNER = {True: _compile_inner(True), False: _compile_inner(False)}
 
 
 def is_boundary(left: str, right: str, *, slash: bool) -> bool:
-    """Whether the place between two texts is one of the three; `slash`: a `/` may follow a line end. An empty text meets everything safely.
+    """Whether the place between two texts is one of the three; `slash` is True for cl100k_base, in which a `/` may follow a line end, and
+    False for o200k_base. An empty text meets everything safely.
 
     If it holds for two texts it also does with more text before the left and after the right one."""
     if not left or not right:
@@ -44,7 +54,8 @@ def is_boundary(left: str, right: str, *, slash: bool) -> bool:
         return (slash or first != "/") if not first.isspace() else _INDENT.match(right) is not None
     if first == " ":
         return len(right) > 1 and not last.isspace() and not right[1].isspace()
-    return first in _BREAKS and _ENDS_IN_LETTER.match(last) is not None
+    before, after = _CLASS.match(last), _CLASS.match(first)
+    return before is not None and after is not None and f"{before.lastgroup}{after.lastgroup}" in _ALLOWED[slash]
 
 
 def find_inner_boundary(text: str, *, slash: bool) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from promptc.text.counters.runs import Run
 from promptc.text.digest import render_digest
 
 
@@ -24,6 +25,10 @@ class CharacterCounter:
     def find_inner(self, text: str) -> tuple[int, int] | None:
         """Everywhere inside."""
         return (1, len(text) - 1) if len(text) > 1 else None
+
+    def find_runs(self, text: str) -> list[Run]:
+        """None needed."""
+        return []
 
     def iter_starts(self, text: str) -> Sequence[int]:
         """A token begins at every fourth character of the whole."""

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from promptc.text.counters.runs import Run
+
 
 class Counter(Protocol):
     """Counts a text in *units*: tokens, or for `chars/4` characters, of which `unit` make a token.
@@ -39,6 +41,9 @@ class Counter(Protocol):
     def find_inner(self, text: str) -> tuple[int, int] | None:
         """The first and last places i <= j inside `text` where `text[:i]`, `text[i:j]`, `text[j:]` add up, whatever stands before or after
         `text`; None when there is no such place."""
+
+    def find_runs(self, text: str) -> list[Run]:
+        """The stretches of `text` without safe places in which its tokens may still be joined, in order (see `runs`)."""
 
     def iter_starts(self, text: str) -> Sequence[int]:
         """For every token the place of its first byte in the UTF-8 form of `text`, rising."""

@@ -8,6 +8,7 @@ from tokenizers import Encoding, Tokenizer
 
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
+from promptc.text.counters.runs import Run
 from promptc.text.digest import render_digest
 
 
@@ -39,6 +40,10 @@ class HfCounter:
     def find_inner(self, text: str) -> tuple[int, int] | None:
         """None."""
         return None
+
+    def find_runs(self, text: str) -> list[Run]:
+        """None known."""
+        return []
 
     def iter_starts(self, text: str) -> Sequence[int]:
         """In UTF-8 bytes; for tokens inside a character the character's first byte. Never falling, whatever the tokenizer reports."""

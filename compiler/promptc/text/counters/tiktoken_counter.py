@@ -12,6 +12,7 @@ from tiktoken import Encoding
 
 from promptc.diag.span import Span
 from promptc.text.counters.boundary import find_inner_boundary, is_boundary
+from promptc.text.counters.runs import Run, find_runs
 from promptc.text.counters.token_places import find_token_ends
 from promptc.text.counters.vocabulary import VOCABULARIES, load_vocabulary
 
@@ -45,6 +46,10 @@ class TiktokenCounter:
     def find_inner(self, text: str) -> tuple[int, int] | None:
         """The outermost boundaries of `boundary`."""
         return find_inner_boundary(text, slash=self._slash)
+
+    def find_runs(self, text: str) -> list[Run]:
+        """Long runs of letters, digits or marks."""
+        return find_runs(text, cased=not self._slash)
 
     def iter_starts(self, text: str) -> Sequence[int]:
         """In UTF-8 bytes."""
