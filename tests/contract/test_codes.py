@@ -13,6 +13,7 @@ FAMILIES = {
     "read": "PC01",
     "counter": "PC018",
     "pack": "PC02",
+    "compose": "PC02",
     "state": "PC03",
     "template": "PC04",
     "render": "PC05",
