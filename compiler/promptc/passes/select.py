@@ -7,9 +7,9 @@ from typing import Any
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.model.pack import Choice, Plan
+from promptc.model.reach import has_reach
 from promptc.model.section import Fence, Section
 from promptc.model.stages import Bound, Item, Selected, Selection
-from promptc.passes.reach import has_reach
 from promptc.passes.render_items import render_fence, strip_lines
 from promptc.passes.scope import section_names
 from promptc.passes.select_items import select_items

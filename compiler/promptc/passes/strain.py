@@ -7,9 +7,9 @@ from typing import Any
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import fail
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Plan, Strain, Tier
+from promptc.model.pack import Strain, Tier
 from promptc.model.stages import Bound, Pressure, Selection, Strained
-from promptc.model.step import Step, Use
+from promptc.model.tiers import find_caps, list_steps
 from promptc.passes.fit import count_demand
 from promptc.passes.frame import load_frame
 from promptc.passes.select import select
@@ -30,7 +30,7 @@ def strain(bound: Bound) -> Strained:
     pressure = _measure(demand, caps)
     previous = _find_previous(bound, rules)
     tier = find_tier(rules.tiers, pressure, previous)
-    steps, uses = _list_steps(rules.tiers[: tier + 1])
+    steps, uses = list_steps(rules.tiers[: tier + 1])
     final = replace(bound.choice, tiers=tier + 1, uses=uses)
     shown = {"tier": rules.tiers[tier].name, "index": tier, "percent": pressure.percent}
     selection = select(bound, bound.pack.find_plan(final), final, shown, before=first)
@@ -45,19 +45,6 @@ def find_tier(tiers: tuple[Tier, ...], pressure: Pressure, previous: int) -> int
         if pressure.reaches(tier.at) or (index <= previous and pressure.reaches(tier.leave)):
             found = index
     return found
-
-
-def find_caps(plan: Plan, rules: Strain, total: int) -> dict[str, int]:
-    """Caps in tokens of the sections that count, of a plan without tiers; a percentage counts as its tokens."""
-    watched = {name for name, _ in rules.watch}
-    names = rules.count if rules.count is not None else tuple(section.id for section in plan.sections if section.id not in watched)
-    caps = {}
-    for name in names:
-        section = plan.find_section(name)
-        cap = section.budget.cap if section is not None and section.budget is not None else None
-        if cap is not None and cap.unit != "chars":
-            caps[name] = cap.tokens(total)
-    return caps
 
 
 def measure_after(strained: Strained, charges: Mapping[str, int]) -> Pressure:
@@ -96,16 +83,6 @@ def _find_previous(bound: Bound, rules: Strain) -> int:
             help=suggest(str(value), names),
         )
     return names.index(value)
-
-
-def _list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """The tiers' `do` one after the other; an empty one runs none of the earlier. `use` selects again, so it comes before all others."""
-    steps: list[Step] = []
-    for tier in tiers:
-        if tier.do is not None:
-            steps = [*steps, *tier.do] if tier.do else []
-    uses = tuple(step.patch for step in steps if isinstance(step, Use))
-    return tuple(step for step in steps if not isinstance(step, Use)), uses
 
 
 def _check_watched(
