@@ -2,9 +2,10 @@
 
 import re
 
-_REFUSED = re.compile(r'[\x00-\x1f\x7f\\:<>|?*"]')
+_REFUSED = re.compile(r'[\x00-\x1f\x7f\ud800-\udfff\\:<>|?*"]')
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")
 _LONGEST = 400
+_LONGEST_NAME = 255
 
 
 def check_pack_path(relative: str) -> str:
@@ -29,7 +30,7 @@ def _describe(character: str) -> str:
         return "the path has a backslash; folders are joined by `/`"
     if character == ":":
         return "the path has a `:`, so it is a URL or a drive, or no file on some machines"
-    return f"the path has the character {character!r}"
+    return f"the path has the character {ascii(character)}"
 
 
 def _check_name(name: str) -> str:
@@ -37,6 +38,8 @@ def _check_name(name: str) -> str:
         return f"the path is not in its shortest form: it has {'an empty name' if not name else 'a `.`'} in it"
     if name == "..":
         return "the path leaves the pack"
+    if len(name.encode()) > _LONGEST_NAME:
+        return f"a name in it has more than {_LONGEST_NAME} bytes"
     if name[-1] in ". ":
         return f"the name `{name}` ends in a dot or a space, which some systems drop"
     if _DEVICE.match(name):

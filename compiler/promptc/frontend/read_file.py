@@ -32,7 +32,8 @@ def read_pack_file(folder: Path, relative: str, span: Span) -> bytes:
     """
     wrong = check_pack_path(relative)
     if wrong:
-        raise fail("PC0150", f"`{relative[:200]}`: {wrong}", span, help="name a file inside the pack's folder, such as `parts/rules.md.j2`")
+        shown = relative[:200].encode("utf-8", "backslashreplace").decode()
+        raise fail("PC0150", f"`{shown}`: {wrong}", span, help="name a file inside the pack's folder, such as `parts/rules.md.j2`")
     try:
         opened = _open_stepwise(folder, relative) if _STEPWISE else _open_checked(folder, relative)
         data = _read_regular(opened)
@@ -79,15 +80,22 @@ def _find_link(folder: Path, relative: str) -> str:
     """The first part of the path that is a link, or `""`."""
     names = relative.split("/")
     parts = ("/".join(names[: stop + 1]) for stop in range(len(names)))
-    return next((part for part in parts if (folder / part).is_symlink()), "")
+    return next((part for part in parts if stat.S_ISLNK(_find_mode(folder / part))), "")
+
+
+def _find_mode(path: Path) -> int:
+    """What kind of file stands there, links not followed; 0 when that cannot be told."""
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
 
 
 def _explain(folder: Path, relative: str, span: Span, wrong: OSError) -> PromptcError:
     link = _find_link(folder, relative)
     if link:
         return fail("PC0152", f"`{relative}`: `{link}` is a link; links are not followed", span, help="put the file itself there")
-    path = folder / relative
-    if path.is_dir():
+    if stat.S_ISDIR(_find_mode(folder / relative)):
         return fail("PC0153", f"`{relative}` is a folder, not a file", span)
     if isinstance(wrong, (FileNotFoundError, NotADirectoryError)):
         return fail("PC0151", f"there is no file `{relative}` in the pack", span, help=suggest(relative, _iter_files(folder, relative)))

@@ -131,7 +131,7 @@ READ_CODES: tuple[Code, ...] = (
         "PC0121",
         "error",
         "PyYAML without libyaml",
-        "YAML is read by PyYAML's C parser. The one in Python reads some files differently, and is slow enough to hang on small hostile ones.",
+        "YAML is read by PyYAML's C parser. The one in Python reads some files differently, and hangs on small hostile ones.",
         "a PyYAML that was compiled on a machine without libyaml",
         "Install PyYAML from a wheel; it has libyaml in it.",
     ),
