@@ -16,7 +16,8 @@ class Cell:
     """One piece: `body` without its final line end, and `trail`, what follows it where it stands.
 
     `part` is the index of its section, `kind` what it is there, `run` the run of items it belongs to, `message` the message.
-    `opens` and `closes` tell whether it meets any piece that ends, or begins, a plain line safely; `units` is its own count.
+    `opens` and `closes` tell whether it meets any piece that ends, or begins, a plain line safely (`closes`: with a line end of its own,
+    which alone is safe before every piece that `opens`); `units` is its own count.
     """
 
     __slots__ = ("body", "closes", "kind", "measure", "message", "next", "opens", "owner", "part", "previous", "run", "trail", "units")
@@ -194,7 +195,7 @@ class Tape:
         cell.trail = self._trail(cell, cell.next)
         text = cell.body + cell.trail
         cell.opens = self._meter.is_safe("x\n", text)
-        cell.closes = self._meter.is_safe(text, "x")
+        cell.closes = text[-1:] == "\n" and self._meter.is_safe(text, "x")
         cell.units = cell.measure(cell.trail) if cell.measure is not None else self._meter.count(text)
 
     def _settle(self, left: Cell | None, middle: tuple[Cell, ...], right: Cell | None, before: int) -> None:
