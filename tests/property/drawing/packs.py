@@ -1,0 +1,129 @@
+"""Random packs: sections, `truncate`, output, strain."""
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from tests.property.drawing.sections import SectionDrawer, Taste
+from tests.property.drawing.state import draw_state
+from tests.property.drawing.steps import TEMPLATES
+from tests.property.drawing.words import IDS
+
+_SAFE_SEPARATORS = ("\n", "\n", "\n", "", "\n\n", "---\n")
+_UNSAFE_SEPARATORS = (" ", "--", "\n ", "/\n/")
+FENCE = {"open": "=== {{ section.id | upper }}_BEGIN ===", "close": "=== {{ section.id | upper }}_END ==="}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A pack, its files and a state, as plain data."""
+
+    manifest: dict[str, Any]
+    state: dict[str, Any]
+    files: dict[str, str] = field(default_factory=lambda: dict(TEMPLATES))
+
+
+def draw_pack(rng: Random, taste: Taste) -> Drawn:
+    """A pack that loads, and a state for it."""
+    drawer = SectionDrawer(rng, taste)
+    sections = [drawer.draw(name) for name in IDS[: rng.randint(2, 5)]]
+    manifest: dict[str, Any] = {
+        "promptc": 1,
+        "name": "drawn",
+        "version": "1.0.0",
+        "tokenizer": taste.tokenizer,
+        "budget": 4000,
+        "sections": sections,
+    }
+    if rng.random() < 0.8:
+        manifest["truncate"] = _draw_truncate(rng, drawer, sections)
+    _draw_output(rng, manifest, taste)
+    if rng.random() < 0.3:
+        _draw_strain(rng, drawer, manifest, taste)
+    return Drawn(manifest, draw_state(rng, most_items=taste.most_items, most_words=taste.most_words))
+
+
+def is_guarded(section: dict[str, Any]) -> bool:
+    """True when `drop` and `replace` are errors: content is kept, or tokens or items are under a `min`."""
+    items, budget = section.get("items", {}), section.get("budget")
+    has_min = isinstance(budget, dict) and bool(budget.get("min"))
+    return has_min or "keep" in items or bool(items.get("window", {}).get("min"))
+
+
+def _draw_truncate(rng: Random, drawer: SectionDrawer, sections: list[dict[str, Any]]) -> list[Any]:
+    open_ones = [section for section in sections if not section.get("pinned")]
+    steps: list[Any] = []
+    for section in rng.choices(open_ones, k=rng.randint(1, 5)) if open_ones else []:
+        if rng.random() < 0.5:
+            steps.append(section["id"])
+        else:
+            steps.append(_named(drawer.drawer(section, guarded=is_guarded(section)).draw_step(), section["id"]))
+    if rng.random() < 0.6:
+        steps += [{"drop": {"section": section["id"]}} for section in open_ones if not is_guarded(section)]
+    return steps
+
+
+def _named(step: dict[str, Any], section: str) -> dict[str, Any]:
+    ((name, body),) = step.items()
+    return {name: {"section": section, **body}}
+
+
+def _draw_output(rng: Random, manifest: dict[str, Any], taste: Taste) -> None:
+    output: dict[str, Any] = {}
+    must_meet_safely = taste.shares and taste.inside
+    if must_meet_safely or rng.random() < 0.6:
+        output["fence"] = FENCE
+    if rng.random() < 0.4:
+        output["separator"] = rng.choice(_SAFE_SEPARATORS if must_meet_safely or rng.random() < 0.7 else _UNSAFE_SEPARATORS)
+    if rng.random() < 0.4:
+        output["format"] = "messages"
+    if rng.random() < 0.6:
+        output["messages"] = rng.choice(("merge", "each", _draw_messages(rng, manifest)))
+    if must_meet_safely:
+        for section in manifest["sections"]:
+            if section.get("fence") == "none":
+                del section["fence"]
+    if output:
+        manifest["output"] = output
+
+
+def _draw_messages(rng: Random, manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    names = [section["id"] for section in manifest["sections"]]
+    rng.shuffle(names)
+    cut = rng.randint(0, len(names))
+    groups = [part for part in (names[:cut], names[cut:]) if part]
+    return [{"role": rng.choice(("system", "user")), "sections": part} for part in groups]
+
+
+def _draw_strain(rng: Random, drawer: SectionDrawer, manifest: dict[str, Any], taste: Taste) -> None:
+    sections = [section for section in manifest["sections"] if not section.get("pinned")]
+    counted = [one["id"] for one in sections if isinstance(one.get("budget"), int) or (not taste.inside and "budget" in one)]
+    if not counted:
+        return
+    at = sorted(rng.sample((0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1), 2))
+    tiers: list[dict[str, Any]] = [{"name": "calm", "at": 0}]
+    for name, threshold in zip(("tense", "dire"), at, strict=True):
+        tier: dict[str, Any] = {"name": name, "at": threshold}
+        if rng.random() < 0.5:
+            tier["leave"] = max(0, round(threshold - rng.choice((0.05, 0.1)), 2))
+        if rng.random() < 0.5:
+            chosen = rng.choices(sections, k=rng.randint(0, 2))
+            tier["do"] = [_named(drawer.drawer(one, guarded=is_guarded(one)).draw_do(), one["id"]) for one in chosen]
+        if rng.random() < 0.6:
+            tier["sections"] = _draw_changes(rng, sections)
+        tiers.append(tier)
+    manifest["strain"] = {"count": counted, "tiers": tiers}
+    if rng.random() < 0.5:
+        manifest["strain"]["previous"] = "state.tier"
+    others = [section["id"] for section in manifest["sections"] if section["id"] not in counted]
+    if others and rng.random() < 0.4:
+        manifest["strain"]["watch"] = {rng.choice(others): "from {{ before }} to {{ after }}"}
+
+
+def _draw_changes(rng: Random, sections: list[dict[str, Any]]) -> dict[str, Any]:
+    section = rng.choice(sections)
+    if "items" in section and rng.random() < 0.7:
+        return {section["id"]: {"items": {"window": {"last": 4, "min": 0, "step": 1}}}}
+    return {
+        section["id"]: rng.choice(({"when": "strain.index < 2"}, {"header": "{{ strain.tier }} {{ strain.percent }}"}, {"separator": "\n"}))
+    }

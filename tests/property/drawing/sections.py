@@ -1,0 +1,175 @@
+"""Random sections: sources, item pipelines, budgets."""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from tests.property.drawing.state import LISTS
+from tests.property.drawing.steps import AT, StepDrawer
+
+_FORMS = ("{{ item.text }}", "[{{ item.type }}] {{ item.text }}", "{{ item.text }}{{ item.brief }}", "{{ this.number }}. {{ item.text }}")
+_SHORT = ("{{ item.brief }}", "{{ item.name }}", "{{ item.type }}", "…")
+_HEADERS = ("So far:", "== {{ section.title }}", "{{ state.texts.b }}", "=== ALPHA_BEGIN ===", "/ header")
+_SEPARATORS = ("\n", "\n\n", ", ", "", " ", "\n---\n", "|", "\n\n\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Taste:
+    """What kind of pack is drawn.
+
+    `shares`: percentages and `grow` occur. `inside`: only what the conditions of monotony allow. `plain`: no `keep`, pins or floors that
+    can make a budget impossible.
+    """
+
+    tokenizer: str = "cl100k_base"
+    shares: bool = False
+    inside: bool = True
+    most_items: int = 8
+    most_words: int = 12
+
+
+class SectionDrawer:
+    """Draws one section after the other."""
+
+    def __init__(self, rng: Random, taste: Taste) -> None:
+        self._rng = rng
+        self._taste = taste
+
+    def draw(self, name: str) -> dict[str, Any]:
+        """A whole section."""
+        rng = self._rng
+        section: dict[str, Any] = {"id": name}
+        kind = rng.choice(("text", "items", "items", "items", "turns"))
+        guarded = self._draw_source(section, kind)
+        if rng.random() < 0.3:
+            section["role"] = rng.choice(("system", "developer", "user", "assistant"))
+        if rng.random() < 0.3 and kind != "turns":
+            section["header"] = rng.choice(_HEADERS)
+        if rng.random() < 0.3 and kind != "turns":
+            section["fence"] = rng.choice(("none", {"open": f"<{name}>", "close": f"</{name}>"}))
+        if rng.random() < 0.3:
+            section["separator"] = rng.choice(_SEPARATORS)
+        if rng.random() < 0.1:
+            section["when"] = rng.choice(("state.on", "state.depth > 2", "selected.alpha is defined and selected.alpha > 0"))
+        if rng.random() < 0.15:
+            section["pinned"] = True
+            return section
+        guarded = self._draw_budget(section) or guarded
+        if rng.random() < 0.8:
+            section["overflow"] = self.drawer(section, guarded=guarded).draw_ladder()
+        return section
+
+    def drawer(self, section: dict[str, Any], *, guarded: bool) -> StepDrawer:
+        """What draws steps for a section drawn before."""
+        items = section.get("items", {})
+        kind = "text" if "items" not in section else "turns" if "message" in items else "items"
+        forms, percents = len(items.get("forms", ())), not self._taste.inside
+        return StepDrawer(self._rng, kind, guarded=guarded, grouped="group" in items, forms=forms, percents=percents)
+
+    def _draw_budget(self, section: dict[str, Any]) -> bool:
+        """Gives the section a budget; True when it has a `min`."""
+        rng = self._rng
+        if rng.random() < 0.25:
+            return False
+        number = rng.choice((5, 8, 12, 16, 24, 32, 48, 64, 100, 200))
+        kind = (
+            rng.choice(("number", "number", "tokens", "chars", "range"))
+            if not self._taste.shares
+            else rng.choice(("percent", "grow", "number"))
+        )
+        least = rng.choice((0, 3, 8, 20)) if rng.random() < 0.4 else 0
+        if kind == "number":
+            section["budget"] = number
+        elif kind in ("tokens", "chars"):
+            section["budget"] = {kind: number * (1 if kind == "tokens" else 4)}
+        elif kind == "percent":
+            share = rng.choice(("10%", "15%", "30%", "33.3%", "50%", "75%", "100%", "5%"))
+            section["budget"] = {"max": share, "min": least} if least else share
+        else:
+            section["budget"] = {"min": least} if least else {}
+            if kind == "grow":
+                section["budget"] |= {"grow": rng.choice((1, 1, 2, 3, 0.5))}
+            if kind == "range" or rng.random() < 0.5:
+                most = rng.choice(("20%", "40%", "30%")) if kind == "grow" and rng.random() < 0.4 else max(number, least)
+                section["budget"]["max"] = most
+        return bool(least)
+
+    def _draw_source(self, section: dict[str, Any], kind: str) -> bool:
+        rng = self._rng
+        if kind == "text":
+            source = rng.choice(
+                ("{{ state.texts.a }}", "{{ state.texts.b }} {{ state.texts.c }}", "Plain words.\nTwo lines.", "{{ state.texts.c }}")
+            )
+            section["text"] = source
+            return False
+        if kind == "turns":
+            parts = rng.choice((["text"], ["text", "tool_use", "tool_result"]))
+            section["items"] = {"from": "state.turns", "message": {"role": "item.role", "content": "item.content", "parts": parts}}
+        else:
+            section["items"] = {"from": f"state.{rng.choice(LISTS)}"} | self._draw_forms()
+        return self._draw_pipeline(section["items"], kind)
+
+    def _draw_forms(self) -> dict[str, Any]:
+        rng = self._rng
+        if rng.random() < 0.5:
+            return {"text": rng.choice(_FORMS)}
+        shorter = rng.sample(_SHORT, rng.randint(1, 2))
+        return {"forms": [{"text": rng.choice(_FORMS)}, *({"text": text} for text in shorter)]}
+
+    def _draw_pipeline(self, items: dict[str, Any], kind: str) -> bool:
+        """The stages of a pipeline; True when some items are kept, or a window has a `min`."""
+        rng = self._rng
+        guarded = False
+        if rng.random() < 0.4:
+            guarded = self._draw_window(items)
+        if rng.random() < 0.15:
+            items["keep"] = [{"where": "item.hinge" if kind == "items" else "this.number == 1", "last": 1, "within": rng.choice((3, 1000))}]
+            guarded = True
+        if kind == "turns":
+            return guarded
+        if rng.random() < 0.3:
+            items["id"] = "item.id"
+        if rng.random() < 0.4:
+            items["number"] = "item.n"
+        if rng.random() < 0.2:
+            items["where"] = "item.ok"
+        self._draw_arranging(items)
+        if rng.random() < 0.12:
+            items["trim_each"] = {
+                "to": rng.choice((6, {"chars": 20}, {"tokens": 10})),
+                "at": rng.choice(AT),
+                "marker": rng.choice(("", "…")),
+            }
+        if rng.random() < 0.12:
+            items["fence"] = {"open": "<item {{ this.number }}>", "close": "</item>"}
+        return guarded
+
+    def _draw_window(self, items: dict[str, Any]) -> bool:
+        rng = self._rng
+        least, step = rng.choice((0, 0, 1, 2)), rng.choice((1, 1, 2, 3))
+        last = rng.choice((1, 2, 3, 4, 6)) + least + step - 1
+        items["window"] = {"last": last, "min": least, "step": step}
+        if rng.random() < 0.2:
+            items["window"] |= {"last": "state.depth", "max": least + step + 4}
+        if rng.random() < 0.4:
+            items["anchors"] = {"where": "this.number % 3 == 0", "last": rng.randint(0, 2), "within": rng.choice((2, 4, 200))}
+        return least > 0
+
+    def _draw_arranging(self, items: dict[str, Any]) -> None:
+        rng = self._rng
+        if rng.random() < 0.12:
+            items["dedupe"] = {
+                "by": rng.choice(("item.text", "item.type")),
+                "keep": rng.choice(("first", "last")),
+                "exact": rng.random() < 0.3,
+            }
+        if rng.random() < 0.15:
+            items["sort"] = rng.choice(([{"by": "item.score", "desc": True}, "item.n"], "item.name", {"by": "item.level"}))
+        if rng.random() < 0.1:
+            items["limit_per"] = {"by": "item.type", "caps": {"CHOICE": 1, "ACTION": 2}}
+        if rng.random() < 0.12:
+            items["limit"] = rng.choice((1, 3, 5, {"last": 3}))
+        if rng.random() < 0.2:
+            items["group"] = {"by": rng.choice(("item.ref", "item.type"))}
+            if rng.random() < 0.7:
+                items["group"]["header"] = rng.choice(("Group {{ group }}:", "{{ group }}", "== {{ group }} =="))

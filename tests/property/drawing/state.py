@@ -1,0 +1,62 @@
+"""Random states: texts and lists of elements for a pack to render."""
+
+from random import Random
+from typing import Any
+
+from tests.property.drawing.words import draw_text
+
+TYPES = ("CHOICE", "NARRATIVE", "ACTION")
+LISTS = ("first", "second", "third")
+
+
+def draw_state(rng: Random, *, most_items: int = 8, most_words: int = 12) -> dict[str, Any]:
+    """Texts, three lists of elements with numbers that do not fall, chat turns, and switches."""
+    odd = rng.choice((0.0, 0.1, 0.3, 0.6))
+    lists = {name: draw_elements(rng, rng.randint(0, most_items), most_words, odd) for name in LISTS}
+    if rng.random() < 0.2 and lists["first"]:
+        lists["second"] = [dict(one) for one in lists["first"][: len(lists["second"])]]
+    return {
+        "on": rng.random() < 0.8,
+        "depth": rng.randint(0, 6),
+        "texts": {name: draw_text(rng, 2 * most_words, odd=odd) for name in ("a", "b", "c")},
+        "turns": draw_turns(rng, rng.randint(0, most_items), odd),
+        "tier": rng.choice((None, None, "calm", "tense", "dire")),
+        **lists,
+    }
+
+
+def draw_elements(rng: Random, count: int, most_words: int, odd: float) -> list[dict[str, Any]]:
+    """Elements as authors have them; numbers rise by 0 to 3, ids now and then repeat, groups mix kinds of keys."""
+    number, elements = rng.randint(0, 5), []
+    for _ in range(count):
+        number += rng.choice((0, 1, 1, 1, 2, 3))
+        elements.append(
+            {
+                "id": rng.choice((f"i{number}", f"i{number}", "same", number)),
+                "n": number,
+                "type": rng.choice(TYPES),
+                "text": draw_text(rng, most_words, odd=odd),
+                "brief": draw_text(rng, 3, odd=odd),
+                "name": draw_text(rng, 1, odd=0.1),
+                "score": rng.choice((0, 1, 2, 3, 0.5, 2.5)),
+                "level": rng.randint(0, 3),
+                "ref": rng.choice(("x", "y", "z", 1, True, None)),
+                "hinge": rng.random() < 0.2,
+                "ok": rng.random() < 0.85,
+            }
+        )
+    return elements
+
+
+def draw_turns(rng: Random, count: int, odd: float) -> list[dict[str, Any]]:
+    """Chat turns; a tool's use and its result share an id."""
+    turns: list[dict[str, Any]] = []
+    for place in range(count):
+        if rng.random() < 0.25:
+            use = {"type": "tool_use", "id": f"call{place}", "name": "look", "input": {"at": draw_text(rng, 2, odd=odd)}}
+            told = {"type": "tool_result", "tool_use_id": f"call{place}", "content": draw_text(rng, 4, odd=odd)}
+            turns.append({"role": "assistant", "content": [{"type": "text", "text": draw_text(rng, 4, odd=odd)}, use]})
+            turns.append({"role": "user", "content": [told]})
+        else:
+            turns.append({"role": rng.choice(("user", "assistant")), "content": draw_text(rng, 8, odd=odd)})
+    return turns

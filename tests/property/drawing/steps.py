@@ -1,0 +1,135 @@
+"""Random steps: ladders, `truncate` lists, what a strain tier does."""
+
+from random import Random
+from typing import Any
+
+AT = ("paragraph", "sentence", "line", "word", "token")
+_ORDER = (
+    "item.type == 'NARRATIVE'", "item.type == 'CHOICE'", "item.score < 2", "this.tokens > 8", "this.chars < 30", "this.anchor",
+    "item.hinge", "this.number % 2 == 0", "true", "item.name | length > 4",
+)  # fmt: skip
+_TURN_ORDER = ("item.role == 'user'", "this.tokens > 8", "this.number % 2 == 0", "true")
+_BY = ("item.score", "this.tokens", "this.number", "this.chars", "-this.number", "item.level")
+_TURN_BY = ("this.tokens", "this.number", "-this.number")
+_MARKERS = ("({{ removed }} more)", "[{{ removed }}]", "…", "{{ state.texts.a }}")
+_CUTS = (" […]", "…", "[cut]", " (more)\n", "=== ALPHA_END ===", "")
+TEMPLATES = {
+    "recap.md.j2": "Earlier: {{ items | length }} things.\n",
+    "long.md.j2": "{{ text }}\nThat was it.",
+    "cue.md": "…",
+    "empty.md.j2": "{% if false %}x{% endif %}\n",
+}
+
+
+class StepDrawer:
+    """Draws steps for one section. `kind` is text, items or turns; `guarded` sections have a `min` or `keep`, which forbid some steps."""
+
+    def __init__(self, rng: Random, kind: str, *, guarded: bool, grouped: bool, forms: int, percents: bool = False) -> None:
+        self._rng = rng
+        self._kind = kind
+        self._guarded = guarded
+        self._grouped = grouped
+        self._forms = forms
+        self._percents = percents
+
+    def draw_ladder(self) -> list[dict[str, Any]]:
+        """A ladder of one to four steps, most of which can reach nothing at all."""
+        rng = self._rng
+        steps = [self.draw_step() for _ in range(rng.choice((1, 1, 2, 2, 3)))]
+        if rng.random() < 0.75:
+            last = (
+                "drop"
+                if not self._guarded and (self._kind == "text" or rng.random() < 0.4)
+                else "evict"
+                if self._kind != "text"
+                else "trim"
+            )
+            steps.append({last: {}})
+        return steps
+
+    def draw_step(self) -> dict[str, Any]:
+        """One step that the section allows."""
+        names = ["trim"] if self._kind == "text" else ["evict", "evict", "evict", "trim", "recap"]
+        if self._kind == "items":
+            names += ["lower", "trim"] + ["shorten", "shorten"] * (self._forms > 1)
+        if not self._guarded:
+            names += ["replace"]
+            names += ["drop"] * (self._rng.random() < 0.2)
+        name = self._rng.choice(names)
+        return {name: getattr(self, f"_draw_{name}")()}
+
+    def draw_do(self) -> dict[str, Any]:
+        """A step that says its own end."""
+        rng = self._rng
+        names = ["trim"] + ["recap"] * (self._kind != "text") + ["replace", "drop"] * (not self._guarded)
+        name = rng.choice(names)
+        body = getattr(self, f"_draw_{name}")()
+        if name == "trim":
+            body.pop("floor", None)
+            body["to"] = self._draw_size(12)
+        return {name: body}
+
+    def _draw_trim(self) -> dict[str, Any]:
+        rng = self._rng
+        body: dict[str, Any] = {"at": rng.choice(AT)}
+        if rng.random() < 0.4:
+            body["from"] = rng.choice(("start", "middle", "end"))
+        size = rng.random()
+        if size < 0.3:
+            body["to"] = self._draw_size(12)
+        elif size < 0.6:
+            body["floor"] = self._draw_size(8)
+        if rng.random() < 0.5:
+            body["marker"] = rng.choice(_CUTS)
+        return body | self._draw_ranking(0.3)
+
+    def _draw_size(self, most: int) -> Any:
+        rng = self._rng
+        if self._percents and rng.random() < 0.5:
+            return f"{rng.randint(1, 40)}%"
+        return rng.choice((rng.randint(0, most), {"tokens": rng.randint(0, most)}, {"chars": rng.randint(0, 5 * most)}))
+
+    def _draw_ranking(self, share: float) -> dict[str, Any]:
+        rng = self._rng
+        if self._kind == "text" or rng.random() > share:
+            return {}
+        order, by = (_ORDER, _BY) if self._kind == "items" else (_TURN_ORDER, _TURN_BY)
+        if rng.random() < 0.5:
+            return {"by": rng.choice(by)}
+        return {"order": rng.sample(order, rng.randint(1, 3))}
+
+    def _draw_evict(self) -> dict[str, Any]:
+        rng = self._rng
+        body = self._draw_ranking(0.5)
+        if rng.random() < 0.3:
+            body["step"] = rng.randint(2, 4)
+        if rng.random() < 0.3:
+            body["floor"] = rng.randint(0, 3)
+        if rng.random() < 0.25:
+            body["marker"] = rng.choice(_MARKERS)
+        if self._grouped and rng.random() < 0.5:
+            body["whole"] = "group"
+        return body
+
+    def _draw_shorten(self) -> dict[str, Any]:
+        return self._draw_ranking(0.5)
+
+    def _draw_lower(self) -> dict[str, Any]:
+        rng = self._rng
+        body: dict[str, Any] = {"by": rng.choice(("item.level", "item.score", "this.number", "this.tokens"))}
+        return body | ({"floor": rng.randint(0, 2)} if rng.random() < 0.5 else {})
+
+    def _draw_recap(self) -> dict[str, Any]:
+        rng = self._rng
+        body: dict[str, Any] = {"template": rng.choice(tuple(TEMPLATES))}
+        if rng.random() < 0.7:
+            body["older"] = rng.choice((0.5, 0.3, 0.25, 1, 0.7))
+        if rng.random() < 0.4:
+            body["where"] = rng.choice(_ORDER if self._kind == "items" else _TURN_ORDER)
+        return body
+
+    def _draw_replace(self) -> dict[str, Any]:
+        return {"template": self._rng.choice(tuple(TEMPLATES))}
+
+    def _draw_drop(self) -> dict[str, Any]:
+        return {}
