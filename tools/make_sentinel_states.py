@@ -9,44 +9,57 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "sentinel" / "base"
-_START = datetime(2025, 3, 6, 19, 0, tzinfo=timezone.utc)
+_START = datetime(2025, 3, 6, 19, 0, tzinfo=UTC)
 
-PLACES = """
-the pump hall|the lamp stairs|gauge four|the Exchange landing|the ration queue|the outfall ladder|the tally office|Harrow Lock|
-the ninth terrace|a kitchen without a number|the Bureau's side door|the wire loft|the dry dock|the glass store|the shift canteen
-""".replace("\n", "").split("|")
-PEOPLE = """
-Bas Hollow|Orla Finch|Imre Doss|Ansa Verel|Sister Quill|Tam Overby|Ledger Joan|the twin from gauge two|Mother Brack|Piet Lanning|
-Corporal Essen|Widow Tarn|Nils of the wire|Gresham the younger|Hanne Voss|Old Perrin|Dov Achterberg|the woman with the ladder
-""".replace("\n", "").split("|")
-POWERS = """
-Bureau of Witness|Sluice Union|Meridian Combine|Lanternists|The Quiet|Harrow Lock crew|Ration Board|Glaziers' Table|
-Upper Terrace Watch|Night kitchens|Wire loft|Pump wardens
-""".replace("\n", "").split("|")
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split("|")]
+
+
+PLACES = _split("""
+the pump hall | the lamp stairs | gauge four | the Exchange landing | the ration queue | the outfall ladder | the tally office |
+Harrow Lock | the ninth terrace | a kitchen without a number | the Bureau's side door | the wire loft | the dry dock |
+the glass store | the shift canteen
+""")
+PEOPLE = _split("""
+Bas Hollow | Orla Finch | Imre Doss | Ansa Verel | Sister Quill | Tam Overby | Ledger Joan | the twin from gauge two |
+Mother Brack | Piet Lanning | Corporal Essen | Widow Tarn | Nils of the wire | Gresham the younger | Hanne Voss | Old Perrin |
+Dov Achterberg | the woman with the ladder
+""")
+POWERS = _split("""
+Bureau of Witness | Sluice Union | Meridian Combine | Lanternists | The Quiet | Harrow Lock crew | Ration Board | Glaziers' Table |
+Upper Terrace Watch | Night kitchens | Wire loft | Pump wardens
+""")
 PLAYERS = ("MARSH", "IVO", "CALLA", "RUNE")
-ACTS = """
-folds the receipt twice and keeps the larger half|counts the lamps on the way down and is one short|turns the key as if it belonged to somebody else|
-wipes the gauge glass with a sleeve that makes it worse|says the name once, correctly, and never again|holds the door with a foot and looks at the ceiling|
-writes the hour down and the reason not|pours two cups and drinks both|lays the tally on the table, face down|asks nothing, which costs more
-""".replace("\n", "").split("|")
-FACTS = """
-the inner gate is watched by one clerk, not two|the water stood a finger higher last night than the book says|nobody has signed for the seventh key|
-the lamps on this stair belong to a dead man's account|the bell can be rung from below|statements are weighed before they are read
-""".replace("\n", "").split("|")
-PLANS = """
-go down by the ladder while the shift changes|offer the tally and see who reaches for it|say the name aloud and watch the clerk|
-wait until the lamps change|take the blank page and leave the other|ask for the book of last winter
-""".replace("\n", "").split("|")
-THREADS = """
-The seventh key|The second bell|The cold kitchen|The unsigned hearing|The short ladder|The dead man's account|The blank page|
-The eleventh lamp|The borrowed coat|The book of last winter|The night shift's vote|The woman at the grate
-""".replace("\n", "").split("|")
-ASIDES = ("Wait, which stair?", "Yes.", "I would like that written down.", "Not again.", "Is she still there?", "How far down?", "Quietly, then.")
+ACTS = _split("""
+folds the receipt twice and keeps the larger half | counts the lamps on the way down and is one short |
+turns the key as if it belonged to somebody else | wipes the gauge glass with a sleeve that makes it worse |
+says the name once, correctly, and never again | holds the door with a foot and looks at the ceiling |
+writes the hour down and the reason not | pours two cups and drinks both | lays the tally on the table, face down |
+asks nothing, which costs more
+""")
+FACTS = _split("""
+the inner gate is watched by one clerk, not two | the water stood a finger higher last night than the book says |
+nobody has signed for the seventh key | the lamps on this stair belong to a dead man's account | the bell can be rung from below |
+statements are weighed before they are read
+""")
+PLANS = _split("""
+go down by the ladder while the shift changes | offer the tally and see who reaches for it |
+say the name aloud and watch the clerk | wait until the lamps change | take the blank page and leave the other |
+ask for the book of last winter
+""")
+THREADS = _split("""
+The seventh key | The second bell | The cold kitchen | The unsigned hearing | The short ladder | The dead man's account |
+The blank page | The eleventh lamp | The borrowed coat | The book of last winter | The night shift's vote | The woman at the grate
+""")
+ASIDES = _split(
+    "Wait, which stair? | Yes. | I would like that written down. | Not again. | Is she still there? | How far down? | Quietly, then."
+)
 NOTES = ("(a pause)", "(dice)", "(laughs)", "Ten past.", "Break.")
 
 
@@ -128,7 +141,14 @@ def _people(draws: Draws, count: int) -> list[dict[str, Any]]:
              "name": name} for name in names[:count]]  # fmt: skip
 
 
-def _state(draws: Draws, transcript: list[dict[str, Any]], *, factions: int, npcs: int, threads: int, digest: tuple[int, int, int, int]) -> dict[str, Any]:
+def _notes(draws: Draws, kind: str, best: float, count: int) -> Iterator[dict[str, Any]]:
+    for i in range(count):
+        yield {"id": f"{kind[:4]}-{i}", "kind": kind, "score": round(best - i / 10, 2), "text": _sentence(draws)}
+
+
+def _state(
+    draws: Draws, transcript: list[dict[str, Any]], *, factions: int, npcs: int, threads: int, digest: tuple[int, int, int, int]
+) -> dict[str, Any]:
     return {
         "campaign": {"id": "made", "title": "Made for measuring"},
         "digest": _digest(draws, digest),
@@ -139,10 +159,10 @@ def _state(draws: Draws, transcript: list[dict[str, Any]], *, factions: int, npc
         "mission": {"name": "Find who signed for the seventh key", "phase": "descent"},
         "now": transcript[-1]["at"],
         "npcs": _people(draws, npcs),
-        "player": {"gear": ["lamp", "forty feet of wire", "a tally that is not theirs"], "name": "The crew of the dry dock", "social_energy": 62},
+        "player": {"gear": ["lamp", "forty feet of wire", "a tally that is not theirs"], "name": "The crew of the dry dock",
+                   "social_energy": 62},
         "retrieval": {"requested": False, "results": [
-            *({"id": f"lore-{i}", "kind": "lore", "score": round(0.9 - i / 10, 2), "text": _sentence(draws)} for i in range(4)),
-            *({"id": f"camp-{i}", "kind": "campaign", "score": round(0.85 - i / 10, 2), "text": _sentence(draws)} for i in range(6))]},
+            *_notes(draws, "lore", 0.9, 4), *_notes(draws, "campaign", 0.85, 6)]},
         "strain": "normal",
         "threads": [{"consequence": _clause(draws), "name": THREADS[i % len(THREADS)], "trigger": f"it is known that {draws.pick(FACTS)}"}
                     for i in range(threads)],

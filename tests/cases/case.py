@@ -51,11 +51,16 @@ def load_cases() -> tuple[Case, ...]:
     return tuple(_load_case(path.parent) for path in sorted(FIXTURES.rglob("case.yaml")))
 
 
+def state_path(case: Case) -> Path:
+    """The state's file: its own, or its base."""
+    return case.folder / str(case.state["base"] if isinstance(case.state, dict) else case.state)
+
+
 def read_state(case: Case) -> bytes:
     """The bytes of the case's state: of its file, or of its base with `set` applied, and `with: {set}` on top of either."""
     given = case.state
     changes: dict[str, Any] = dict(given.get("set", {})) if isinstance(given, dict) else {}
-    raw = (case.folder / (given["base"] if isinstance(given, dict) else given)).read_bytes()
+    raw = state_path(case).read_bytes()
     changes.update(case.flags.get("set", {}))
     if not changes:
         return raw

@@ -52,18 +52,20 @@ def _iter_wrong_ranges(outcome: Outcome, sections: list[Mapping[str, Any]]) -> I
 
 
 def _iter_wrong_flow(report: Mapping[str, Any]) -> Iterator[str]:
-    """demand + added - what own ladders removed, summed, less joins and what `truncate` removed, is the total."""
+    """demand + added - what own ladders removed is a section's charge; their sum, less joins and what `truncate` removed, the total.
+
+    Cuts stand in the order they were made: a tier's `do`, the sections' ladders, then those of `truncate`.
+    """
+    late = report["ladders"].get("truncate", {}).get("applied", 0)
+    early = report["cuts"][: len(report["cuts"]) - late]
+    truncated = sum(before - after for before, after in (cut["count"] for cut in report["cuts"][len(early) :]))
     shrunk: dict[str, int] = {}
-    truncated = 0
-    for cut in report["cuts"]:
+    for cut in early:
         before, after = cut["count"]
-        if cut["step"].startswith("truncate"):
-            truncated += before - after
-        else:
-            shrunk[cut["section"]] = shrunk.get(cut["section"], 0) + max(0, before - after)
+        shrunk[cut["section"]] = shrunk.get(cut["section"], 0) + max(0, before - after)
     charges = {section["id"]: section["demand"] + section["added"] - shrunk.get(section["id"], 0) for section in report["sections"]}
     for section in report["sections"]:
-        if not truncated and section["state"] == "present" and section["charge"] != charges[section["id"]]:
+        if section["charge"] != charges[section["id"]]:
             yield f"section {section['id']}: demand, added and removed give {charges[section['id']]}, its charge is {section['charge']}"
     total = sum(charges.values()) - report["joins"] - truncated
     if total != report["tokens"]:

@@ -1,15 +1,16 @@
 """Circumstances that a case asks for and that no file in a repository can bring about: made for one run, gone after it."""
 
 import contextlib
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from promptc.frontend import read_file
 from promptc.text.counters import vocabulary
 from tests.cases.case import ROOT, Case
 
@@ -33,11 +34,12 @@ def given(case: Case, root: Path) -> Iterator[Path]:
 def _copy_case(case: Case, root: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as made:
         inside = case.folder.relative_to(ROOT)
-        shutil.copytree(root / inside.parent, Path(made) / inside.parent, ignore=lambda folder, names: _others(folder, names, root / inside))
+        others = partial(_others, wanted=root / inside)
+        shutil.copytree(root / inside.parent, Path(made) / inside.parent, ignore=others)
         yield Path(made)
 
 
-def _others(folder: str, names: list[str], wanted: Path) -> list[str]:
+def _others(folder: str, names: list[str], *, wanted: Path) -> list[str]:
     """Of a folder of cases all folders but one."""
     return [name for name in names if Path(folder) == wanted.parent and (Path(folder) / name).is_dir() and name != wanted.name]
 
@@ -55,14 +57,14 @@ def _change_files(folder: Path, wanted: Mapping[str, Any]) -> None:
 @contextlib.contextmanager
 def _refuse_reading(name: str) -> Iterator[None]:
     """As file permissions would, which do not hold for an administrator."""
-    opened = read_file.os.open
+    opened = os.open
 
-    def refuse(path: Any, *args: Any, **kwargs: Any) -> int:
+    def refuse(path: Any, *args: Any, **kwargs: Any) -> Any:
         if Path(path).name == name:
             raise PermissionError(13, "Permission denied", name)
         return opened(path, *args, **kwargs)
 
-    with patch.object(read_file.os, "open", refuse):
+    with patch.object(os, "open", refuse):
         yield
 
 
@@ -76,12 +78,9 @@ def _no_vocabularies() -> Iterator[None]:
 def _no_libyaml() -> Iterator[None]:
     import yaml
 
-    loader = yaml.CSafeLoader
-    del yaml.CSafeLoader
-    try:
+    names = {name: value for name, value in vars(yaml).items() if name != "CSafeLoader"}
+    with patch.dict(vars(yaml), names, clear=True):
         yield
-    finally:
-        yaml.CSafeLoader = loader
 
 
 @contextlib.contextmanager

@@ -8,7 +8,18 @@ import tiktoken
 from tests.cases.case import ROOT
 
 _PATTERNS = {
-    "cl100k_base": r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s""",
+    "cl100k_base": "|".join(
+        [
+            r"""'(?i:[sdmt]|ll|ve|re)""",
+            r"""[^\r\n\p{L}\p{N}]?+\p{L}++""",
+            r"""\p{N}{1,3}+""",
+            r""" ?[^\s\p{L}\p{N}]++[\r\n]*+""",
+            r"""\s++$""",
+            r"""\s*[\r\n]""",
+            r"""\s+(?!\S)""",
+            r"""\s""",
+        ]
+    ),
     "o200k_base": "|".join(
         [
             r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?""",

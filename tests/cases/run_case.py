@@ -13,7 +13,7 @@ import promptc
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
-from tests.cases.case import ROOT, Case, read_state
+from tests.cases.case import ROOT, Case, read_state, state_path
 from tests.cases.given import given
 
 
@@ -80,8 +80,7 @@ def _render(case: Case, raw: bytes) -> Outcome:
 
 def _state_name(case: Case) -> str:
     """The state's file as findings name it: relative to the root, whichever root it is."""
-    named = case.state["base"] if isinstance(case.state, dict) else case.state
-    return (case.folder / named).resolve().relative_to(ROOT).as_posix()
+    return state_path(case).resolve().relative_to(ROOT).as_posix()
 
 
 def _render_json(value: Any) -> bytes:
