@@ -41,9 +41,6 @@ class StateSchema:
 
     def check(self, document: JsonDocument) -> list[Diagnostic]:
         """What is wrong with a state, each with its place: at most MAX_SHOWN findings, and one that says how many more there are."""
-        if not isinstance(document.value, dict):
-            message = f"a state must be an object, not {_WORDS.show(document.value)}"
-            return [Diagnostic("PC0301", message, document.span(""), "put it under a key")]
         fuel = [_count_fuel(document)]
         try:
             if self._verdicts.taken and self._verdicts.find(self.schema)(document.value, fuel):

@@ -89,7 +89,8 @@ class _Reader:
             pass
         except _syntax_error() as wrong:
             found = explain_syntax(wrong, self._lines)
-            self._note("PC0110", found.message, self._span(found.line, found.column), found.help)
+            if all(earlier.span is None or earlier.span.line != found.line + 1 for earlier in self.found):
+                self._note("PC0110", found.message, self._span(found.line, found.column), found.help)
 
     def _check_characters(self, text: str) -> None:
         """Notes what no manifest may hold: control characters, and what YAML takes for a line end and editors do not."""

@@ -4,14 +4,6 @@ from promptc.diag.codes.code import Code
 
 STATE_CODES: tuple[Code, ...] = (
     Code(
-        "PC0301",
-        "error",
-        "a state is no object",
-        "Templates and expressions read a state by its keys.",
-        '["a", "b"]',
-        'Put it under a key: `{"transcript": ["a", "b"]}`.',
-    ),
-    Code(
         "PC0302",
         "error",
         "a value in the state does not fit the pack's schema",

@@ -1,0 +1,127 @@
+"""No path of a pack leads out of its folder."""
+
+import contextlib
+import os
+
+import pytest
+
+from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.span import Span
+from promptc.frontend import read_file
+from promptc.frontend.pack_path import check_pack_path
+from promptc.frontend.read_file import MAX_PACK_FILE, read_pack_file, read_text
+
+SPAN = Span("pack.yaml", 7, 13)
+
+
+@pytest.fixture
+def pack(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text("secret")
+    folder = tmp_path / "pack"
+    (folder / "moods").mkdir(parents=True)
+    (folder / "rules.md").write_bytes(b"one\r\ntwo\rthree\n")
+    (folder / "moods" / "calm.md").write_text("calm")
+    (folder / "link.md").symlink_to(outside / "secret.md")
+    (folder / "inner.md").symlink_to("rules.md")
+    (folder / "gone.md").symlink_to("nothing")
+    (folder / "out").symlink_to(outside)
+    return folder
+
+
+@pytest.fixture(params=["stepwise", "checked"])
+def way(request, monkeypatch):
+    """Both ways of opening: by name in an open folder, and for systems that cannot, by path."""
+    monkeypatch.setattr(read_file, "_STEPWISE", request.param == "stepwise")
+
+
+def finding(folder, relative):
+    with pytest.raises(PromptcError) as caught:
+        read_pack_file(folder, relative, SPAN)
+    (found,) = caught.value.diagnostics
+    assert found.span == SPAN
+    return found
+
+
+def test_files_are_read_as_they_stand_and_texts_with_plain_line_ends(pack, way):
+    assert read_pack_file(pack, "rules.md", SPAN) == b"one\r\ntwo\rthree\n"
+    assert read_text(pack, "rules.md", SPAN) == "one\ntwo\nthree\n"
+    assert read_text(pack, "moods/calm.md", SPAN) == "calm"
+
+
+@pytest.mark.parametrize(
+    "relative",
+    [
+        "", "../outside/secret.md", "moods/../../outside/secret.md", "moods/../rules.md", "..", ".", "./rules.md",
+        "moods//calm.md", "moods/",
+        "/etc/passwd", "~/x", "~root/x", "moods\\calm.md", "..\\x", "C:x", "file:/etc/passwd", "http://x/y",
+        "a\0b", "a\nb", "a\x7fb",
+        "con", "CON.md", "moods/aux.j2", "LPT1", "rules.md.", "rules.md ", "what?", "a*", "a|b", 'a"b', "<a>", "x" * 256, "é" * 130,
+        "/".join(["a"] * 300), "\ud800",
+    ],
+)  # fmt: skip
+def test_only_plain_relative_paths_are_read(pack, way, relative):
+    assert check_pack_path(relative)
+    assert finding(pack, relative).code == "PC0150"
+
+
+@pytest.mark.parametrize("relative", ["rules.md", "a/b/c.j2", "é.md", "a b.md", ".hidden", "...x", "console.md", "%2e%2e/x", "${HOME}/x"])
+def test_plain_paths_are_plain(relative):
+    assert check_pack_path(relative) == ""
+
+
+@pytest.mark.parametrize("relative", ["link.md", "inner.md", "gone.md", "out/secret.md"])
+def test_links_are_not_followed(pack, way, relative):
+    assert finding(pack, relative).code == "PC0152"
+
+
+def test_a_missing_file_is_named_with_the_nearest_one(pack, way):
+    found = finding(pack, "moods/clam.md")
+    assert (found.code, found.help) == ("PC0151", "did you mean `moods/calm.md`?")
+    assert finding(pack, "rules.md/x").code == "PC0151"
+    assert finding(pack, "nowhere/x.md").code == "PC0151"
+
+
+def test_only_regular_files_are_read(pack, way):
+    os.mkfifo(pack / "pipe")
+    assert finding(pack, "pipe").code == "PC0153"
+    assert finding(pack, "moods").code == "PC0153"
+
+
+def test_size_is_bounded(pack, way):
+    (pack / "big").write_bytes(b"x" * (MAX_PACK_FILE + 1))
+    assert finding(pack, "big").code == "PC0102"
+    (pack / "big").write_bytes(b"x" * MAX_PACK_FILE)
+    assert len(read_pack_file(pack, "big", SPAN)) == MAX_PACK_FILE
+
+
+def test_what_cannot_be_read_is_an_error_of_the_disk(pack, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(read_file, "_open_stepwise", refuse)
+    monkeypatch.setattr(read_file, "_open_checked", refuse)
+    with pytest.raises(DiskError, match=r"PC0154 `rules.md` cannot be read: Permission denied"):
+        read_pack_file(pack, "rules.md", SPAN)
+
+
+def test_a_file_that_is_no_text_is_reported_at_its_own_place(pack):
+    (pack / "bad.md").write_bytes(b"ok\nno\xff")
+    with pytest.raises(PromptcError) as caught:
+        read_text(pack, "bad.md", SPAN)
+    assert str(caught.value.diagnostics[0].span) == "bad.md:2:3"
+
+
+def test_no_file_stays_open(pack):
+    before = _count_open()
+    for relative in ("rules.md", "moods", "link.md", "moods/none.md", "out/secret.md"):
+        with contextlib.suppress(PromptcError):
+            read_pack_file(pack, relative, SPAN)
+    assert _count_open() == before
+
+
+def _count_open():
+    opened = os.open(os.devnull, os.O_RDONLY)
+    os.close(opened)
+    return opened
