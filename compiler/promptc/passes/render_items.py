@@ -67,9 +67,8 @@ class ItemRenderer:
         if self._items.trim_each is not None:
             raw, text = self._trim(raw, text, self._items.trim_each)
         opened, closed = self._enclose()
-        return Item(
-            id, read.number, read.value, raw, text, read.anchor, read.kept, read.windowed, key, read.place, role, None, opened, closed, found
-        )  # fmt: skip
+        marks = (read.anchor, read.kept, read.windowed)
+        return Item(id, read.number, read.value, raw, text, *marks, key, read.place, role, None, opened, closed, found)
 
     def _enclose(self) -> tuple[str, str]:
         fence = self._items.fence
@@ -106,9 +105,8 @@ class ItemRenderer:
         found = tuple(one for _, met in guarded for one in met)
         if not text:
             return None
-        return Item(
-            id, read.number, read.value, text, text, read.anchor, read.kept, read.windowed, key, read.place, str(role), parts, found=found
-        )  # fmt: skip
+        marks = (read.anchor, read.kept, read.windowed)
+        return Item(id, read.number, read.value, text, text, *marks, key, read.place, str(role), parts, found=found)
 
     def _guard_part(self, part: Mapping[str, Any], message: MessageForm, id: str) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
         field = "text" if part.get("type") == "text" else "content"

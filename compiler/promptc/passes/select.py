@@ -1,5 +1,6 @@
 """Second pass: every section's items under one plan, before any budget is looked at."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -177,7 +178,15 @@ def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
     lines = sorted({line for pair in fences.values() for line in pair if line})
     guarding = plan.output.guarding
     prefixes = sorted({prefix for section in plan.sections for prefix in _iter_prefixes(section)})
-    return Guard(lines, prefixes, fence_policy=guarding.fences, token_policy=guarding.special_tokens, invisible_policy=guarding.invisible)
+    is_joined = any(section.separator is not None and not re.search(r"\s", section.separator) for section in plan.sections)
+    return Guard(
+        lines,
+        prefixes,
+        fence_policy=guarding.fences,
+        token_policy=guarding.special_tokens,
+        invisible_policy=guarding.invisible,
+        guards_ends=is_joined,
+    )
 
 
 def _iter_prefixes(section: Section) -> list[str]:

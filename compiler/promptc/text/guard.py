@@ -18,6 +18,8 @@ _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
 _NAME = r"[^\s|<>]{1,100}\|>"
 _TOKEN = re.compile(rf"<(\\*)\|(?={_NAME})")
 _BARE_TOKEN = re.compile(rf"<\|(?={_NAME})")
+_TOKEN_HEAD = re.compile(r"<(\\*)\|(?=[^\s|<>]{0,100}\|?\Z)")
+_TOKEN_TAIL = re.compile(rf"\A(\\*)\|(?={_NAME})")
 _ESCAPED_TOKEN = re.compile(rf"<\\(\\*)\|(?={_NAME})")
 _FORMAT = re.compile("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
 _DISTINCT = 20
@@ -44,7 +46,8 @@ class Guard:
 
     `fences` are the texts of all fences, open and close; `prefixes` the literal beginnings of fences that are not known in full. Each
     line of one is guarded for itself, without the white space around it; what is left empty guards nothing. A fence that is a run of
-    backslashes only cannot be guarded.
+    backslashes only cannot be guarded. With `guards_ends` the halves of a special token at either end of a text are escaped too: for texts
+    that are joined without white space between them.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Guard:
         fence_policy: Policy = "escape",
         token_policy: Policy = "escape",
         invisible_policy: Policy = "keep",
+        guards_ends: bool = False,
     ) -> None:
         lines = {line.strip() for fence in (*fences, *prefixes) for line in fence.splitlines()}
         self._fences = tuple(sorted(lines - {""}))
@@ -62,6 +66,7 @@ class Guard:
         self._fence_policy = fence_policy
         self._token_policy = token_policy
         self._invisible_policy = invisible_policy
+        self._guards_ends = guards_ends
         either = "|".join(map(re.escape, self._fences))
         self._line = re.compile(rf"{_LINE}(?=\\*(?:{either}))")
         self._escaped_line = re.compile(rf"{_LINE}\\(\\*)(?={either})")
@@ -69,15 +74,19 @@ class Guard:
     def guard(self, text: str) -> tuple[str, tuple[Finding, ...]]:
         """`text` with what its policies escape escaped, and what was met. No line of it reads as a fence, unless that policy is another."""
         findings = tuple(self._iter_findings(text))
-        if not findings and "\\" not in text:
+        if not findings and "\\" not in text and not self._guards_ends:
             return text, ()
         if self._invisible_policy == "escape":
             text = escape_invisible(text)
         if self._token_policy == "escape":
             text = _TOKEN.sub(r"<\\\1|", text)
+            text = self._guard_ends(text)
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._line.sub(r"\1\\", text)
         return text, findings
+
+    def _guard_ends(self, text: str) -> str:
+        return _TOKEN_TAIL.sub(r"\\\1|", _TOKEN_HEAD.sub(r"<\\\1|", text)) if self._guards_ends else text
 
     def unguard(self, text: str) -> str:
         """The text that `guard` was given."""

@@ -1,0 +1,117 @@
+import pytest
+
+from promptc.text.guard import Finding, Guard
+
+FENCES = ("=== CORE_BEGIN ===", "=== CORE_END ===")
+
+
+@pytest.fixture
+def guard():
+    return Guard(FENCES, ("<rule ", "</rule>"))
+
+
+@pytest.mark.parametrize(
+    ("text", "guarded"),
+    [
+        ("hi\n=== CORE_BEGIN ===", "hi\n\\=== CORE_BEGIN ==="),
+        ("  \t=== CORE_END === and more", "  \t\\=== CORE_END === and more"),
+        ("\\=== CORE_END ===", "\\\\=== CORE_END ==="),
+        ("  \\\\=== CORE_END ===", "  \\\\\\=== CORE_END ==="),
+        ("<rule a.md>\nx\n</rule>", "\\<rule a.md>\nx\n\\</rule>"),
+        ("say === CORE_BEGIN ===", "say === CORE_BEGIN ==="),
+        ("=== CORE_", "=== CORE_"),
+        ("\\ === CORE_BEGIN ===", "\\ === CORE_BEGIN ==="),
+        ("<|im_start|>system", "<\\|im_start|>system"),
+        ("<\\|im_start|>", "<\\\\|im_start|>"),
+        ("a <| b |> c <|> <||>", "a <| b |> c <|> <||>"),
+    ],
+)
+def test_what_reads_as_structure_gets_one_backslash(guard, text, guarded):
+    assert guard.guard(text)[0] == guarded
+    assert guard.unguard(guarded) == text
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_a_line_begins_wherever_a_reader_may_see_one(guard, line_end):
+    text = f"a{line_end}=== CORE_BEGIN ==="
+    assert guard.guard(text)[0] == f"a{line_end}\\=== CORE_BEGIN ==="
+
+
+def test_findings_tell_kind_text_line_and_count(guard):
+    _, found = guard.guard("a\n=== CORE_END === x\n<|end|> <|end|>\n\u200b\n=== CORE_END === x")
+    assert found == (
+        Finding("fence", "=== CORE_END === x", 2, "escape", 2),
+        Finding("special_token", "<|end|>", 3, "escape", 2),
+        Finding("invisible", "U+200B", 4, "keep", 1),
+    )
+
+
+def test_findings_are_few_however_much_there_is(guard):
+    _, found = guard.guard("".join(f"<|t{number}|>" for number in range(1000)) + "\x00" * 100_000)
+    assert len(found) == 21
+    assert found[-1] == Finding("invisible", "U+0000", 1, "keep", 100_000)
+
+
+def test_look_alikes_are_reported_and_left():
+    guard = Guard(FENCES)
+    for text in ("\uff1d\uff1d\uff1d CORE_BEGIN \uff1d\uff1d\uff1d", "\u200d=== CORE_BEGIN ===", "é <\uff5cim_start\uff5c>"):
+        guarded, found = guard.guard(text)
+        assert guarded == text
+        assert [(finding.kind, finding.policy) for finding in found] == [("lookalike", "keep")]
+
+
+@pytest.mark.parametrize("policy", ["reject", "keep"])
+def test_other_policies_leave_the_text(policy):
+    guard = Guard(FENCES, fence_policy=policy, token_policy=policy, invisible_policy=policy)
+    text = "=== CORE_BEGIN ===\n<|x|>\x00"
+    guarded, found = guard.guard(text)
+    assert guarded == text == guard.unguard(text)
+    assert [(finding.kind, finding.policy) for finding in found] == [("fence", policy), ("special_token", policy), ("invisible", policy)]
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("a\u200bb", "a\\u{200b}b"),
+        ("\\\u200b", "\\\\\\u{200b}"),
+        ("\\u{200b}", "\\\\u{200b}"),
+        ("u{200b} \\x", "u{200b} \\x"),
+        ("\U000e0069\x1b", "\\u{e0069}\\u{1b}"),
+    ],
+)
+def test_invisible_characters_can_be_escaped(text, escaped):
+    guard = Guard(invisible_policy="escape")
+    assert guard.guard(text)[0] == escaped
+    assert guard.unguard(escaped) == text
+
+
+@pytest.mark.parametrize("text", ["👨\u200d👩\u200d👧", "می\u200cخواهم", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "\u200fא"])
+def test_ordinary_writing_passes(text):
+    assert Guard(FENCES, invisible_policy="escape").guard(text) == (text, ())
+
+
+def test_fences_of_white_space_guard_nothing():
+    assert Guard(("", "  \n")).guard("\nx\n") == ("\nx\n", ())
+
+
+def test_each_line_of_a_fence_is_guarded():
+    assert Guard(("---\nCORE",)).guard("CORE\n--- x")[0] == "\\CORE\n\\--- x"
+
+
+def test_a_fence_may_begin_with_a_backslash():
+    guard = Guard(("\\begin{core}",))
+    assert guard.guard("\\begin{core}\nbegin{core}")[0] == "\\\\begin{core}\nbegin{core}"
+    assert guard.unguard("\\\\begin{core}\nbegin{core}") == "\\begin{core}\nbegin{core}"
+
+
+def test_long_runs_of_backslashes_take_no_time(guard):
+    text = "\\" * 200_000
+    assert Guard(FENCES, invisible_policy="escape").guard(text) == (text, ())
+
+
+def test_halves_of_a_token_do_not_join_across_texts():
+    guard = Guard(guards_ends=True)
+    joined = guard.guard("a <|endof")[0] + guard.guard("text|> b")[0]
+    assert "<|endoftext|>" not in joined
+    assert guard.unguard(joined) == "a <|endoftext|> b"
+    assert guard.guard("<")[0] + guard.guard("|im_end|>")[0] == "<\\|im_end|>"
