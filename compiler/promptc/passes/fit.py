@@ -78,7 +78,7 @@ class _Fitting:
         grants = self._grant()
         ladders |= self._run_sections(grants)
         charges = self._count_charges()
-        tape, truncated = self._truncate() if not self._errors else (None, None)
+        tape, truncated = self._truncate() if not self._short_of_something() else (None, None)
         return Fitted(
             self._strained,
             self._frame,
@@ -107,7 +107,14 @@ class _Fitting:
         """A tier's steps: done whole, once, whatever the budget."""
         if not self._strained.steps:
             return None
-        return run_ladder(self._expander.iter_steps(self._strained.steps), self._count_sum, NEVER, self._total, protect_min=False)
+        run = run_ladder(self._expander.iter_steps(self._strained.steps), self._count_sum, NEVER, self._total, protect_min=False)
+        if run.failed is not None:
+            message = f"the strain tier asks for no prompt: `{run.failed.label}` is `fail` on `{run.failed.section}`"
+            self._fail(Diagnostic("PC0533", message, run.failed.span, "lower the strain, or take the step out"), run.failed.section, 0)
+        return run
+
+    def _short_of_something(self) -> bool:
+        return any(found.level == "error" for found in self._errors)
 
     def _count_sum(self) -> int:
         return sum(fit.count_charge() for fit in self._fits.values())

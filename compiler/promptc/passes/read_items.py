@@ -44,6 +44,7 @@ class ItemReader:
         self._items = items
         self._section = section
         self._names = dict(names)
+        self.number: int | None = None
         self._source = self._evaluate_source()
         self._refused: list[int] = []
 
@@ -109,6 +110,7 @@ class ItemReader:
 
     def _bind(self, place: int, value: Any) -> Mapping[str, Any]:
         self._names["item"] = value
+        self.number = place
         self._names["this"] = {"number": place, "anchor": False, "kept": False}
         return self._names
 

@@ -36,9 +36,11 @@ class ItemRenderer:
         self._guard = guard
         self._meter = meter
         self._total = total
+        self.number: int | None = None
 
     def bind(self, read: Read, id: str = "") -> Mapping[str, Any]:
         """The names with `item` and `this` of one element."""
+        self.number = read.number
         self._names["item"] = read.value
         self._names["this"] = {"id": id or str(read.number), "number": read.number, "anchor": read.anchor, "kept": read.kept}
         return self._names

@@ -32,9 +32,10 @@ def select(bound: Bound, plan: Plan, choice: Choice, strain: Mapping[str, Any], 
     for section in plan.sections:
         try:
             found = reuse.find(section)
-            if found is None:
-                found = _Selecting(bound, plan, guard, strain, counts, chosen).select(section, fences[section.id])
-            chosen[section.id] = found
+            if found is not None:
+                chosen[section.id] = replace(found, names=section_names(bound.names, section, strain, dict(counts)))
+            else:
+                chosen[section.id] = _Selecting(bound, plan, guard, strain, counts, chosen).select(section, fences[section.id])
         except PromptcError as error:
             findings.extend(error.diagnostics)
             chosen[section.id] = Selected(section, "off")

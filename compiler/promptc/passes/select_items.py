@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
 from promptc.model.section import Items, Section
 from promptc.model.stages import GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
@@ -36,10 +37,22 @@ def select_items(
     """
     reader = ItemReader(items, names, section.id)
     renderer = ItemRenderer(section, items, names, guard, meter, total)
-    reading = reader.read(lazily=reach is not None)
-    if reach is not None:
-        return _select_reached(section, items, reading, renderer, meter, reach, reader)
-    return _select_whole(section, items, reading, renderer, against, names, guard)
+    try:
+        reading = reader.read(lazily=reach is not None)
+        if reach is not None:
+            return _select_reached(section, items, reading, renderer, meter, reach, reader)
+        return _select_whole(section, items, reading, renderer, against, names, guard)
+    except PromptcError as error:
+        raise PromptcError(
+            _name_item(found, section, renderer.number if renderer.number is not None else reader.number) for found in error.diagnostics
+        ) from error
+
+
+def _name_item(found: Diagnostic, section: Section, number: int | None) -> Diagnostic:
+    """A finding of a template or expression says at which item it was met."""
+    if number is None or not found.code.startswith("PC04"):
+        return found
+    return replace(found, message=f"{found.message} (item {number} of `{section.id}`)")
 
 
 def _select_whole(

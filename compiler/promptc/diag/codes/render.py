@@ -212,6 +212,14 @@ RENDER_CODES: tuple[Code, ...] = (
         fix="Raise the budget, shorten what is pinned, or let `truncate` go further.",
     ),
     Code(
+        name="PC0533",
+        level="error",
+        summary="the strain tier refuses to render",
+        why="A tier's `do` reached `fail`: the pack wants no prompt under this strain.",
+        bad="{name: full, at: 0.9, do: [{fail: {section: log}}]}",
+        fix="Lower the strain, as by a checkpoint, or take the step out.",
+    ),
+    Code(
         name="PC0540",
         level="warn",
         summary="content was cut by a step that warns",
