@@ -1,17 +1,18 @@
 """What the library offers: load a pack, load a state, render."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import FitError, PromptcError, UsageError
+from promptc.diag.suggest import suggest
 from promptc.frontend.load_pack import LoadedPack, load_pack
 from promptc.frontend.load_state import load_state
 from promptc.model.pack import Format
 from promptc.model.state import State
-from promptc.passes.assemble import Emitted
+from promptc.passes.assemble import Emitted, Part
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.text.meter import Meter
 
@@ -60,14 +61,31 @@ class Prompt:
         """What was said while rendering."""
         return self._outcome.warnings
 
-    def find_section(self, name: str) -> str:
-        """What the section added to the output, fences included; empty when it is absent. Raises `UsageError` for an unknown section."""
-        emitted = self._outcome.emitted
+    def find_section(self, *names: str) -> str:
+        """What these sections added to the output, fences included; empty when they are absent. Raises `UsageError` for an unknown one."""
+        return "".join(part.text for part in self._iter_parts(names))
+
+    def find_messages(self, *names: str) -> list[dict[str, Any]]:
+        """The messages of a messages render with nothing in them but these sections. Raises `UsageError` for an unknown one."""
+        messages = self._emitted("messages").messages
+        texts: dict[int, str] = {}
+        for part in self._iter_parts(names):
+            texts[part.message] = texts.get(part.message, "") + part.text
+        return [
+            {
+                "role": messages[index]["role"],
+                "content": text if isinstance(messages[index]["content"], str) else messages[index]["content"],
+            }
+            for index, text in texts.items()
+        ]
+
+    def _iter_parts(self, names: Sequence[str]) -> Iterator[Part]:
         known = [section.id for section in self._outcome.fitted.frame.sections]
-        if name not in known:
-            raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=f"known: {', '.join(known)}")])
-        parts = emitted.parts if emitted is not None else ()
-        return "".join(part.text for part in parts if part.section == name and part.owner != "separator")
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise UsageError(Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, known)) for name in unknown)
+        emitted = self._outcome.emitted
+        return (part for part in (emitted.parts if emitted is not None else ()) if part.section in names and part.owner != "separator")
 
     def _emitted(self, format: Format) -> Emitted:
         if self.format != format:
@@ -100,9 +118,14 @@ class Pack:
         """The pack's name."""
         return self._loaded.pack.name
 
-    def load_state(self, given: bytes | Mapping[str, Any] | State, name: str = "state.json") -> State:
-        """A state from JSON bytes or a dict: parsed, validated, defaults filled, digested. This is linear in its size; rendering is not."""
-        return given if isinstance(given, State) else load_state(given, self._loaded.schema, name)
+    def load_state(
+        self, given: bytes | Mapping[str, Any] | State, name: str = "state.json", *, changes: Sequence[tuple[str, str]] = ()
+    ) -> State:
+        """A state from JSON bytes or a dict: parsed, validated, defaults filled, digested. This is linear in its size; rendering is not.
+
+        `changes` are made before it is validated: JSON pointers and the JSON texts to put there. A loaded state is given back as it is.
+        """
+        return given if isinstance(given, State) else load_state(given, self._loaded.schema, name, changes)
 
     def compile(
         self,

@@ -1,21 +1,24 @@
 """A state's bytes or dict, checked against the pack's schema, defaults filled in."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.schema_check import StateSchema
+from promptc.frontend.set_values import Change, set_values
 from promptc.model.state import State
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 
 
-def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str) -> State:
-    """The state, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
+def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
+    """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
     document = load_json(given if isinstance(given, bytes) else _dump(given), name)
+    if changes:
+        document = set_values(document, changes)
     if not isinstance(document.value, dict):
         raise fail("PC0390", "a state is a mapping (a JSON object)", document.span(""), help="enclose it in `{ }`")
     warnings: list[Diagnostic] = []

@@ -1,0 +1,38 @@
+"""From the arguments of a command to a render, fitting or not."""
+
+from pathlib import Path
+
+from promptc.api import Pack
+from promptc.cli.options import Asked
+from promptc.cli.streams import read_stdin
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+from promptc.model.state import State
+from promptc.pipeline import Outcome
+
+STDIN = "-"
+
+
+def load_state_file(pack: Pack, name: str, asked: Asked) -> State:
+    """The state in the file `name` (`-`: standard input) with what `--set` changes. `DiskError` (PC0724) when it cannot be read."""
+    if name == STDIN:
+        return pack.load_state(read_stdin(), "stdin", changes=asked.changes)
+    try:
+        raw = Path(name).read_bytes()
+    except (OSError, ValueError) as wrong:
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        help = "name a JSON file, or `-` for standard input"
+        raise DiskError([Diagnostic("PC0724", f"cannot read the state {name}: {reason}", help=help)]) from wrong
+    return pack.load_state(raw, name, changes=asked.changes)
+
+
+def compile_asked(pack: Pack, state: State, asked: Asked, *, without: tuple[str, ...] = (), budget: int | None = None) -> Outcome:
+    """The render that was asked for; `budget` in place of the asked one."""
+    return pack.compile(
+        state,
+        budget=budget if budget is not None else asked.budget,
+        variants=asked.variants,
+        patches=asked.patches,
+        format=asked.format,
+        without=without,
+    )

@@ -1,0 +1,125 @@
+"""The commands, each in a module of its own that is loaded when it is called, and how their help reads."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from promptc.cli.print_version import print_version
+from promptc.cli.settings import COLORS, SHAPES
+from promptc.diag.suggest import suggest
+
+COMMANDS: dict[str, str] = {
+    "render": "Print the prompt that a pack makes of a state.",
+    "explain": "Show what the prompt holds, what was cut and why.",
+    "check": "Look for what is wrong or doubtful in a pack.",
+    "eval": "Evaluate an expression over a state.",
+    "rule": "Explain a diagnostic code.",
+    "schema": "Print a JSON Schema.",
+    "init": "Make a new pack to start from.",
+    "completion": "Print the completion script of a shell.",
+}
+_CONTEXT = {"help_option_names": ["-h", "--help"], "terminal_width": 80, "max_content_width": 80}
+_OPTION_CELLS = 30
+
+
+def _make_settings() -> list[click.Option]:
+    """For the help and the parser alone: `find_settings` reads their values."""
+    return [
+        click.Option(["--color"], type=click.Choice(COLORS), expose_value=False, help="Colours; NO_COLOR turns them off. [auto]"),
+        click.Option(["--diagnostics"], type=click.Choice(SHAPES), expose_value=False, help="The shape of findings. [text]"),
+        click.Option(["--quiet"], is_flag=True, expose_value=False, help="Print no warnings, only errors."),
+        click.Option(["--traceback"], is_flag=True, expose_value=False, help="Show where a bug in promptc happened."),
+    ]
+
+
+class Command(click.Command):
+    """A command whose help ends in examples, and that takes the settings every command takes."""
+
+    def __init__(self, *arguments: Any, examples: Sequence[tuple[str, str]] = (), **named: Any) -> None:
+        named.setdefault("context_settings", _CONTEXT)
+        super().__init__(*arguments, **named)
+        self._examples = examples
+        self._settings = _make_settings()
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own, the settings, then `--help`."""
+        own = super().get_params(ctx)
+        return [*own[: len(self.params)], *self._settings, *own[len(self.params) :]]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Two lists: the command's own options, and those of every command."""
+        _write_options("Options", self.params, ctx, formatter)
+        _write_options("Everywhere", [one for one in self.get_params(ctx) if one not in self.params], ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples, each under what it is for."""
+        if self._examples:
+            with formatter.section("Examples"):
+                for purpose, line in self._examples:
+                    formatter.write(f"  # {purpose}\n  {line}\n")
+
+
+class CommandGroup(click.Group):
+    """All commands, without loading one before it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name, loaded now; None when there is none."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"promptc.cli.{name}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """As the library does it, with our words for an unknown one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = suggest(args[0], COMMANDS)
+            raise click.UsageError(f"there is no command `{args[0]}`; {near}" if near else f"there is no command `{args[0]}`", ctx)
+        return super().resolve_command(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own, the settings, then `--help`."""
+        own = super().get_params(ctx)
+        return [*own[: len(self.params)], *_make_settings(), *own[len(self.params) :]]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """From the table: nothing is loaded."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _write_options(title: str, params: Sequence[click.Parameter], ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    options = [param for param in params if isinstance(param, click.Option)]
+    rows = [row for option in options if (row := option.get_help_record(ctx)) is not None]
+    if rows:
+        with formatter.section(title):
+            formatter.write_dl(rows, col_max=_OPTION_CELLS)
+
+
+group = CommandGroup(
+    name="promptc",
+    help="""\
+A compiler for prompts: of a pack (how a prompt is made) and a state (what is known now) it makes one prompt within its token budget.
+
+PACK is a file or a folder with a pack.yaml, STATE a JSON file or `-` for standard input. What was asked for goes to standard output,
+findings go to standard error.
+
+Exit codes: 0 done, 1 findings, 2 usage, 3 the pack, a template or the state is invalid or cannot fit, 4 disk, 70 a bug in promptc,
+130 interrupted.""",
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=print_version,
+            help="Print the version and the vocabularies' digests.",
+        )
+    ],
+    context_settings=_CONTEXT,
+)

@@ -1,0 +1,28 @@
+"""Numbers and names as views show them."""
+
+from collections.abc import Sequence
+
+from promptc.cli.escape import escape_controls
+
+_FEW = 6
+
+
+def show_count(number: int) -> str:
+    """With commas between thousands."""
+    return f"{number:,}"
+
+
+def show_percent(part: int, whole: int) -> str:
+    """The floor of the share in per cent; a dash for none of nothing."""
+    return f"{100 * part // whole} %" if whole else "-"
+
+
+def show_plural(number: int, noun: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def show_ids(ids: Sequence[str]) -> str:
+    """All of a few ids; of many the first three and the last one."""
+    shown = [escape_controls(name) for name in ids]
+    return " · ".join(shown) if len(shown) <= _FEW else f"{' · '.join(shown[:3])} … {shown[-1]}"

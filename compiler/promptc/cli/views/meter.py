@@ -1,0 +1,163 @@
+"""The context meter: what each section holds of the budget, and what made it so."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from promptc.cli.escape import escape_controls
+from promptc.cli.paint import PLAIN, Paint
+from promptc.cli.views.bar import render_bar
+from promptc.cli.views.cuts import render_cuts
+from promptc.cli.views.figures import show_count, show_percent, show_plural
+from promptc.cli.views.table import Cell, Row, render_table
+from promptc.cli.views.wrap import wrap
+from promptc.pipeline import Outcome
+
+WIDTH = 80
+_NAME = 20
+_LEAST_BAR = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One section: what it holds now, what it wanted before any step and what it may hold, in tokens; `cap` as it is shown."""
+
+    id: str
+    state: str
+    held: int
+    wanted: int
+    is_more: bool
+    cap: str
+    used: str
+
+
+def render_meter(outcome: Outcome, width: int = WIDTH, paint: Paint = PLAIN) -> str:
+    """The meter of a render, also of one that does not fit: totals, strain, a line a section, the cuts with their reasons."""
+    head = "".join(f"{line}\n" for line in _iter_head(outcome, width, paint))
+    notes = "".join(f"{line}\n" for text in _iter_notes(outcome) for line in wrap(text, width))
+    table = _render_table(outcome, width, paint)
+    return f"{head}\n{table}{render_cuts(outcome, width, paint)}" + (f"\n{notes}" if notes else "")
+
+
+def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
+    report = outcome.report
+    budget, tokens = report["budget"], report["tokens"]
+    counter = _describe_counter(report["counter"])
+    yield f"{paint.apply(report['pack'], 'bold')} {report['version']} as {report['format']}, counted by {counter}"
+    if tokens is None:
+        missing, section = report["error"]["missing"], report["error"]["section"]
+        where = (
+            f"`{section}` is {show_plural(missing, 'token')} over its cap" if section else f"{show_plural(missing, 'token')} are missing"
+        )
+        yield paint.apply(f"does not fit {show_count(budget)} tokens: {where}", "red")
+    else:
+        yield f"{show_count(tokens)} of {show_count(budget)} tokens, {show_percent(tokens, budget)}; {show_count(budget - tokens)} free"
+    yield f"▕{paint.apply(render_bar(tokens or budget, 0, budget, width - 2).ljust(width - 2), 'green' if tokens is not None else 'red')}▏"
+    if report["strain"] is not None:
+        yield _describe_strain(report)
+    choices = [
+        *(f"{axis} = {case or 'none'}" for axis, case in report["variants"].items()),
+        *(f"patch {name}" for name in report["patches"]),
+    ]
+    if choices:
+        yield f"variant {', '.join(choices)}"
+
+
+def _describe_counter(counter: Mapping[str, Any]) -> str:
+    kind = "" if counter["exact"] else ", an estimate"
+    return f"{counter['name']}{kind}" + (f" in place of {counter['wanted']}" if "wanted" in counter else "")
+
+
+def _describe_strain(report: Mapping[str, Any]) -> str:
+    (spent, allowed), (later, _) = report["pressure"]["before"], report["pressure"]["after"]
+    text = f"strain {report['strain']}, pressure {show_count(spent)} of {show_count(allowed)}, {show_percent(spent, allowed)}"
+    return text if later == spent else f"{text}; {show_percent(later, allowed)} after its steps"
+
+
+# --- the table ---
+
+
+def _render_table(outcome: Outcome, width: int, paint: Paint) -> str:
+    lines = list(_iter_lines(outcome))
+    head = ["section", "tokens", "wanted", "cap", "used"]
+    body = [_make_row(line) for line in lines]
+    feet = list(_iter_totals(outcome, lines))
+    widths = [max(min(_NAME, len(row[at])) for row in (head, *body, *feet)) for at in range(len(head))]
+    room = width - sum(widths) - 2 * (len(head) + 1) - max((len(line.state) for line in lines), default=0)
+    bars = _render_bars(lines, max(room, _LEAST_BAR))
+    rows: list[Row] = [[Cell(text, "dim") for text in head]]
+    for row, bar, line in zip(body, bars, lines, strict=True):
+        rows.append([*(Cell(text, None if line.held else "dim") for text in row), Cell(bar, "green"), Cell(line.state, "dim")])
+    rows += [[Cell(text, "bold") for text in row] for row in feet]
+    return render_table(rows, right=frozenset(range(1, len(head))), most=max(_NAME, room), paint=paint)
+
+
+def _iter_lines(outcome: Outcome) -> Iterator[_Line]:
+    tokens = outcome.fitted.frame.meter.tokens
+    for one in outcome.report["sections"]:
+        fit = outcome.fitted.fits.get(one["id"])
+        held = tokens(fit.count_charge()) if fit is not None else 0
+        wanted = one.get("demand", one.get("demand_at_least", 0))
+        cap, limit = _find_cap(outcome, one["id"])
+        used = show_percent(held, limit) if held and limit else ""
+        yield _Line(one["id"], _describe_state(one, held, wanted), held, wanted, "demand_at_least" in one, cap, used)
+
+
+def _find_cap(outcome: Outcome, name: str) -> tuple[str, int]:
+    """What a section may hold, as it is shown, and in tokens (0: not in tokens, or no cap)."""
+    selected = outcome.fitted.strained.selection.find_selected(name)
+    budget = selected.section.budget if selected is not None else None
+    grant = outcome.fitted.grants.get(name)
+    if grant is not None:
+        return show_count(grant), grant
+    if budget is None or budget.cap is None:
+        return "", 0
+    cap = budget.cap.tokens(outcome.report["budget"])
+    return (f"{show_count(cap)} ch", 0) if budget.cap.unit == "chars" else (show_count(cap), cap)
+
+
+def _describe_state(section: Mapping[str, Any], held: int, wanted: int) -> str:
+    if section["state"] == "present":
+        return "pinned" if section["pinned"] else ""
+    return "all cut" if wanted and not held and section["state"] == "empty" else str(section["state"])
+
+
+def _make_row(line: _Line) -> list[str]:
+    name = escape_controls(line.id)
+    if not line.held and not line.wanted:
+        return [name, "", "", line.cap, ""]
+    return [name, show_count(line.held), show_count(line.wanted) + ("+" if line.is_more else ""), line.cap, line.used]
+
+
+def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
+    """The exact total, and before it what it differs by from the sum of the sections: what messages share, and meeting pieces."""
+    report, held = outcome.report, sum(line.held for line in lines)
+    total = report["tokens"] if report["tokens"] is not None else held
+    if total != held:
+        yield ["shared", f"{total - held:+,}", "", "", ""]
+    yield ["total", show_count(total), "", show_count(report["budget"]), show_percent(total, report["budget"])]
+
+
+def _render_bars(lines: list[_Line], width: int) -> list[str]:
+    """All on one scale: the longest is what a section holds, or three times that for what it wanted."""
+    most = max((line.held for line in lines), default=0)
+    scale = max((min(line.wanted, 3 * most) for line in lines), default=0)
+    return [render_bar(line.held, max(0, line.wanted - line.held), max(scale, most), width) for line in lines]
+
+
+# --- notes ---
+
+
+def _iter_notes(outcome: Outcome) -> Iterator[str]:
+    report = outcome.report
+    for one in report["sections"]:
+        if one["left_out"]:
+            stages = ", ".join(f"{show_count(count)} by {stage}" for stage, count in one["left_out"].items())
+            yield f"{one['id']}: not selected, before any counting: {stages}"
+    for one in report["guarded"]:
+        where = f"{one['section']}/{one['item']}" if "item" in one else one["section"]
+        what = f"{one['kind'].replace('_', ' ')} {escape_controls(one['text'])}"
+        yield f"{escape_controls(where)}, line {one['line']}: {what} {_DONE[one['policy']]}"
+
+
+_DONE = {"escape": "was escaped", "keep": "was kept", "reject": "was rejected"}
