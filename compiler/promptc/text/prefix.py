@@ -54,7 +54,7 @@ class PrefixMeter:
         """The beginning and the end of what stands between the places `first` and `last`, as far as safety is told from them."""
         head, tail = self._text[first : min(start, first + _AHEAD)], self._text[max(stop, last - 1) : last]
         begin = head if start - first > _AHEAD else head + marker + self._text[stop : min(last, stop + _AHEAD)]
-        return begin, tail or marker or head[-1:]
+        return begin, tail or marker or self._text[max(first, start - 1) : start]
 
     def _count_joined(self, first: int, start: int, marker: str, stop: int, last: int) -> int:
         """The same with `first` and `last` as the places: joins tokens where the cut is in a run, else counts from place to place."""
@@ -74,7 +74,7 @@ class PrefixMeter:
     def _find_head(self, start: int, reach: int, follower: str) -> tuple[int, int] | None:
         """The ends of two tokens of the run that is cut at `start`, some tokens before it."""
         run = self._find_run(start)
-        if run is None or not ends_match(follower):
+        if run is None or (follower and not ends_match(follower)):
             return None
         if run.step > 1:
             place = start - (start - run.first) % run.step

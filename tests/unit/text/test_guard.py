@@ -85,7 +85,9 @@ def test_invisible_characters_can_be_escaped(text, escaped):
     assert guard.unguard(escaped) == text
 
 
-@pytest.mark.parametrize("text", ["👨\u200d👩\u200d👧", "می\u200cخواهم", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "\u200fא"])
+@pytest.mark.parametrize(
+    "text", ["👨\u200d👩\u200d👧", "می\u200cخواهم", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "\u200fא"]
+)
 def test_ordinary_writing_passes(text):
     assert Guard(FENCES, invisible_policy="escape").guard(text) == (text, ())
 

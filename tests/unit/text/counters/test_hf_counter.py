@@ -1,0 +1,70 @@
+import pytest
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
+
+from promptc.diag.errors import PromptcError
+from promptc.text.counters.hf_counter import load_hf_counter
+
+
+def _load(tokenizer):
+    return load_hf_counter("hf:t.json", tokenizer.to_str().encode())
+
+
+@pytest.fixture
+def byte_level():
+    """Bytes, with one merge, a special token, a beginning-of-text token, and settings that would change counts."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    ranks = {token: rank for rank, token in enumerate([*alphabet, "ab"])}
+    tokenizer = Tokenizer(models.BPE(ranks, [("a", "b")]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken("<s>", special=True)])
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", len(ranks))])
+    tokenizer.enable_truncation(4)
+    tokenizer.enable_padding(length=64)
+    return _load(tokenizer)
+
+
+def test_a_text_is_counted_alone_and_whole(byte_level):
+    assert byte_level.measure("") == 0
+    assert byte_level.measure("ab ab c") == 5
+    assert byte_level.measure("abc" * 100) == 200
+
+
+def test_a_special_token_is_ordinary_text(byte_level):
+    assert byte_level.measure("<s>") == 3
+
+
+def test_places_are_those_of_tokens(byte_level):
+    text = "abéab\r\n中"
+    assert byte_level.measure(text) == 9
+    assert byte_level.iter_starts(text) == [0, 2, 2, 4, 6, 7, 8, 8, 8]
+    assert byte_level.token_ends(text) == [2, 3, 5, 7, 8]
+    assert byte_level.token_ends("") == byte_level.iter_starts("") == []
+
+
+def test_no_boundary_is_known(byte_level):
+    assert not byte_level.is_safe("a\n", "b")
+    assert byte_level.is_safe("", "b")
+    assert byte_level.find_inner("a\nb\nc") is None
+    assert byte_level.find_runs("a" * 1000) == []
+
+
+def test_a_role_costs_its_name(byte_level):
+    assert byte_level.role_tokens("abab") == 2
+
+
+def test_what_it_has_no_token_for_is_a_finding():
+    tokenizer = Tokenizer(models.WordLevel({"one": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    counter = _load(tokenizer)
+    assert counter.measure("one one") == 2
+    with pytest.raises(PromptcError, match="PC0184"):
+        counter.measure("two")
+
+
+def test_dropped_white_space_goes_with_the_token_before():
+    tokenizer = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    counter = _load(tokenizer)
+    assert counter.token_ends(" a  b ") == [4, 6]
+    assert counter.iter_starts(" a  b ") == [1, 4]

@@ -1,0 +1,104 @@
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from promptc.diag.errors import PromptcError
+from promptc.diag.span import Span
+from promptc.text.counters import load_counter
+from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
+from promptc.text.digest import render_digest
+
+SPAN = Span("pack.yaml", 4, 12)
+
+
+def _find_failure(name, folder=Path(), **given):
+    with pytest.raises(PromptcError) as caught:
+        load_counter(name, folder=folder, span=SPAN, **given)
+    (found,) = caught.value.diagnostics
+    assert found.span == SPAN
+    assert found.help
+    return found
+
+
+def _write_tokenizer(path):
+    words = {"[UNK]": 0, "one": 1, "two": 2}
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(path))
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_a_shipped_vocabulary_is_the_one_written_down(name):
+    counter = load_counter(name, folder=Path())
+    assert (counter.name, counter.exact, counter.unit) == (name, True, 1)
+    assert counter.digest == f"sha256:{VOCABULARIES[name].sha256}" == render_digest(find_vocabulary(name).read_bytes())
+
+
+def test_a_counter_is_made_once():
+    assert load_counter("cl100k_base", folder=Path("a")) is load_counter("cl100k_base", folder=Path("b"))
+
+
+def test_an_unknown_name_is_an_error_with_a_suggestion():
+    found = _find_failure("cl100k")
+    assert (found.code, found.help) == ("PC0180", "did you mean `cl100k_base`?")
+
+
+def test_a_missing_vocabulary_is_an_error(tmp_path):
+    found = _find_failure("o200k_base", vocabulary=tmp_path / "o200k_base.tiktoken")
+    assert found.code == "PC0181"
+    assert "missing" in found.message
+
+
+def test_a_damaged_vocabulary_is_an_error(tmp_path):
+    damaged = tmp_path / "cl100k_base.tiktoken"
+    damaged.write_bytes(find_vocabulary("cl100k_base").read_bytes() + b"\n")
+    found = _find_failure("cl100k_base", vocabulary=damaged)
+    assert found.code == "PC0181"
+    assert render_digest(damaged.read_bytes()) in found.message
+
+
+def test_a_missing_package_is_an_error_that_says_what_to_install(tmp_path, monkeypatch):
+    _write_tokenizer(tmp_path / "t.json")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    monkeypatch.delitem(sys.modules, "promptc.text.counters.hf_counter", raising=False)
+    found = _find_failure("hf:t.json", tmp_path)
+    assert (found.code, found.help) == ("PC0181", "pip install 'promptc-compiler[hf]'")
+
+
+@pytest.mark.parametrize("name", ["hf:", "hf:../t.json", "hf:/t.json", "hf:a//t.json", "hf:./t.json", "hf:a\\t", "hf:C:t", "hf:a\0"])
+def test_a_tokenizer_stands_inside_the_pack(name, tmp_path):
+    assert _find_failure(name, tmp_path).code == "PC0183"
+
+
+def test_a_link_is_no_file_of_a_pack(tmp_path):
+    _write_tokenizer(tmp_path / "t.json")
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "link.json").symlink_to(tmp_path / "t.json")
+    (tmp_path / "pack" / "folder").symlink_to(tmp_path)
+    assert _find_failure("hf:link.json", tmp_path / "pack").code == "PC0183"
+    assert _find_failure("hf:folder/t.json", tmp_path / "pack").code == "PC0183"
+
+
+def test_only_a_file_is_read(tmp_path):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("hf:none.json", "hf:folder", "hf:pipe"):
+        assert _find_failure(name, tmp_path).code == "PC0181"
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b"[1]", b'{"version": "1.0", "model": {"type": "BPE"}}'])
+def test_a_file_that_is_no_tokenizer_is_an_error(content, tmp_path):
+    (tmp_path / "t.json").write_bytes(content)
+    found = _find_failure("hf:t.json", tmp_path)
+    assert found.code == "PC0182"
+
+
+def test_a_tokenizer_file_counts(tmp_path):
+    _write_tokenizer(tmp_path / "t.json")
+    counter = load_counter("hf:t.json", folder=tmp_path, span=SPAN)
+    assert (counter.name, counter.exact, counter.unit) == ("hf:t.json", True, 1)
+    assert counter.digest == render_digest((tmp_path / "t.json").read_bytes())
+    assert counter.measure("one two three") == 3
