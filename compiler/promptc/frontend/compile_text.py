@@ -3,7 +3,7 @@
 from pathlib import Path, PurePosixPath
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.errors import DiskError, PromptcError
 from promptc.diag.span import Span
 from promptc.frontend.read_file import read_text
 from promptc.model.node import Node
@@ -58,6 +58,8 @@ class TextCompiler:
         if key not in self._files:
             try:
                 self._files[key] = self._load_file(node)
+            except DiskError:
+                raise
             except PromptcError as error:
                 self.findings.extend(error.diagnostics)
                 self._files[key] = constant_template("")
