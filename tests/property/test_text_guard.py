@@ -1,0 +1,53 @@
+"""Content cannot be read as structure, and can be read back."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from promptc.text.guard import Guard
+from tests.property.text_drawing import texts
+
+policies = st.sampled_from(["escape", "escape", "keep", "reject"])
+fences = st.lists(st.one_of(st.sampled_from(["=== A ===", "=== B ===", "<rule ", "===", "\\u{200b}", "<|x|>", "/"]), texts), max_size=4)
+
+
+def _lines(fences):
+    """What guards: the lines of fences, without white space around them; of a run of backslashes one can never be rid."""
+    return tuple(line.strip() for fence in fences for line in fence.splitlines() if line.strip("\\ \t"))
+
+
+def _reads_as_fence(text, fences):
+    return any(line.lstrip().startswith(fences) for line in text.splitlines())
+
+
+@given(fences=fences, text=texts, fence_policy=policies, token_policy=policies, invisible_policy=policies)
+def test_what_was_guarded_can_be_read_back(fences, text, fence_policy, token_policy, invisible_policy):
+    guard = Guard(fences, fence_policy=fence_policy, token_policy=token_policy, invisible_policy=invisible_policy)
+    guarded, _ = guard.guard(text)
+    assert guard.unguard(guarded) == text
+
+
+@given(fences=fences.map(_lines).filter(bool), text=texts, wrapped=st.booleans())
+def test_no_guarded_line_reads_as_a_fence(fences, text, wrapped):
+    guard = Guard((), fences) if wrapped else Guard(fences)
+    text = f"{text}\n {fences[0]}{text}"
+    guarded, found = guard.guard(text)
+    assert not _reads_as_fence(guarded, fences)
+    assert found
+    assert not _reads_as_fence(guard.guard(guarded)[0], fences)
+
+
+@given(left=texts, right=texts)
+def test_guarded_texts_on_lines_of_their_own_read_as_none_either(left, right):
+    guard = Guard(["=== A ===", "=== B ==="])
+    joined = f"{guard.guard(left)[0]}\n{guard.guard(right)[0]}"
+    assert not _reads_as_fence(joined, ("=== A ===", "=== B ==="))
+
+
+@given(text=texts)
+def test_a_text_without_findings_is_left(text):
+    guard = Guard(["=== A ==="], invisible_policy="escape")
+    guarded, found = guard.guard(text)
+    if not found and "\\" not in text:
+        assert guarded == text
+    if all(finding.policy == "keep" for finding in found) and "\\" not in text:
+        assert guarded == text
