@@ -1,0 +1,72 @@
+"""Bounds that contradict each other: `min` over `max` in budgets and windows, windows that cannot hold their `min`."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.fold import fold_looks
+from promptc.check.looks import Look
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.budget import Size
+from promptc.model.pack import Pack, Plan
+from promptc.model.section import Section, Window
+
+
+def check_bounds(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """The bounds of every section in every combination; sizes in percent are judged at the pack's own total."""
+    return fold_looks(looks, lambda look: _iter_plan(look.plan))
+
+
+def _iter_plan(plan: Plan) -> Iterator[Diagnostic]:
+    if plan.budget.total <= 0:
+        message = f"`reserve: {plan.budget.reserve}` leaves {plan.budget.total} of `context: {plan.budget.context}` for the prompt"
+        yield Diagnostic("PC0605", message, plan.budget.span, "make `context` larger than `reserve`")
+    for section in plan.sections:
+        yield from _iter_budget(section, plan.budget.total)
+        window = section.items.window if section.items is not None else None
+        if section.items is not None and window is not None:
+            yield from _iter_window(section, window)
+            if window.whole == "group" and section.items.group is None:
+                message = f"the window of `{section.id}` counts groups, and its items have no `group`"
+                yield Diagnostic("PC0608", message, window.span, "declare `group.by`, or leave `whole: group` out")
+
+
+def _iter_budget(section: Section, total: int) -> Iterator[Diagnostic]:
+    budget = section.budget
+    if budget is None or budget.min is None or budget.cap is None or "chars" in (budget.min.unit, budget.cap.unit):
+        return
+    least, most = budget.min.tokens(total), budget.cap.tokens(total)
+    if least > most:
+        message = f"the budget of `{section.id}` has a `min` of {_show(budget.min, least)} over its `max` of {_show(budget.cap, most)}"
+        yield Diagnostic("PC0606", message, budget.span, "lower `min`, or raise `max`")
+
+
+def _show(size: Size, tokens: int) -> str:
+    return f"{float(size.amount * 100):g}% ({tokens} tokens)" if size.unit == "share" else str(tokens)
+
+
+def _iter_window(section: Section, window: Window) -> Iterator[Diagnostic]:
+    name = f"the window of `{section.id}`"
+    if window.max is not None and window.min > window.max:
+        yield Diagnostic("PC0607", f"{name} has a `min` of {window.min} over its `max` of {window.max}", window.span, "lower `min`")
+        return
+    if isinstance(window.last, int):
+        yield from _iter_last(name, window, window.last)
+    elif window.max is not None and window.max - window.step + 1 < window.min:
+        yield _report_step(name, window, window.max, "max")
+
+
+def _iter_last(name: str, window: Window, last: int) -> Iterator[Diagnostic]:
+    if last < window.min:
+        yield Diagnostic("PC0607", f"{name} has `last: {last}` under its `min` of {window.min}", window.span, "raise `last`")
+    elif window.max is not None and last > window.max:
+        yield Diagnostic("PC0607", f"{name} has `last: {last}` over its `max` of {window.max}", window.span, "lower `last`")
+    elif last - window.step + 1 < window.min:
+        yield _report_step(name, window, last, "last")
+
+
+def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
+    least = max(0, most - window.step + 1)
+    wanted = window.min + window.step - 1
+    message = f"{name} moves by {window.step}, so with `{key}: {most}` it may hold as few as {least}, under its `min` of {window.min}"
+    if not window.min:
+        message = f"{name} moves by {window.step}, more than the {most} of its `{key}`: it may come out empty"
+    return Diagnostic("PC0607", message, window.span, f"raise `{key}` to {wanted}, or make `step` smaller")

@@ -1,0 +1,137 @@
+"""Keys that two variations set (language.md §6): the later one wins, which an author should know.
+
+Cases of one axis never meet, and strain tiers build on each other in their order; neither is told.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.span import Span
+from promptc.model.node import Node
+from promptc.model.pack import Pack
+from promptc.model.step import Use
+
+Path = tuple[str, ...]
+
+_NOT_MERGED = ("use", "at", "leave", "do", "name")
+_ONE_OF = {"source": ("template", "text", "items"), "place": ("before", "after")}
+_ONE_RENDERING = ("text", "template", "forms", "message")
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Key:
+    node: Node
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Setter:
+    """A variation by its name: the case of an axis, or a tier (of the axis ``)."""
+
+    name: str
+    axis: str
+    keys: Mapping[Path, _Key]
+
+
+def check_conflicts(pack: Pack) -> Iterator[Diagnostic]:
+    """For every pair of variations that can meet and set a key to different values: the keys, once for each pair of axes."""
+    axes = [_load_axis(pack, axis.name, axis.cases) for axis in pack.axes]
+    for first, second in combinations(axes, 2):
+        yield from _compare(first, second, "PC0601", "the later axis wins")
+    tiers = _load_tiers(pack)
+    for cases in axes:
+        yield from _compare(cases, tiers, "PC0602", "a tier comes last and wins")
+
+
+def _load_axis(pack: Pack, axis: str, cases: Sequence[str]) -> list[_Setter]:
+    node = pack.manifest.value["variants"].value[axis].value["cases"]
+    return [_Setter(f"{axis}={case}", axis, _collect(node.value[case], pack, ())) for case in cases]
+
+
+def _load_tiers(pack: Pack) -> list[_Setter]:
+    if pack.strain is None:
+        return []
+    setters = []
+    for tier, node in zip(pack.strain.tiers, pack.manifest.value["strain"].value["tiers"].value, strict=True):
+        keys = _collect(node, pack, ())
+        for step in tier.do or ():
+            if isinstance(step, Use) and step.patch in pack.patches:
+                keys |= _collect(pack.patches[step.patch], pack, (step.patch,))
+        setters.append(_Setter(tier.name, "", keys))
+    return setters
+
+
+def _collect(variation: Node, pack: Pack, using: tuple[str, ...]) -> dict[Path, _Key]:
+    """The keys a variation sets, those of what it uses first."""
+    keys: dict[Path, _Key] = {}
+    use = variation.get("use")
+    for name in use.value if use is not None and isinstance(use.value, tuple) else ():
+        if name.value in pack.patches and name.value not in using:
+            keys |= _collect(pack.patches[name.value], pack, (*using, name.value))
+    for key, node in variation.items():
+        if key not in _NOT_MERGED:
+            keys |= _flatten(node, (key,), variation.key_span(key))
+    return keys
+
+
+def _flatten(node: Node, path: Path, span: Span) -> dict[Path, _Key]:
+    if not isinstance(node.value, dict):
+        return {path: _Key(node, span)}
+    keys: dict[Path, _Key] = {}
+    for key, value in node.items():
+        keys |= _flatten(value, (*path, key), node.key_span(key))
+    return keys
+
+
+# --- two of them ---
+
+
+def _compare(first: Sequence[_Setter], second: Sequence[_Setter], code: str, why: str) -> Iterator[Diagnostic]:
+    told: set[Path] = set()
+    for one in first:
+        for other in second:
+            met = [pair for pair in _find_met(one.keys, other.keys) if pair[1] not in told]
+            if met:
+                told.update(path for _, path in met)
+                yield _report(one, other, met, code, why)
+
+
+def _find_met(first: Mapping[Path, _Key], second: Mapping[Path, _Key]) -> Iterator[tuple[Path, Path]]:
+    """The keys of both that stand for the same thing: equal paths, one inside the other, or one of several that exclude each other."""
+    for path, key in second.items():
+        for earlier, other in first.items():
+            shorter = min(len(path), len(earlier))
+            if path[:shorter] == earlier[:shorter]:
+                if len(path) != len(earlier) or not _is_equal(key.node, other.node):
+                    yield earlier, path
+                    break
+            elif _excludes(path, earlier) and key.node.value is not None and other.node.value is not None:
+                yield earlier, path
+                break
+
+
+def _excludes(path: Path, other: Path) -> bool:
+    if path[0] != "sections" or path[:2] != other[:2] or min(len(path), len(other)) < 3:
+        return False
+    if any(path[2] in group and other[2] in group and path[2] != other[2] for group in _ONE_OF.values()):
+        return True
+    inside = path[2] == other[2] == "items" and min(len(path), len(other)) > 3
+    return inside and path[3] != other[3] and path[3] in _ONE_RENDERING and other[3] in _ONE_RENDERING
+
+
+def _is_equal(node: Node, other: Node) -> bool:
+    return node is other or (repr(node.plain()) == repr(other.plain()) and node.folder == other.folder)
+
+
+def _report(one: _Setter, other: _Setter, met: Sequence[tuple[Path, Path]], code: str, why: str) -> Diagnostic:
+    before, after = met[0]
+    shown = ", ".join(f"`{'.'.join(path)}`" for _, path in met[:_SHOWN])
+    rest = f" and {len(met) - _SHOWN} more" if len(met) > _SHOWN else ""
+    name = f"`{other.name}`" if other.axis else f"tier `{other.name}`"
+    message = f"{name} sets {shown}{rest} over `{one.name}`, which sets it too"
+    place = one.keys[before].span
+    help = f"`{one.name}` sets it at {place.file}:{place.line}; {why}: leave it to one of them"
+    return Diagnostic(code, message, other.keys[after].span, help, "warn" if other.axis else "note")

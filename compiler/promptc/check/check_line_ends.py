@@ -1,0 +1,28 @@
+"""A line that ends in a block tag loses its line end (`trim_blocks`), and glues the next line to its text: everyone falls into it."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.eaten_lines import find_eaten
+from promptc.check.fold import fold_looks
+from promptc.check.looks import Look
+from promptc.check.texts import iter_texts
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.pack import Pack
+from promptc.template.load_template import Template
+
+
+def check_line_ends(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """Lines of templates whose text runs into the next line's. A `+%}` keeps the line end, a `-%}` says that it may go."""
+    return fold_looks(looks, lambda look: _iter_look(pack, look))
+
+
+def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        template = text.code
+        if not isinstance(template, Template) or not (template.place.inline or template.place.span.file.endswith(".j2")):
+            continue
+        for line, tag in find_eaten(template.text):
+            where = f"line {line} of {text.what}" if template.place.inline else "the line"
+            message = f"{where} ends in `{tag}`, which takes the line end with it: the next line is glued to it"
+            help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to say that it may go"
+            yield Diagnostic("PC0641", message, template.place.find_span("", template.text, line), help, "warn")

@@ -1,0 +1,95 @@
+"""Names: every expression and template reads only what is there where it stands."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.fold import fold_looks
+from promptc.check.looks import Look
+from promptc.check.texts import Names, Text, find_place, is_tested, iter_texts
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.suggest import suggest
+from promptc.model.pack import Pack
+
+_WHERE = {
+    "item": "it is there in the items of a section and in steps",
+    "this": "it is there in the items of a section and in steps",
+    "group": "it is there where `items.group` is declared, and in steps",
+    "section": "it is there in sections",
+    "selected": "it is there in sections",
+    "strain": "it is there in sections and in a tier's `do`: the tier is found after `let`, `asserts` and `select`",
+    "variant": "it is there in sections: variants are chosen after `let` and `asserts`",
+    "items": "it is there in the templates of `recap` and `replace`",
+    "text": "it is there in the templates of `recap` and `replace`",
+    "removed": "it is there in the `marker` of `evict`",
+    "before": "it is there in the texts of `strain.watch`",
+    "after": "it is there in the texts of `strain.watch`",
+    "each": "it comes with segment sources, in a later version",
+    "args": "it comes with operations, in a later version",
+    "answers": "it comes with operations, in a later version",
+}
+
+
+def check_names(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """Names and parts of names that nothing defines where they are read. What a text tests with `is defined` is left alone."""
+    return fold_looks(looks, lambda look: _iter_look(pack, look))
+
+
+def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
+    order = [section.id for section in look.plan.sections]
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        for path in sorted(text.code.reads):
+            found = _judge(path, text, pack, order)
+            if found is not None and not is_tested(text, path[:1]) and not is_tested(text, path[:2]):
+                yield found
+
+
+def _judge(path: tuple[str, ...], text: Text, pack: Pack, order: Sequence[str]) -> Diagnostic | None:
+    name = path[0]
+    if name not in text.names:
+        return _report_name(name, text, pack)
+    parts = text.names[name]
+    if parts is None or len(path) < 2 or path[1] in parts:
+        return None
+    return _report_part(path, parts, text, order)
+
+
+def _report_name(name: str, text: Text, pack: Pack) -> Diagnostic:
+    span = find_place(text, (name,))
+    if name in _WHERE:
+        help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there", span, help)
+    if any(let.name == name for let in pack.lets):
+        help = "a `let` sees those above it" if text.what.startswith("`let") else "asserts are checked before `let`: write the value out"
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there yet", span, help)
+    return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text.names, pack))
+
+
+def _suggest_name(name: str, known: Names, pack: Pack) -> str:
+    properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
+    if isinstance(properties, dict) and name in properties:
+        return f"did you mean `state.{name}`?"
+    near = suggest(name, known)
+    return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
+
+
+def _report_part(path: Sequence[str], parts: frozenset[str], text: Text, order: Sequence[str]) -> Diagnostic:
+    name, part = path[:2]
+    span = find_place(text, path[:2])
+    if name == "selected":
+        return _report_selected(part, text, order)
+    if name == "variant":
+        known = suggest(part, parts) if parts else "no axis is chosen before it"
+        return Diagnostic("PC0632", f"{text.what} reads `variant.{part}`, and there is no such axis", span, known)
+    if name == "this" and part in ("id", "tokens", "chars", "form"):
+        help = "ids are given after the list is read" if part == "id" else "it is there in steps"
+        return Diagnostic("PC0632", f"{text.what} reads `this.{part}`, which is not there yet", span, help)
+    return Diagnostic("PC0632", f"{text.what} reads `{name}.{part}`; `{name}` has no `{part}`", span, suggest(part, parts))
+
+
+def _report_selected(part: str, text: Text, order: Sequence[str]) -> Diagnostic:
+    span = find_place(text, ("selected", part))
+    if part not in order:
+        return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, which is no section", span, suggest(part, order))
+    where = "fences are made before anything is selected" if "`fence`" in text.what else "move it behind that section"
+    own = text.section is not None and text.section.id == part
+    why = "its own count" if own else f"and `{part}` is selected later"
+    return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, {why}", span, where)

@@ -1,0 +1,25 @@
+"""Sections that are never on."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.looks import Look
+from promptc.check.settled import is_off
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.pack import Pack
+from promptc.model.section import Section
+
+
+def check_never_on(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """Sections whose `when` is constantly false in every combination, `--patch` included."""
+    off: dict[str, Section] = {}
+    on: set[str] = set()
+    for look in looks:
+        for section in look.plan.sections:
+            if is_off(section, pack):
+                off.setdefault(section.id, section)
+            else:
+                on.add(section.id)
+    for name, section in off.items():
+        if name not in on and section.when is not None:
+            message = f"`{name}` is never on: its `when` is false in every combination"
+            yield Diagnostic("PC0643", message, section.when.span, "take the section out, or let a variant or patch switch it on", "note")

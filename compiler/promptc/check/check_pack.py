@@ -1,0 +1,67 @@
+"""All lints over one pack (language.md §12, `check`)."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from promptc.check.check_against import check_against
+from promptc.check.check_bounds import check_bounds
+from promptc.check.check_conflicts import check_conflicts
+from promptc.check.check_dead_steps import check_dead_steps
+from promptc.check.check_fixed_steps import check_fixed_steps
+from promptc.check.check_joints import check_joints
+from promptc.check.check_limit_keys import check_limit_keys
+from promptc.check.check_line_ends import check_line_ends
+from promptc.check.check_long_lists import check_long_lists
+from promptc.check.check_monotony import check_monotony
+from promptc.check.check_names import check_names
+from promptc.check.check_never_on import check_never_on
+from promptc.check.check_state_paths import check_state_paths
+from promptc.check.check_tiers import check_tiers
+from promptc.check.check_totals import check_totals
+from promptc.check.check_unwalked import check_unwalked
+from promptc.check.fold import fold
+from promptc.check.looks import Look, Looks, find_looks
+from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
+from promptc.model.pack import Pack
+
+Rule = Callable[[Pack, Sequence[Look]], Iterator[Diagnostic]]
+
+RULES: tuple[Rule, ...] = (
+    check_fixed_steps,
+    check_bounds,
+    check_totals,
+    check_dead_steps,
+    check_unwalked,
+    check_tiers,
+    check_monotony,
+    check_joints,
+    check_names,
+    check_against,
+    check_state_paths,
+    check_limit_keys,
+    check_long_lists,
+    check_line_ends,
+    check_never_on,
+)
+
+MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
+"""The codes that name what voids the guarantee that a larger total never removes content."""
+
+
+def check_pack(pack: Pack) -> tuple[Diagnostic, ...]:
+    """Every finding about a loaded pack, each once, sorted; what was found while loading is among them. Never raises for what is wrong
+    in the pack: a combination that does not load is a finding."""
+    looks = find_looks(pack)
+    found = [*pack.warnings, *_iter_whole(pack, looks), *check_conflicts(pack)]
+    for rule in RULES:
+        found.extend(rule(pack, looks.loaded))
+    return sort_diagnostics(found)
+
+
+def _iter_whole(pack: Pack, looks: Looks) -> Iterator[Diagnostic]:
+    yield from fold(looks.failed, [look.combination for look in looks.loaded])
+    if looks.looked < looks.count:
+        message = f"looked at {looks.looked} of {looks.count} combinations of variants and tiers: every case alone over the defaults"
+        yield Diagnostic("PC0644", message, pack.manifest.key_span("variants"), "findings that take two cases may be missing", "note")
+    if pack.schema is None:
+        message = "the pack declares no schema of its states: what it reads of them cannot be checked"
+        yield Diagnostic("PC0642", message, pack.manifest.span, "name one: `state: {schema: state.schema.json}`", "note")

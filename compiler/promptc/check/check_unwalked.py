@@ -1,0 +1,32 @@
+"""Ladders that are written down and never walked: the section has no cap, and `truncate` does not name it."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.looks import Look
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.pack import Pack, Plan
+from promptc.model.section import Section
+from promptc.model.step import Continue
+
+
+def check_unwalked(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """Sections whose own `overflow` is walked in no combination. A default ladder is not the author's and is not told."""
+    found: dict[str, Section] = {}
+    walked: set[str] = set()
+    for look in looks:
+        for section in look.plan.sections:
+            if _is_walked(section, look.plan):
+                walked.add(section.id)
+            elif not section.pinned and section.overflow and section.overflow[0].span != section.span:
+                found.setdefault(section.id, section)
+    for name, section in found.items():
+        if name not in walked:
+            message = f"the ladder of `{name}` is never walked: it has no budget, and `truncate` does not name it"
+            yield Diagnostic("PC0612", message, section.overflow[0].span, f"give `{name}` a budget, or name it in `truncate`", "note")
+
+
+def _is_walked(section: Section, plan: Plan) -> bool:
+    budget = section.budget
+    if budget is not None and (budget.cap is not None or budget.grow > 0):
+        return True
+    return any(isinstance(step, Continue) and step.section == section.id for step in plan.truncate)

@@ -1,0 +1,171 @@
+"""Every expression and template of a plan, with what it may read (language.md §3, Names)."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from promptc.diag.span import Span
+from promptc.model.pack import Assign, Band, Pack, Plan
+from promptc.model.section import Fence, Items, Section
+from promptc.model.step import Evict, Lower, Ranked, Recap, Replace, Step, Trim
+from promptc.model.tiers import list_steps
+from promptc.template.load_expression import Expression
+from promptc.template.load_template import Template
+
+Names = Mapping[str, frozenset[str] | None]
+"""The names that may be read; for each its parts, or None where the state or an expression decides them."""
+
+_SECTION = frozenset({"id", "title", "role"})
+_STRAIN = frozenset({"tier", "index", "percent"})
+_READ = frozenset({"number", "anchor", "kept"})
+_ITEM = _READ | {"id"}
+_STEP = _ITEM | {"tokens", "chars", "form"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """An expression or template as it is used: what the author calls it, the names it sees, and the section it belongs to."""
+
+    what: str
+    code: Expression | Template
+    names: Names
+    section: Section | None = None
+
+
+def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
+    """All texts that a render of `plan`, with so many tiers in force, may evaluate; those of the pack as a whole first."""
+    yield from _iter_pack(pack)
+    names = _list_bound(pack)
+    steps = list_steps(pack.strain.tiers[:tiers])[0] if pack.strain is not None else ()
+    earlier: list[str] = []
+    for section in plan.sections:
+        seen = {**names, "strain": _STRAIN, "selected": frozenset(earlier), "section": _SECTION}
+        yield from _iter_section(section, seen)
+        for step in (*section.overflow, *(one for one in (*plan.truncate, *steps) if one.section == section.id)):
+            yield from _iter_step(step, section, seen)
+        earlier.append(section.id)
+
+
+def find_place(text: Text, path: Sequence[str]) -> Span:
+    """Where `path` is first read: the line of a template file, else the place of the expression or inline text in the manifest."""
+    code = text.code
+    if isinstance(code, Expression):
+        return code.span
+    parts = rf"\b{re.escape(path[0])}" + "".join(_spell(part) for part in path[1:])
+    found = re.search(parts + r"\b", code.text)
+    return code.place.find_span("", code.text, code.text.count("\n", 0, found.start()) + 1 if found else 1)
+
+
+def is_tested(text: Text, path: Sequence[str]) -> bool:
+    """True when the text itself provides for `path` not being there: `is defined`, or a default."""
+    parts = rf"\b{re.escape(path[0])}" + "".join(_spell(part) for part in path[1:])
+    return re.search(parts + r"\s*(is\s+(not\s+)?(un)?defined\b|\|\s*(default|d)\b)", text.code.text) is not None
+
+
+def _spell(part: str) -> str:
+    name = re.escape(part)
+    return rf"(?:\s*\.\s*{name}|\s*\[\s*['\"]{name}['\"]\s*\])"
+
+
+def _list_bound(pack: Pack) -> dict[str, frozenset[str] | None]:
+    names: dict[str, frozenset[str] | None] = {"state": None, **dict.fromkeys(let.name for let in pack.lets)}
+    return {**names, "variant": frozenset(axis.name for axis in pack.axes)}
+
+
+def _iter_pack(pack: Pack) -> Iterator[Text]:
+    names: dict[str, frozenset[str] | None] = {"state": None}
+    for one in pack.asserts:
+        yield Text("`that` of an assert", one.that, names)
+        yield Text("`else` of an assert", one.otherwise, names)
+    for let in pack.lets:
+        value = let.value.value if isinstance(let.value, Band | Assign) else let.value
+        yield Text(f"`let.{let.name}`", value, dict(names))
+        names[let.name] = None
+    for place, axis in enumerate(pack.axes):
+        earlier = frozenset(other.name for other in pack.axes[:place])
+        yield Text(f"`select` of `{axis.name}`", axis.select, {**names, "variant": earlier})
+    yield from _iter_strain(pack)
+
+
+def _iter_strain(pack: Pack) -> Iterator[Text]:
+    if pack.strain is None:
+        return
+    names = _list_bound(pack)
+    if pack.strain.previous is not None:
+        yield Text("`strain.previous`", pack.strain.previous, names)
+    for name, template in pack.strain.watch:
+        yield Text(f"`strain.watch.{name}`", template, {**names, "before": None, "after": None})
+
+
+def _iter_section(section: Section, names: Names) -> Iterator[Text]:
+    yield from _make(section, names, ("when", section.when), ("header", section.header))
+    yield from _make(section, names, ("the text", section.text))
+    yield from _iter_fence(section.fence, section, {**names, "selected": frozenset()})
+    if section.items is not None:
+        yield from _iter_items(section.items, section, names)
+
+
+def _iter_fence(fence: Fence | None, section: Section, names: Names) -> Iterator[Text]:
+    if fence is not None:
+        yield from _make(section, names, ("fence", fence.open), ("fence", fence.close))
+
+
+def _iter_items(items: Items, section: Section, names: Names) -> Iterator[Text]:
+    window, group = items.window, items.group
+    last = window.last if window is not None and not isinstance(window.last, int) else None
+    yield from _make(section, names, ("items.from", items.source), ("window.last", last))
+    yield from _iter_reading(items, section, names)
+    arranged = {**names, "item": None, "this": _ITEM}
+    yield from _make(section, arranged, ("items.id", items.id), *(("sort", key.by) for key in items.sort))
+    yield from _make(section, arranged, ("dedupe.by", items.dedupe.by if items.dedupe else None))
+    yield from _make(section, arranged, ("limit_per.by", items.limit_per.by if items.limit_per else None))
+    yield from _make(section, arranged, ("group.by", group.by if group else None))
+    yield from _make(section, {**names, "group": None}, ("group.header", group.header if group else None))
+    shown: Names = {**arranged, "group": None} if group is not None else arranged
+    yield from _make(section, shown, ("tally", items.tally), *(("the text of an item", form) for form in items.forms))
+    message = items.message
+    if message is not None:
+        yield from _make(section, shown, ("message.role", message.role), ("message.content", message.content))
+    yield from _make(section, shown, ("trim_each.marker", items.trim_each.marker if items.trim_each else None))
+    yield from _iter_fence(items.fence, section, shown)
+
+
+def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Text]:
+    """What is evaluated while the list is read, before items have their ids."""
+    read = {**names, "item": None, "this": _READ}
+    yield from _make(section, read, ("items.where", items.where), ("items.number", items.number))
+    if items.anchors is not None:
+        yield from _make(section, read, ("anchors.where", items.anchors.where))
+        yield from _make(section, names, ("anchors.last", items.anchors.last))
+    for matches in items.keep:
+        yield from _make(section, read, ("keep.where", matches.where))
+        yield from _make(section, names, ("keep.last", matches.last))
+
+
+def _iter_step(step: Step, section: Section, names: Names) -> Iterator[Text]:
+    each = {**names, "item": None, "this": _STEP, "group": None}
+    label = step.label
+    if isinstance(step, Ranked):
+        yield from _make_step(section, each, label, *step.order, step.by)
+    if isinstance(step, Evict):
+        yield from _make_step(section, {**names, "removed": None}, label, step.marker)
+    if isinstance(step, Trim):
+        yield from _make_step(section, names, label, step.marker)
+    if isinstance(step, Lower):
+        yield from _make_step(section, each, label, step.by)
+    if isinstance(step, Recap):
+        yield from _make_step(section, each, label, step.where)
+    if isinstance(step, Recap | Replace):
+        yield from _make_step(section, {**names, "items": None, "text": None}, label, step.template)
+
+
+def _make(section: Section, names: Names, *codes: tuple[str, Expression | Template | None]) -> Iterator[Text]:
+    for key, code in codes:
+        if code is not None:
+            yield Text(f"{key if ' ' in key else f'`{key}`'} of `{section.id}`", code, names, section)
+
+
+def _make_step(section: Section, names: Names, label: str, *codes: Expression | Template | None) -> Iterator[Text]:
+    for code in codes:
+        if code is not None:
+            yield Text(f"`{label}`", code, names, section)
