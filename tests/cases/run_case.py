@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import promptc
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
-from tests.cases.case import ROOT, Case, read_state, state_path
+from tests.cases.case import ROOT, Case, load_cases, read_state, state_path
 from tests.cases.given import given
 
 
@@ -49,17 +50,20 @@ def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Ou
     """The case's outcome, run from `root`, a copy of the project or the project itself; `state` in place of its own."""
     with given(case, root) as there, contextlib.chdir(there):
         try:
-            return _render(case, read_state(case) if state is None else state)
+            return _check(case) if case.is_check else _render(case, read_state(case) if state is None else state)
         except PromptcError as error:
             report = getattr(error, "report", None)
             return Outcome(error.exit_code, None, None, None, report, error.diagnostics)
 
 
+@cache
+def run_once(name: str) -> Outcome:
+    """The outcome of the case of that name, run once for all tests that only look at it."""
+    return run_case(next(case for case in load_cases() if case.name == name))
+
+
 def _render(case: Case, raw: bytes) -> Outcome:
     pack = promptc.load(case.pack)
-    if case.is_check:
-        found = promptc.check(pack)
-        return Outcome(1 if found else 0, None, None, None, None, found)
     flags = case.flags
     axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
     call = case.given.get("call")
@@ -76,6 +80,13 @@ def _render(case: Case, raw: bytes) -> Outcome:
     text = prompt.text if is_text else None
     messages = None if is_text else tuple(prompt.messages)
     return Outcome(0, text, messages, prompt.tokens, prompt.report, prompt.warnings)
+
+
+def _check(case: Case) -> Outcome:
+    from promptc.check.check_pack import check_pack
+
+    found = check_pack(promptc.load(case.pack).model)
+    return Outcome(1 if found else 0, None, None, None, None, found)
 
 
 def _state_name(case: Case) -> str:

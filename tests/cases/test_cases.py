@@ -1,33 +1,27 @@
 """Every case holds what it expects, equals its goldens byte for byte, and adds up."""
 
 import difflib
-from functools import cache
 
 import pytest
 
 from tests.cases.case import Case, load_cases
 from tests.cases.check_expect import check_expect
 from tests.cases.check_receipt import check_receipt
-from tests.cases.run_case import Outcome, run_case
+from tests.cases.run_case import run_once
 
 CASES = load_cases()
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
-@cache
-def _run(name: str) -> Outcome:
-    return run_case(next(case for case in CASES if case.name == name))
-
-
 @each_case
 def test_what_is_expected_holds(case: Case) -> None:
-    broken = check_expect(case, _run(case.name))
+    broken = check_expect(case, run_once(case.name))
     assert not broken, "\n".join(broken)
 
 
 @each_case
 def test_goldens_are_equal(case: Case) -> None:
-    outcome = _run(case.name)
+    outcome = run_once(case.name)
     for kind in case.golden:
         path = case.golden_path(kind)
         assert path.is_file(), f"{path} is missing: read what the case gives, then python tools/accept_goldens.py {case.name}"
@@ -38,7 +32,7 @@ def test_goldens_are_equal(case: Case) -> None:
 
 @each_case
 def test_the_account_adds_up(case: Case) -> None:
-    broken = check_receipt(_run(case.name))
+    broken = check_receipt(run_once(case.name))
     assert not broken, "\n".join(broken)
 
 

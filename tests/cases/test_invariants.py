@@ -6,24 +6,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cases.case import ROOT, Case, load_cases, read_state
-from tests.cases.run_case import Outcome, run_case
+from tests.cases.run_case import run_case, run_once
 
 CASES = load_cases()
 GOOD = [case for case in CASES if case.exit == 0 and not case.is_check]
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_good_case = pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
-
-
-@cache
-def _first(name: str) -> Outcome:
-    return run_case(next(case for case in CASES if case.name == name))
 
 
 @pytest.fixture(scope="session")
@@ -66,23 +60,23 @@ def _run_elsewhere(seed: str) -> dict[str, str]:
 
 @each_case
 def test_rendered_twice(case: Case) -> None:
-    assert run_case(case) == _first(case.name)
+    assert run_case(case) == run_once(case.name)
 
 
 @each_case
 def test_other_hash_seeds_and_folder(case: Case, other_processes: list[dict[str, str]]) -> None:
-    assert [digests[case.name] for digests in other_processes] == [_first(case.name).digest] * 2
+    assert [digests[case.name] for digests in other_processes] == [run_once(case.name).digest] * 2
 
 
 @each_good_case
 def test_shuffled_keys(case: Case) -> None:
     shuffled = json.dumps(_reverse_keys(json.loads(read_state(case)))).encode()
-    assert run_case(case, state=shuffled).digest == _first(case.name).digest
+    assert run_case(case, state=shuffled).digest == run_once(case.name).digest
 
 
 @each_good_case
 def test_line_ends_and_place_of_the_pack(case: Case, crlf_copy: Path) -> None:
-    assert run_case(case, root=crlf_copy, state=read_state(case)).digest == _first(case.name).digest
+    assert run_case(case, root=crlf_copy, state=read_state(case)).digest == run_once(case.name).digest
 
 
 def _reverse_keys(value: Any) -> Any:

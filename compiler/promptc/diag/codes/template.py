@@ -164,14 +164,6 @@ TEMPLATE_CODES: tuple[Code, ...] = (
         "Write times as `2026-11-22T18:30:00Z`.",
     ),
     Code(
-        "PC0423",
-        "error",
-        "nothing counts tokens here",
-        "The template is run in a place that has no token counter.",
-        "{{ state.text | tokens }} in the message of an assert",
-        "Use `| length`, which counts characters.",
-    ),
-    Code(
         "PC0424",
         "error",
         "wrong arguments",

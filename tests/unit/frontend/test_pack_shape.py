@@ -1,0 +1,345 @@
+"""One finding for one mistake in a manifest, at the key or value that is wrong, with what would mend it."""
+
+from pathlib import Path
+
+import pytest
+
+from promptc.frontend.schema_check import check_pack_shape, check_section_shape
+from promptc.frontend.yaml_io import load_yaml
+from tests.unit.frontend.manifests import LEAST, WHOLE
+
+
+def check(text):
+    return check_pack_shape(load_yaml(text.encode(), "pack.yaml", Path()))
+
+
+def found_in(text):
+    (found,) = check(text)
+    return found
+
+
+def in_section(keys):
+    """A pack with one section `main` of the given keys, which begin at line 8, column 5."""
+    return LEAST.replace('  - {id: input, text: "{{ state.input }}"}', f"  - id: main\n    {keys}").strip() + "\n"
+
+
+def with_key(lines):
+    return f"{LEAST.strip()}\n{lines}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message", "help", "place"),
+    [
+        (with_key("outptu: {}"), "PC0201", "unknown key `outptu`", "did you mean `output`?", (8, 1)),
+        (in_section("budgt: 3\n    text: x"), "PC0201", "unknown key `budgt` in section `main`", "did you mean `budget`?", (8, 5)),
+        (
+            in_section("items: {from: state.x, text: a, window: {lats: 3}}"),
+            "PC0201",
+            "unknown key `lats` in `window` of `items` of section `main`",
+            "did you mean `last`?",
+            (8, 46),
+        ),
+        (
+            in_section("items: {from: state.x, txt: a}"),
+            "PC0201",
+            "unknown key `txt` in `items` of section `main`",
+            "did you mean `text`?",
+            (8, 28),
+        ),
+        (
+            with_key("variants: {mood: {select: state.m, cases: {calm: {strain: {}}}}}"),
+            "PC0201",
+            "unknown key `strain` in case `calm` of axis `mood`",
+            "known: `budget`, `output`, `response`, `sections`, `tools`, `truncate`, `use`",
+            (8, 51),
+        ),
+        (
+            with_key("strain: {tiers: [{name: low, at: 0, budget: 3}]}"),
+            "PC0201",
+            "unknown key `budget` in tier `low`",
+            "known: `do`, `leave`, `output`, `response`, `sections`, `tools`, `truncate`, `use`",
+            (8, 37),
+        ),
+        (
+            with_key("patches: {p: {sections: {q: {itms: {}}}}}"),
+            "PC0201",
+            "unknown key `itms` in section `q` of patch `p`",
+            "did you mean `items`?",
+            (8, 30),
+        ),
+        (
+            LEAST.replace("budget: 100\n", ""),
+            "PC0202",
+            "the manifest lacks the key `budget`",
+            "write `budget: 8000`, or `{context, reserve}`",
+            (2, 1),
+        ),
+        (in_section("items: {text: a}"), "PC0202", "`items` of section `main` lacks the key `from`", "", (8, 12)),
+        (LEAST.replace("id: input, ", ""), "PC0202", "section number 1 lacks the key `id`", "", (8, 5)),
+        (
+            with_key("truncate: [{drop: {}}]"),
+            "PC0202",
+            "`drop` of step 1 of `truncate` lacks the key `section`",
+            "outside a section's own `overflow`, a step names its `section`",
+            (8, 19),
+        ),
+        (
+            with_key("strain: {tiers: [{name: low, at: 0, do: [{trim: {section: input, at: word}}]}]}"),
+            "PC0202",
+            "`trim` of step 1 of `do` of tier `low` lacks the key `to`",
+            "",
+            (8, 49),
+        ),
+        (
+            in_section("text: x\n    pinned: yes"),
+            "PC0203",
+            "`pinned` of section `main` must be true or false, not `yes`",
+            "write `true`",
+            (9, 13),
+        ),
+        (
+            LEAST.replace("1.0.0", "1.10"),
+            "PC0203",
+            "`version` must be a version of three numbers, such as 1.0.0, not 1.10",
+            'quote it, with three numbers: `"1.10.0"`',
+            (4, 10),
+        ),
+        (
+            in_section("text: 12"),
+            "PC0203",
+            "`text` of section `main` must be a text (an inline template), not 12",
+            'quote it: `"12"`',
+            (8, 11),
+        ),
+        (
+            in_section("text: x\n    header:"),
+            "PC0203",
+            "`header` of section `main` must be a text (an inline template), not null",
+            "",
+            (9, 12),
+        ),
+        (
+            with_key('output: {warn: {chars: "20"}}'),
+            "PC0203",
+            "`chars` of `warn` of `output` must be a whole number from 1, not `20`",
+            "write it without quotes: `20`",
+            (8, 24),
+        ),
+        (
+            in_section("text: x\n    budget: [1]"),
+            "PC0203",
+            "`budget` of section `main` must be a size, or {min, max, grow, over}, not a list",
+            "",
+            (9, 13),
+        ),
+        (
+            LEAST.replace("- {id: input", "input: {title: x"),
+            "PC0203",
+            "`sections` must be a list of sections (a mapping by id only with `extends`), not a mapping",
+            "",
+            (8, 3),
+        ),
+        ("- a\n", "PC0203", "a manifest is a mapping of keys, not a list", "begin with `promptc: 1`", (1, 1)),
+        (
+            in_section("text: x\n    role: sytem"),
+            "PC0204",
+            "`role` of section `main` must be `system`, `developer`, `user` or `assistant`, not `sytem`",
+            "did you mean `system`?",
+            (9, 11),
+        ),
+        (
+            in_section("text: x\n    overflow: [{trim: {at: sentance}}]"),
+            "PC0204",
+            "`at` of `trim` of step 1 of `overflow` of section `main` must be "
+            "`paragraph`, `sentence`, `line`, `word` or `token`, not `sentance`",
+            "did you mean `sentence`?",
+            (9, 28),
+        ),
+        (
+            LEAST.replace("id: input", "id: Input-1"),
+            "PC0205",
+            "`id` of section `Input-1` must be an id: lower-case letters, digits and `_`, beginning with a letter, not `Input-1`",
+            "",
+            (8, 10),
+        ),
+        (
+            with_key("let: {Hot: 1}"),
+            "PC0205",
+            "the key `Hot` must be an id: lower-case letters, digits and `_`, beginning with a letter, not `Hot`",
+            "",
+            (8, 7),
+        ),
+        (LEAST.replace("budget: 100", "budget: -5"), "PC0206", "`budget` must be at least 1, not -5", "", (6, 9)),
+        (with_key("strain: {tiers: [{name: low, at: 1.5}]}"), "PC0206", "`at` of tier `low` must be at most 1, not 1.5", "", (8, 34)),
+        (
+            in_section("text: x\n    template: y.md"),
+            "PC0207",
+            "section `main` takes exactly one of `template`, `text` and `items`, and has `text` and `template`",
+            "keep one of them",
+            (9, 5),
+        ),
+        (
+            in_section("title: x"),
+            "PC0207",
+            "section `main` takes exactly one of `template`, `text` and `items`, and has none of them",
+            "give one of them",
+            (7, 5),
+        ),
+        (
+            in_section("items: {from: state.x, text: a, forms: [b]}"),
+            "PC0207",
+            "`items` of section `main` takes exactly one of `text`, `template`, `forms` and `message`, and has `text` and `forms`",
+            "keep one of them",
+            (8, 37),
+        ),
+        (
+            in_section("text: x\n    overflow: [{trim: {to: 3, floor: 4}}]"),
+            "PC0207",
+            "`trim` of step 1 of `overflow` of section `main` takes at most one of `to` and `floor`, and has `to` and `floor`",
+            "keep one of them",
+            (9, 31),
+        ),
+        (
+            in_section("text: x\n    overflow: [{evict: {by: a, order: [b]}}]"),
+            "PC0207",
+            "`evict` of step 1 of `overflow` of section `main` takes at most one of `order` and `by`, and has `by` and `order`",
+            "keep one of them",
+            (9, 32),
+        ),
+        (
+            in_section("text: x\n    before: y"),
+            "PC0207",
+            "section `main` takes no `before` or `after`, for its place in the list decides, and has `before`",
+            "remove it",
+            (9, 5),
+        ),
+        (
+            in_section("text: x\n    budget: {chars: 3, max: 4}"),
+            "PC0207",
+            "`budget` of section `main` takes one of `tokens`, `chars`, or `min`, `max` and `grow`, and has `chars` and `max`",
+            "keep one of them",
+            (9, 24),
+        ),
+        (
+            in_section("text: x\n    when: [state.a]"),
+            "PC0208",
+            "`when` of section `main` must be an expression, not a list",
+            'quote a Jinja list or mapping: `"[…]"`, `"{…}"`',
+            (9, 11),
+        ),
+        (
+            with_key("let: {a: {b: c}}"),
+            "PC0208",
+            "let `a` must be an expression, {band, of} or {assign, of}, not a mapping",
+            'quote a Jinja list or mapping: `"[…]"`, `"{…}"`',
+            (8, 10),
+        ),
+        (
+            in_section("items: {from: [1], text: a}"),
+            "PC0208",
+            "`from` of `items` of section `main` must be an expression, {segments: …} or {retrieve: …}, not a list",
+            'quote a Jinja list or mapping: `"[…]"`, `"{…}"`',
+            (8, 19),
+        ),
+        (
+            in_section("text: x\n    title: ''"),
+            "PC0209",
+            "`title` of section `main` must have at least 1 character, and has 0",
+            "",
+            (9, 12),
+        ),
+        (with_key("strain: {tiers: []}"), "PC0209", "`tiers` of `strain` must have at least 1 element, and has 0", "", (8, 17)),
+        (
+            in_section("text: x\n    overflow: [{evct: {}}]"),
+            "PC0210",
+            "`evct` is no step in step 1 of `overflow` of section `main`",
+            "did you mean `evict`?",
+            (9, 17),
+        ),
+        (
+            in_section("text: x\n    overflow: [{trim: {}, drop: {}}]"),
+            "PC0210",
+            "step 1 of `overflow` of section `main` has 2 keys, `trim` and `drop`; it takes one",
+            "begin each step with its own `-`",
+            (9, 27),
+        ),
+        (
+            with_key("strain: {tiers: [{name: low, at: 0, do: [{evict: {section: input}}]}]}"),
+            "PC0210",
+            "`evict` is no step in step 1 of `do` of tier `low`",
+            "known: `drop`, `fail`, `recap`, `replace`, `trim`, `use`",
+            (8, 43),
+        ),
+        (
+            LEAST.replace("promptc: 1", "promptc: 2"),
+            "PC0211",
+            "the pack is written in version 2 of the language; this promptc reads version 1",
+            "",
+            (2, 10),
+        ),
+    ],
+)
+def test_a_mistake_is_one_finding(text, code, message, help, place):
+    found = found_in(text)
+    assert (found.code, found.message, found.help) == (code, message, help)
+    assert (found.span.line, found.span.column) == place
+
+
+def test_a_step_without_settings_is_told_how_it_is_written():
+    found = found_in(in_section("text: x\n    overflow: [drop]"))
+    assert found.help == "write `drop: {}`"
+
+
+def test_an_unknown_step_elsewhere_lists_what_there_is():
+    (found,) = check(in_section("text: x\n    overflow: [{use: short}]"))
+    assert found.code == "PC0210"
+
+
+def test_findings_are_in_the_order_of_the_file():
+    found = check(with_key("outptu: {}").replace("budget: 100", "budget: -5").replace("1.0.0", "x"))
+    assert [one.span.line for one in found] == [3, 5, 8]
+
+
+def test_every_key_of_the_whole_language_is_checked():
+    """Misspelling any key of a manifest that uses them all is found, at that key."""
+    node = load_yaml(WHOLE.encode(), "pack.yaml", Path())
+    lines = WHOLE.split("\n")
+    for span in _iter_keys(node):
+        line = lines[span.line - 1]
+        broken = f"{line[: span.column - 1]}zq_{line[span.column - 1 :]}"
+        found = check("\n".join([*lines[: span.line - 1], broken, *lines[span.line :]]))
+        assert found, f"{span}: {broken}"
+
+
+FREE = (
+    "caps",
+    "of",
+    "cases",
+    "defaults",
+    "args",
+    "let",
+    "patches",
+    "variants",
+    "stores",
+    "indexes",
+    "operations",
+    "asks",
+    "sections",
+    "watch",
+)
+
+
+def _iter_keys(node, around=""):
+    if isinstance(node.value, tuple):
+        for inner in node.value:
+            yield from _iter_keys(inner, around)
+    for key, inner in node.items():
+        if around not in FREE:
+            yield node.key_span(key)
+        yield from _iter_keys(inner, key)
+
+
+def test_an_effective_section_is_whole():
+    node = load_yaml(b"{id: a, items: {from: state.x, window: {min: 3}, text: b}, before: c}", "pack.yaml", Path())
+    (found,) = check_section_shape(node)
+    assert found.message == "`window` of `items` lacks the key `last`"
