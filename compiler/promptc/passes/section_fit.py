@@ -306,9 +306,13 @@ class SectionFit:
         undo.append(partial(setattr, self, "_marker", self._marker))
         self._marker = text
         for lane in self._lanes:
-            if lane.marker is not None:
+            if lane.marker is not None and text:
                 lane.tape.rewrite(lane.marker, text)
-            else:
+            elif lane.marker is not None:
+                lane.tape.remove(lane.marker)
+                undo.append(partial(setattr, lane, "marker", lane.marker))
+                lane.marker = None
+            elif text:
                 cell = Cell(text, lane.part, "marker", message=self._message())
                 lane.tape.insert(cell, lane.header or lane.open or self._before_first(lane))
                 lane.marker = cell

@@ -7,7 +7,7 @@ from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks
 from promptc.text.guard import Guard
 
-_Ranked = list[tuple[str, list[Block]]]
+_Bundle = Sequence[Block]
 
 
 def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
@@ -20,24 +20,34 @@ def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard)
         text = marker.render({**scope.names, "removed": removed}) if marker is not None else ""
         return guard.guard(" ".join(text.split()))[0]
 
-    def act(entries: Sequence[Entry], why: str) -> Act:
-        edits = tuple(Edit(entry, None) for entry in entries)
+    def act(standing: Sequence[Block], why: str) -> Act:
+        edits = tuple(Edit(entry, None) for block in standing for entry in block)
         return Act(edits, why, marker=render_marker if marker is not None else None, warn=step.warn)
 
     ordinal = {id(block[0]): place for place, block in enumerate(blocks)}
-    skipped: _Ranked = []
-    classes: _Ranked = [*iter_classes(step, blocks, scope), ("a recap, after all others", [[entry] for entry in made])]
-    for why, ranked in classes:
-        for bundle in _bundle(ranked, step.step, ordinal if is_group else None):
-            alive = [block for block in bundle if block[0].is_alive]
-            if alive and _leaves(fit, len(alive), step.floor, is_group):
-                yield act([entry for block in alive for entry in block], why)
-            if len(bundle) > 1 and any(block[0].is_alive for block in bundle):
-                skipped.append((why, list(bundle)))
-    for why, ranked in skipped:
-        for block in ranked:
-            if block[0].is_alive and _leaves(fit, 1, step.floor, is_group):
-                yield act(list(block), f"{why}; one by one, no whole block is left")
+    skipped: list[tuple[str, _Bundle]] = []
+    classes: list[tuple[str, Iterator[_Bundle]]] = [
+        (why, _bundle(ranked, step.step, ordinal if is_group else None)) for why, ranked in iter_classes(step, blocks, scope)
+    ]
+    classes.append(("a recap, after all others", ([[entry]] for entry in made)))
+    for why, bundles in classes:
+        for bundle in bundles:
+            standing = _find_standing(bundle)
+            if standing and _leaves(fit, standing, step.floor, is_group):
+                yield act(standing, why)
+            if len(bundle) > 1:
+                skipped.append((why, bundle))
+    for why, bundle in skipped:
+        for block in bundle:
+            standing = _find_standing([block])
+            if standing and _leaves(fit, standing, step.floor, is_group):
+                yield act(standing, f"{why}; one by one, no whole block is left")
+
+
+def _find_standing(blocks: Sequence[Block]) -> list[list[Entry]]:
+    """What still stands of the blocks: another step may have taken some since this one began."""
+    standing = ([entry for entry in block if entry.is_alive] for block in blocks)
+    return [block for block in standing if block]
 
 
 def _find_blocks(fit: SectionFit, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
@@ -47,7 +57,7 @@ def _find_blocks(fit: SectionFit, is_group: bool) -> tuple[list[list[Entry]], li
     return [block for block in blocks if not any(entry.item.kept for entry in block)], made
 
 
-def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) -> Iterator[Sequence[Block]]:
+def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) -> Iterator[_Bundle]:
     if step == 1:
         for block in ranked:
             yield (block,)
@@ -60,8 +70,10 @@ def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) 
     yield from bundles.values()
 
 
-def _leaves(fit: SectionFit, blocks: int, floor: int, is_group: bool) -> bool:
+def _leaves(fit: SectionFit, going: Sequence[Block], floor: int, is_group: bool) -> bool:
+    """True when enough items (groups) stay without `going`; a message and its tool's result are one block but two items."""
     if not floor:
         return True
-    standing = fit.count_runs if is_group else fit.count_alive
-    return standing - blocks >= floor
+    if is_group:
+        return fit.count_runs - len(going) >= floor
+    return fit.count_alive - sum(map(len, going)) >= floor

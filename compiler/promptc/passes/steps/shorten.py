@@ -18,7 +18,7 @@ def iter_shortenings(step: Shorten, fit: SectionFit, scope: StepScope, render_fo
         for form in range(1, forms):
             for block in ranked:
                 entry = block[0]
-                if not entry.is_alive or entry.form >= form:
+                if not entry.is_alive or entry.kept is not None or entry.form >= form:
                     continue
                 item = render_form(entry.item, form)
                 edit = Edit(entry, item.text if item is not None else None, item=item, form=form)

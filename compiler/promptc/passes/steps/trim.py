@@ -31,7 +31,7 @@ def _iter_entry(step: Trim, fit: SectionFit, entry: Entry, why: str, marker: str
         return
     last: Act | None = None
     for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter):
-        if entry.kept is not None and cut.kept >= entry.kept:
+        if _is_past(entry, cut):
             continue
         if step.to is None:
             if step.floor is not None and _is_under(cut, step, fit, total):
@@ -44,6 +44,11 @@ def _iter_entry(step: Trim, fit: SectionFit, entry: Entry, why: str, marker: str
             return
     if last is not None:
         yield last
+
+
+def _is_past(entry: Entry, cut: Cut) -> bool:
+    """True when the entry has been cut as short already, or is gone: another step may have come in between."""
+    return not entry.is_alive or (entry.kept is not None and cut.kept >= entry.kept)
 
 
 def _is_under(cut: Cut, step: Trim, fit: SectionFit, total: int) -> bool:

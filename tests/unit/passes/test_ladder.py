@@ -1,0 +1,56 @@
+"""Ladders whose steps meet on one item."""
+
+import pytest
+
+from tests.property.drawing.packs import Drawn
+from tests.property.load_drawn import load_drawn
+
+
+def _compile(tmp_path, state, total, truncate, section):
+    manifest = {
+        "promptc": 1,
+        "name": "met",
+        "version": "1.0.0",
+        "tokenizer": "cl100k_base",
+        "budget": 1000,
+        "sections": [{"id": "one", **section}],
+        "truncate": truncate,
+    }
+    return load_drawn(Drawn(manifest, state), tmp_path).compile(state, budget=total)
+
+
+@pytest.mark.parametrize("total", range(1, 30))
+def test_a_trim_goes_on_although_its_item_went(tmp_path, total):
+    """The section's own ladder stops inside an item, `truncate` removes that item and goes on with the ladder."""
+    state = {"list": [{"text": "One. Two. Three. Four. Five.", "level": 1}, {"text": "Six. Seven. Eight.", "level": 0}]}
+    items = {"from": "state.list", "text": "{{ item.text }}"}
+    truncate = [{"lower": {"section": "one", "by": "item.level"}}, "one"]
+    section = {"items": items, "budget": 14, "overflow": [{"trim": {}}]}
+    outcome = _compile(tmp_path, state, total, truncate, section)
+    assert (outcome.tokens or 0) <= total
+
+
+def test_groups_are_evicted_by_steps_beside_a_recap(tmp_path):
+    state = {"list": [{"ref": "x"}, {"ref": "y"}, {"ref": "y"}]}
+    items = {"from": "state.list", "text": "some words", "group": {"by": "item.ref", "header": "{{ group }}"}}
+    overflow = [{"recap": {"template": "cue.md", "older": 0.5}}, {"evict": {"step": 2, "whole": "group"}}]
+    outcome = _compile(tmp_path, state, 3, ["one"], {"items": items, "overflow": overflow})
+    assert outcome.emitted.text in ("", "x\n…\n")
+
+
+def test_a_group_goes_whole_after_its_first_item_went(tmp_path):
+    state = {"list": [{"ref": "x", "level": 2}, {"ref": "x", "level": 0}, {"ref": "x", "level": 0}]}
+    items = {"from": "state.list", "text": "some words", "group": {"by": "item.ref"}}
+    overflow = [{"lower": {"by": "item.level"}}, {"evict": {"whole": "group"}}]
+    outcome = _compile(tmp_path, state, 1, ["one"], {"items": items, "overflow": overflow})
+    assert outcome.emitted.text == ""
+
+
+def test_a_floor_counts_items_also_where_messages_go_in_pairs(tmp_path):
+    use = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
+    told = {"type": "tool_result", "tool_use_id": "a", "content": "seen"}
+    turns = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [told]}, {"role": "user", "content": "well"}]
+    message = {"role": "item.role", "content": "item.content", "parts": ["text", "tool_use", "tool_result"]}
+    section = {"items": {"from": "state.turns", "message": message}, "overflow": [{"evict": {"floor": 2}}]}
+    outcome = _compile(tmp_path, {"turns": turns}, 1, ["one"], section)
+    assert [entry.item.id for entry in outcome.fitted.fits["one"].alive] == ["0", "1"]
