@@ -49,7 +49,7 @@ prove: $(VENV)/dev.stamp  ## the properties at full size (SEED=n repeats a run)
 	$(PY) -m pytest -q -s tests/property --prove --prove-seed=$(SEED) --hypothesis-seed=$(SEED)
 
 accept: $(VENV)/dev.stamp  ## write the goldens from what the compiler makes now; read the diff before you commit it
-	$(PY) -m pytest -q --accept tests/cases tests/cli tests/contract
+	$(PY) -m pytest -q --accept tests/cases tests/cli tests/contract/test_readme.py
 
 codes: $(VENV)/dev.stamp  ## write docs/codes.md from the table of codes
 	$(PY) tools/make_codes_doc.py
