@@ -19,6 +19,9 @@ SHARED = ("promptc", "name", "version", "extends")
 FIXED = ("id",)
 LADDER = ("trim", "evict", "shorten", "lower", "recap", "replace", "drop", "fail")
 TIER = ("trim", "recap", "replace", "drop", "fail")
+LISTED = frozenset("pack section_parts assert tier boost sort_key one_sort_key inline_form message_group edit kept ladder_step".split())
+"""What varies by nature, or stands only in lists, which are replaced whole."""
+
 SECTION: Schema = {"description": "The section it is about.", "examples": ["retrieval"], "$ref": REF + "id"}
 USE: Schema = {"description": "A patch that is applied, and selects again.", "examples": ["short"], "$ref": REF + "id"}
 
@@ -47,21 +50,7 @@ def _is_made(name: str) -> bool:
 
 
 def _is_parted(name: str) -> bool:
-    """What varies by nature, or stands only in lists, which are replaced whole."""
-    return name in (
-        *LADDER,
-        "ladder_step",
-        "pack",
-        "section_parts",
-        "assert",
-        "tier",
-        "boost",
-        "sort_key",
-        "inline_form",
-        "message_group",
-        "edit",
-        "kept",
-    )
+    return name in LADDER or name in LISTED
 
 
 def _has_parts(name: str, written: dict[str, Schema]) -> bool:

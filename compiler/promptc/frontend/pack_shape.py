@@ -21,6 +21,9 @@ _NAMED = {
     "operations": "operation",
     "cases": "case",
 }
+_SILENT = ("sections", "cases", "tiers")
+"""Keys that go without saying between what stands under them and what they stand in."""
+
 _STEPS = ("overflow", "truncate", "do")
 _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _EMPTY = ("minLength", "minItems", "minProperties", "maxItems", "maxLength")
@@ -173,7 +176,7 @@ def name_place(path: Path, root: Node) -> str:
     """What a value is called, such as "`window` of `items` of section `recent`" or "step 2 of `overflow`"; nothing for the root."""
     parts: list[str] = []
     for stop in range(len(path), 0, -1):
-        part, named = _name_step(path[:stop], root)
+        part, named = _name_step(path[:stop], root) if stop == len(path) or path[stop - 1] not in _SILENT else ("", False)
         parts.append(part)
         if named:
             break
@@ -192,7 +195,7 @@ def _name_step(path: Path, root: Node) -> tuple[str, bool]:
         return (f"step {step + 1}" if around in _STEPS else f"entry {step + 1}"), False
     if around in _NAMED and len(path) in (2, 4):
         return f"{_NAMED[str(around)]} `{step}`", around != "cases"
-    return ("" if step in ("sections", "cases", "tiers") and len(path) > 1 else f"`{step}`"), False
+    return f"`{step}`", False
 
 
 def _read_name(node: Node, key: str, step: str | int) -> str:

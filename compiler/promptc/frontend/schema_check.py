@@ -60,7 +60,7 @@ def _load_pack_schema() -> Verdicts:
 def iter_faults(verdicts: Verdicts, schema: Any, value: Any, fuel: Fuel) -> Iterator[Fault]:
     """Every way in which `value` does not fit `schema`, which is the verdicts' root or stands in it.
 
-    Lazily. Elements of a list that a quick verdict finds valid are passed over, so that one wrong element of many is found fast.
+    Lazily. Values and elements that a quick verdict finds valid are passed over, so that one wrong element of many is found fast.
     """
     validator = _make_validator(verdicts, fuel)
     for error in validator(verdicts.root, registry=_make_registry()).evolve(schema=schema).iter_errors(value):
@@ -122,10 +122,8 @@ class _Rules:
         yield from validator.descend(value, self.verdicts.references.find(reference))
 
     def check_items(self, validator: Any, items: Any, value: Any, schema: Any) -> Iterator[Any]:
-        valid = self.verdicts.find(items) if self.verdicts.taken else None
         for place in range(len(schema.get("prefixItems", ())), len(value) if isinstance(value, list) else 0):
-            if valid is None or not valid(value[place], self.fuel):
-                yield from self._descend(validator, value[place], items, place)
+            yield from self._descend(validator, value[place], items, place)
 
     def check_pattern(self, _: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
         if isinstance(value, str) and not _read(pattern).matches(value):
@@ -172,10 +170,10 @@ class _Rules:
             yield self.error("uniqueItems")
 
     def _descend(self, validator: Any, value: Any, schema: Any, step: str | int) -> Iterator[Any]:
-        """jsonschema gives no path to a value that the schema `false` refuses."""
+        """Passes over what a quick verdict finds valid. jsonschema gives no path to a value that the schema `false` refuses."""
         if schema is False:
             yield self.error("false", validator="false", path=[step])
-        else:
+        elif not self.verdicts.taken or not self.verdicts.find(schema)(value, self.fuel):
             yield from validator.descend(value, schema, path=step)
 
 

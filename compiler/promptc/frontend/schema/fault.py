@@ -29,8 +29,8 @@ class Fault:
 def find_causes(fault: Fault) -> list[Fault]:
     """The faults to speak of: where alternatives fail, those of the one that was most likely meant.
 
-    That is the alternative of the right kind with the fewest faults, the first of equals; where none is of the right kind, the
-    failing of all of them is the fault.
+    That is the alternative of the right kind with the fewest faults, the first of equals; where none is of the right kind, or several
+    are and the best one knows none of the keys, the failing of all of them is the fault.
     """
     if fault.keyword not in ("anyOf", "oneOf") or find_rule(fault):
         return [fault]
@@ -38,7 +38,15 @@ def find_causes(fault: Fault) -> list[Fault]:
     if not fitting:
         return [fault]
     meant = min(fitting, key=len)
+    if len(fitting) > 1 and _is_all_unknown(meant, fault):
+        return [fault]
     return [cause for inner in meant for cause in find_causes(inner)]
+
+
+def _is_all_unknown(branch: tuple[Fault, ...], outer: Fault) -> bool:
+    """Whether an alternative knows none of the keys that are there: then nothing says that it was meant."""
+    unknown = sum(1 for inner in branch if inner.keyword == "additionalProperties" and inner.path[:-1] == outer.path)
+    return isinstance(outer.value, dict) and 0 < len(outer.value) == unknown
 
 
 def find_rule(fault: Fault) -> list[str]:

@@ -1,0 +1,87 @@
+"""Patterns mean what ECMA-262 says, and no text takes them long."""
+
+import random
+
+import pytest
+
+from promptc.frontend.schema.pattern import Pattern, PatternLimitError
+from promptc.frontend.schema.pattern_syntax import PatternError
+
+
+@pytest.mark.parametrize(
+    ("pattern", "inside", "outside"),
+    [
+        ("", ["", "x"], []),
+        ("a", ["a", "xay"], ["", "b"]),
+        ("^a", ["ab"], ["ba", ""]),
+        ("a$", ["ba"], ["ab", "a\n"]),
+        ("^$", [""], ["a"]),
+        ("^a|b$", ["ax", "xb"], ["xa", "bx"]),
+        ("^(ab)*$", ["", "abab"], ["aba"]),
+        ("^a+?b?$", ["a", "aab"], ["", "b"]),
+        ("^a{2}$", ["aa"], ["a", "aaa"]),
+        ("^a{2,}$", ["aa", "aaaa"], ["a"]),
+        ("^a{0,2}$", ["", "a", "aa"], ["aaa"]),
+        ("^[a-c]+$", ["abc"], ["d", ""]),
+        ("^[^a-c]$", ["d", "é", "\U0001f600"], ["a", ""]),
+        ("^[]a]$", [], ["a", "]"]),
+        (r"^[\]a-]+$", ["]", "a-"], ["b"]),
+        (r"^[\d.]+$", ["1.2"], ["a"]),
+        (r"^\d+$", ["12"], ["١", "a"]),
+        (r"^\w+$", ["aZ_9"], ["é", "-"]),
+        (r"^\s$", [" ", "\t", "\u00a0", "\u2028", "\ufeff"], ["", "x"]),
+        (r"^\S\D\W$", ["ab-"], [" b-", "a1-", "abc"]),
+        ("^.$", ["a", "\U0001f600"], ["\n", "\r", "\u2028", "ab"]),
+        (r"^\u0041\x42\t\.$", ["AB\t."], ["AB\tx"]),
+        (r"^\u{1F600}$", ["\U0001f600"], [""]),
+        (r"^(?:a|bc)(?<name>d)$", ["ad", "bcd"], ["a", "bd"]),
+        ("^{x}$", ["{x}"], ["x"]),
+        ("^hinge:", ["hinge:3"], ["a hinge:3"]),
+    ],
+)
+def test_a_pattern_occurs_or_does_not(pattern, inside, outside):
+    read = Pattern(pattern)
+    assert [text for text in inside if not read.matches(text)] == []
+    assert [text for text in outside if read.matches(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("(", "without its `)`"),
+        ("a)", "without its `(`"),
+        ("[a", "ends too early"),
+        ("a\\", "ends too early"),
+        ("*a", "nothing before it"),
+        ("a**", "two quantifiers"),
+        ("^*", "cannot be repeated"),
+        ("a{3,2}", "wrong way round"),
+        ("[z-a]", "a range"),
+        (r"[\d-z]", "a range"),
+        ("(?=a)", "look-around"),
+        ("(?<!a)", "look-around"),
+        (r"(a)\1", r"`\1` is not read"),
+        (r"\bword", r"`\b` is not read"),
+        (r"\p{L}", r"`\p` is not read"),
+        (r"\u12", "hexadecimal"),
+        (r"\u{110000}", "hexadecimal"),
+        ("a{100000}", "more than"),
+        ("(((a{20}){20}){20})", "more than"),
+        ("(" * 60 + "a" + ")" * 60, "50 deep"),
+    ],
+)
+def test_what_is_not_read_is_named(pattern, reason):
+    with pytest.raises(PatternError) as caught:
+        Pattern(pattern)
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|a)*$", "^(a*)*b", "(.*a){50}c", "^(a?){50}a{50}$", "(a|aa)+$"])
+def test_hostile_patterns_take_linear_time(pattern):
+    assert Pattern(pattern).matches("a" * 20_000 + "!") is False
+
+
+def test_an_automaton_that_grows_without_end_is_stopped():
+    text = "".join(random.Random(1).choices("ab", k=20_000))
+    with pytest.raises(PatternLimitError):
+        Pattern("(a|b)*a(a|b){60}c").matches(text)

@@ -1,0 +1,207 @@
+"""A state's schema is checked before it judges, and says of a state what is wrong and where."""
+
+import json
+
+import pytest
+
+from promptc.diag.errors import PromptcError
+from promptc.diag.span import Span
+from promptc.frontend.json_io import load_json
+from promptc.frontend.schema_check import load_state_schema
+
+SPAN = Span("pack.yaml", 6, 18)
+
+
+def load(schema):
+    raw = schema if isinstance(schema, bytes) else json.dumps(schema).encode()
+    return load_state_schema(raw, "state.schema.json", SPAN)
+
+
+def refused(schema):
+    with pytest.raises(PromptcError) as caught:
+        load(schema)
+    return [(found.code, found.span.column) for found in caught.value.diagnostics]
+
+
+def check(schema, state):
+    raw = state if isinstance(state, bytes) else json.dumps(state).encode()
+    return load(schema).check(load_json(raw, "state.json"))
+
+
+def messages(schema, state):
+    return [found.message for found in check(schema, state)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "column"),
+    [
+        (b"3", "PC0310", 1),
+        (b'{"type": "obj"}', "PC0310", 2),
+        (b'{"type": []}', "PC0310", 2),
+        (b'{"required": true}', "PC0310", 2),
+        (b'{"required": ["a", "a"]}', "PC0310", 2),
+        (b'{"items": [{}]}', "PC0310", 2),
+        (b'{"allOf": []}', "PC0310", 2),
+        (b'{"allOf": [{}, 3]}', "PC0310", 16),
+        (b'{"properties": {"a": {"minLength": -1}}}', "PC0310", 23),
+        (b'{"properties": {"a": "text"}}', "PC0310", 17),
+        (b'{"properties": []}', "PC0310", 2),
+        (b'{"multipleOf": 0}', "PC0310", 2),
+        (b'{"enum": "a"}', "PC0310", 2),
+        (b'{"dependentRequired": {"a": "b"}}', "PC0310", 2),
+        (b'{"$ref": "http://127.1/s.json"}', "PC0312", 2),
+        (b'{"$ref": "file:/etc/hostname"}', "PC0312", 2),
+        (b'{"$ref": "other.json#/a"}', "PC0312", 2),
+        (b'{"$ref": "#/$defs/b", "$defs": {"a": {}}}', "PC0312", 2),
+        (b'{"$ref": "#/properties", "properties": {}}', "PC0312", 2),
+        (b'{"$ref": "#"}', "PC0313", 1),
+        (b'{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"anyOf": [{"$ref": "#/$defs/a"}]}}}', "PC0313", 12),
+        (b'{"properties": {"a": {"$ref": "#", "default": {}}}}', "PC0313", 1),
+        (b'{"pattern": "^(?=a)"}', "PC0314", 2),
+        (b'{"patternProperties": {"(": {}}}', "PC0314", 24),
+        (b'{"$schema": "http://json-schema.org/draft-07/schema#"}', "PC0316", 2),
+        (b'{"$defs": {"a": {"$id": "x"}}}', "PC0316", 18),
+        (b'{"patternProperties": {"a": {}}, "unevaluatedProperties": false}', "PC0316", 34),
+        (b'{"type": 1, "type": 2}', "PC0106", 13),
+        (b'{"type": ', "PC0130", 10),
+    ],
+)
+def test_a_wrong_schema_is_refused_at_its_own_place(schema, code, column):
+    assert refused(schema) == [(code, column)]
+
+
+def test_a_schema_that_doubles_itself_is_refused_fast():
+    doubling = {f"d{place}": {"allOf": [{"$ref": f"#/$defs/d{place + 1}"}] * 2} for place in range(30)}
+    assert [code for code, _ in refused({"$ref": "#/$defs/d0", "$defs": {**doubling, "d30": {}}})] == ["PC0313"]
+
+
+def test_all_findings_of_a_schema_come_at_once():
+    assert refused(b'{"type": "obj", "minLength": "3", "pattern": "("}') == [("PC0310", 2), ("PC0310", 17), ("PC0314", 35)]
+
+
+def test_what_is_doubtful_in_a_schema_is_a_warning():
+    schema = load({"requird": ["a"], "x-mine": 1, "nullable": True, "properties": {"a": {"type": "string", "default": 3}}})
+    found = [(warning.code, warning.level, warning.help) for warning in schema.warnings]
+    assert found == [
+        ("PC0311", "warn", 'in 2020-12 a type may be a list: `["string", "null"]`'),
+        ("PC0311", "warn", "did you mean `required`?"),
+        ("PC0317", "warn", "give one that is"),
+    ]
+
+
+def test_references_inside_the_file_are_followed():
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:x",
+        "properties": {"a": {"$ref": "#/$defs/a~1b%20c"}, "b": {"$ref": "#anchor"}, "c": {"$ref": "#"}, "d": {"$dynamicRef": "#anchor"}},
+        "$defs": {"a/b c": {"type": "string"}, "x": {"$anchor": "anchor", "type": "integer"}},
+    }
+    assert messages(schema, {"a": "x", "b": 1, "c": {"b": 2}, "d": 3}) == []
+    assert messages(schema, {"a": 1, "b": "x", "c": {"b": "x"}, "d": "x"}) == [
+        "`/a` must be a string, not 1",
+        "`/b` must be a whole number, not `x`",
+        "`/c/b` must be a whole number, not `x`",
+        "`/d` must be a whole number, not `x`",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "message"),
+    [
+        ({"type": "integer"}, True, "`/a` must be a whole number, not true"),
+        ({"type": "integer"}, 1.5, "`/a` must be a whole number, not 1.5"),
+        ({"type": ["object", "null"]}, [1], "`/a` must be an object or null, not a list"),
+        ({"enum": ["scene", "action"]}, "sceen", "`/a` must be `scene` or `action`, not `sceen`"),
+        ({"const": 1}, 999, "`/a` must be 1, not 999"),
+        ({"pattern": "^[a-z]+$"}, "A", "`/a` must match the pattern `^[a-z]+$`, not `A`"),
+        ({"minLength": 2}, "x", "`/a` must have at least 2 characters, and has 1"),
+        ({"maxItems": 1}, [1, 2], "`/a` must have at most 1 element, and has 2"),
+        ({"minProperties": 1}, {}, "`/a` must have at least 1 key, and has 0"),
+        ({"minimum": 3}, 2, "`/a` must be at least 3, not 2"),
+        ({"exclusiveMaximum": 3}, 3, "`/a` must be less than 3, not 3"),
+        ({"multipleOf": 0.1}, 0.25, "`/a` must be a multiple of 0.1, not 0.25"),
+        ({"uniqueItems": True}, [1, 1.0], "`/a` has two equal elements"),
+        ({"contains": {"type": "string"}}, [1], "`/a` must have at least 1 element of the kind its schema names"),
+        ({"required": ["b"]}, {}, "`/a` lacks the key `b`"),
+        ({"dependentRequired": {"b": ["c"]}}, {"b": 1}, "`/a` has the key `b` and lacks `c`, which goes with it"),
+        ({"properties": {"name": {}}, "additionalProperties": False}, {"nmae": 1}, "`/a` has the unknown key `nmae`"),
+        ({"unevaluatedProperties": False}, {"x": 1}, "`/a` has keys that its schema does not know"),
+        ({"propertyNames": {"maxLength": 1}}, {"long": 1}, "the key `long` must have at most 1 character, and has 4"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 3, "`/a` must be a string or null, not 3"),
+        ({"anyOf": [{"const": 1}, {"minimum": 5}]}, 3, "`/a` must be at least 5, not 3"),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, 3, "`/a` fits more than one of the forms of which it may fit one"),
+        ({"not": {"type": "null"}}, None, "`/a` is what its schema rules out"),
+        ({"if": {"minimum": 2}, "then": {"maximum": 3}}, 4, "`/a` must be at most 3, not 4"),
+        ({"items": {"type": "string"}}, ["x", 1], "`/a/1` must be a string, not 1"),
+        ({"prefixItems": [{}], "items": False}, [1, 2], "`/a/1` is not allowed here"),
+        ({"items": {"type": "object", "required": ["k"]}}, [{"k": 1}, {}], "`/a/1` lacks the key `k`"),
+        (False, 1, "`/a` is not allowed here"),
+    ],
+)
+def test_what_is_wrong_is_said_in_terms_of_what_is_due(schema, value, message):
+    assert messages({"properties": {"a": schema}}, {"a": value}) == [message]
+
+
+def test_of_several_alternatives_the_nearest_is_spoken_of():
+    text = {"type": "object", "required": ["type", "text"], "properties": {"type": {"const": "text"}, "text": {"type": "string"}}}
+    tool = {"type": "object", "required": ["type", "name", "id"], "properties": {"type": {"const": "tool"}}}
+    assert messages({"properties": {"a": {"anyOf": [text, tool]}}}, {"a": {"type": "text", "text": 3}}) == [
+        "`/a/text` must be a string, not 3"
+    ]
+
+
+def test_a_finding_has_the_place_of_its_value():
+    state = b'{\n  "turn": 1,\n  "palyer": {"name": 3}\n}\n'
+    schema = {"properties": {"player": {}, "turn": {"type": "string"}}, "additionalProperties": False}
+    found = check(schema, state)
+    assert [(one.code, one.span.line, one.span.column, one.help) for one in found] == [
+        ("PC0302", 2, 11, ""),
+        ("PC0304", 3, 3, "did you mean `player`?"),
+    ]
+
+
+def test_at_most_fifty_findings_and_how_many_more():
+    schema = {"properties": {"a": {"type": "array", "items": {"type": "string"}}}}
+    found = check(schema, {"a": list(range(70))})
+    assert len(found) == 51
+    assert (found[-1].code, found[-1].level, found[-1].message) == ("PC0305", "note", "20 more findings in this state are not shown")
+    assert check(schema, {"a": list(range(5000))})[-1].message == "at least 1000 more findings in this state are not shown"
+    assert len(check(schema, {"a": list(range(50))})) == 50
+
+
+def test_format_is_an_annotation():
+    assert check({"properties": {"a": {"format": "date"}}}, {"a": "no date"}) == []
+
+
+def test_multiples_are_those_of_the_decimals():
+    assert check({"properties": {"a": {"items": {"multipleOf": 0.1}}}}, {"a": [0.3, 0.7, 1.1, 10**300]}) == []
+
+
+def test_alternatives_that_double_with_every_level_are_stopped():
+    node = {"anyOf": [{"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}, "required": [key]} for key in ("x", "y")]}
+    deep = ('{"a":' * 90 + "1" + "}" * 90).encode()
+    assert [found.code for found in check({"$ref": "#/$defs/n", "$defs": {"n": node}}, deep)] == ["PC0315"]
+
+
+def test_nothing_is_fetched(monkeypatch):
+    import socket
+
+    def refuse(*_):
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    assert refused({"properties": {"a": {"$ref": "http://localhost/x"}}}) == [("PC0312", 23)]
+    assert messages({"$id": "http://localhost/x", "$ref": "#/$defs/a", "$defs": {"a": {"required": ["b"]}}}, {}) == [
+        "the state lacks the key `b`"
+    ]
+
+
+def test_one_wrong_block_among_many_is_found():
+    schema = {
+        "properties": {"t": {"items": {"$ref": "#/$defs/b"}}},
+        "$defs": {"b": {"required": ["id"], "properties": {"id": {"type": "integer"}}}},
+    }
+    blocks = [{"id": place} for place in range(20_000)]
+    blocks[777] = {"id": "x"}
+    (found,) = check(schema, {"t": blocks})
+    assert found.message == "`/t/777/id` must be a whole number, not `x`"
