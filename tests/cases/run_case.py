@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import promptc
+from promptc.check.check_pack import check_pack
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
@@ -83,10 +84,9 @@ def _render(case: Case, raw: bytes) -> Outcome:
 
 
 def _check(case: Case) -> Outcome:
-    from promptc.check.check_pack import check_pack
-
     found = check_pack(promptc.load(case.pack).model)
-    return Outcome(1 if found else 0, None, None, None, None, found)
+    is_clean = all(one.level == "note" for one in found)
+    return Outcome(0 if is_clean else 1, None, None, None, None, found)
 
 
 def _state_name(case: Case) -> str:
