@@ -1,6 +1,6 @@
 """A template or expression made runnable."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ class Compiled:
     name: str
     text: str
     weight: int
-    root_render_func: Callable[[Any], Iterator[Any]]
+    root_render_func: Callable[[Any], Generator[Any, None, None]]
     blocks: Mapping[str, Callable[[Any], Iterator[str]]]
     lines: tuple[tuple[int, int], ...]
     paths: Places = ()

@@ -39,7 +39,7 @@ def explain_error(error: BaseException, place: Place, root: Compiled, names: Map
     compiled, line = _find_line(error.__traceback__, root)
     span = place.find_span(compiled.name, compiled.text, line)
     code, message, help = _explain_missing(error, names, compiled, line) if isinstance(error, MissingFault) else _explain(error)
-    return PromptcError([Diagnostic(code, message, span, help)])
+    return PromptcError([Diagnostic(code, message, span, help or _HELP.get(code, "see docs/templates.md"))])
 
 
 def _find_line(trace: TracebackType | None, root: Compiled) -> tuple[Compiled, int]:
@@ -64,7 +64,7 @@ def _explain(error: BaseException) -> tuple[str, str, str]:
     if isinstance(error, MemoryError):
         return "PC0430", "the template makes a value too large for the memory", "make less"
     message, help = reword(str(error) or type(error).__name__)
-    return "PC0424" if _ARGUMENTS.search(str(error)) else "PC0414", message, help or "see docs/templates.md"
+    return "PC0424" if _ARGUMENTS.search(str(error)) else "PC0414", message, help
 
 
 def _explain_missing(error: MissingFault, names: Mapping[str, Any], compiled: Compiled, line: int) -> tuple[str, str, str]:
@@ -84,4 +84,5 @@ def _name_part(part: object) -> str:
     return f"element {part}" if isinstance(part, int) else f"`{part}`"
 
 
+_HELP = {"PC0411": "ask first with `is defined`, or give a value with `default`"}
 _ARGUMENTS = re.compile(r"\w\(\) (?:got|takes|missing)|^macro '|positional argument|keyword argument")

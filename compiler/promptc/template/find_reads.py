@@ -19,14 +19,15 @@ def find_reads(tree: nodes.Template, trees: Mapping[str, nodes.Template]) -> fro
     Names the template binds itself do not count while they are bound on every way that leads there.
     `trees`: the files it includes, by name.
     """
-    reader = _Reader(trees)
+    reader = _Reader(trees, {})
     reader.read_all(tree.body, set(GLOBALS | {"self"}))
     return frozenset(reader.found)
 
 
 class _Reader:
-    def __init__(self, trees: Mapping[str, nodes.Template]) -> None:
+    def __init__(self, trees: Mapping[str, nodes.Template], files: dict[str, frozenset[Path]]) -> None:
         self.trees = trees
+        self.files = files
         self.found: set[Path] = set()
         self.special: dict[type[nodes.Node], Callable[[Any, set[str]], None]] = {
             nodes.If: self._read_if,
@@ -143,8 +144,15 @@ class _Reader:
 
     def _read_files(self, template: nodes.Expr, bound: set[str]) -> None:
         for name in find_names(template):
-            if name in self.trees:
-                self._read_way(self.trees[name].body, bound)
+            self.found.update(path for path in self._find_file_reads(name) if path[0] not in bound)
+
+    def _find_file_reads(self, name: str) -> frozenset[Path]:
+        """Each file once, however often it is included."""
+        if name not in self.files:
+            reader = _Reader(self.trees, self.files)
+            reader.read_all(self.trees[name].body, set(GLOBALS | {"self"}))
+            self.files[name] = frozenset(reader.found)
+        return self.files[name]
 
     def _read_call(self, node: nodes.Call, bound: set[str]) -> None:
         callee = node.node

@@ -93,6 +93,11 @@ class Generator(CodeGenerator):
                 self.visit(part, frame)
             self.write(", ")
 
+    def visit_Assign(self, node: nodes.Assign, frame: Frame) -> None:
+        """`set`; what it checks of a namespace has its line too."""
+        self.writeline("pass", node)
+        super().visit_Assign(node, frame)
+
     def visit_Include(self, node: nodes.Include, frame: Frame) -> None:
         """As Jinja, and without its bug (`without context` inside a macro printed a generator)."""
         self.writeline("for event in context.include(", node)

@@ -10,6 +10,8 @@ def is_settled(node: nodes.Node) -> bool:
     """True when the value can only be a scalar, a part of the names, or a sequence of such parts that is made on the way."""
     if isinstance(node, (nodes.Name, nodes.Getattr, *_FRESH)):
         return True
+    if isinstance(node, nodes.List):
+        return all(isinstance(item, nodes.Const) for item in node.items)
     if isinstance(node, nodes.Getitem):
         return is_settled(node.node)
     if isinstance(node, nodes.And | nodes.Or | nodes.Add | nodes.Mul):

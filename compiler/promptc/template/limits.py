@@ -30,7 +30,7 @@ MAX_BITS = 1_024
 MAX_RANGE = 100_000
 """Numbers in one `range`."""
 
-MAX_STEPS = 5_000_000
+MAX_STEPS = 3_000_000
 """Steps of one run: about one for each node of the template evaluated, and one for each element a filter looks at."""
 
 MAX_TEXT = 16_000_000

@@ -14,7 +14,7 @@ def pay_parts(run: Run, value: Any) -> None:
     waiting = [value]
     while waiting:
         part = waiting.pop()
-        run.take(2)
+        run.take(4)
         if part.__class__ is str:
             run.take(len(part) >> 6)
         elif isinstance(part, list | tuple):

@@ -1,6 +1,6 @@
 """Running what was compiled."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 from jinja2 import Undefined
@@ -8,7 +8,8 @@ from jinja2 import Undefined
 from promptc.template.compile_source import Program
 from promptc.template.context import NameContext
 from promptc.template.explain_error import RUN_ERRORS, explain_error
-from promptc.template.fault import refuse
+from promptc.template.fault import Fault, refuse
+from promptc.template.limits import MAX_TEXT
 from promptc.template.own_filters import plain
 from promptc.template.place import Place
 from promptc.template.run import Run
@@ -26,12 +27,23 @@ def build_render(program: Program, place: Place) -> Callable[[Names], str]:
         run = Run(names.get("__counter__"))
         try:
             parts = list(start(NameContext(sandbox, names, "", blocks, run)))
-            run.make(sum(map(len, parts)))
+            if sum(map(len, parts)) > MAX_TEXT:
+                _find_excess(start(NameContext(sandbox, names, "", blocks, Run(run.counter))))
         except RUN_ERRORS as error:
             raise explain_error(error, place, root, names) from None
         return "".join(parts)
 
     return render
+
+
+def _find_excess(parts: Generator[str, None, None]) -> None:
+    """Run again, and raise where the output grows too long: the sum at the end knows no line."""
+    size = 0
+    for part in parts:
+        size += len(part)
+        if size > MAX_TEXT:
+            message = f"the template prints more than {MAX_TEXT} characters"
+            parts.throw(Fault("PC0430", message, "print less: limit the list, or the text of each element"))
 
 
 def build_evaluate(program: Program, place: Place) -> Callable[[Names], object]:

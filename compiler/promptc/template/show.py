@@ -5,13 +5,11 @@ from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Undefined
-from jinja2.filters import _GroupTuple
 
 from promptc.template.fault import UNMADE, name_kind, refuse
 from promptc.template.run import Run
 
 _SCALARS = frozenset({int, float, bool, type(None), str})
-_LISTS = frozenset({list, tuple, _GroupTuple})
 
 
 def show(run: Run, value: object) -> str:
@@ -37,16 +35,16 @@ def _pay_plain(run: Run, value: object) -> None:
     characters = 0
     while waiting:
         part = waiting.pop()
-        run.take(2)
+        run.take(4)
         if part.__class__ is str:
-            characters += len(part)  # type: ignore[arg-type]
+            characters += len(part)
         elif part.__class__ not in _SCALARS:
             waiting.extend(_find_parts(part))
     run.make(characters)
 
 
 def _find_parts(part: Any) -> Iterable[object]:
-    if part.__class__ in _LISTS:
+    if isinstance(part, list | tuple):
         return part
     if isinstance(part, Mapping):
         return [*part.keys(), *part.values()]

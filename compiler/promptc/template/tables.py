@@ -64,7 +64,7 @@ def _counted(filter: Callable[..., Any], price: int) -> Callable[..., Any]:
 
 def _by_key(filter: Callable[..., Any], place: int) -> Callable[..., Any]:
     """A filter that compares what `attribute` names, in argument `place`, of every element."""
-    counted = _counted(filter, 6)
+    counted = _counted(filter, 8)
 
     @pass_context
     def run_filter(context: NameContext, value: Any, *args: Any, **kwargs: Any) -> Any:

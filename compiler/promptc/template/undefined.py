@@ -26,5 +26,5 @@ class Missing(StrictUndefined):
     @property
     def _undefined_message(self) -> str:
         if self._undefined_hint:
-            refuse("PC0411", reword(self._undefined_hint)[0], "ask first: `is defined`, `if list`")
+            refuse("PC0411", reword(self._undefined_hint)[0])
         raise MissingFault(self._undefined_name, self._undefined_obj, of_names=self._undefined_obj is missing)
