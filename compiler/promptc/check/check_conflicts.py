@@ -128,10 +128,16 @@ def _is_equal(node: Node, other: Node) -> bool:
 
 def _report(one: _Setter, other: _Setter, met: Sequence[tuple[Path, Path]], code: str, why: str) -> Diagnostic:
     before, after = met[0]
-    shown = ", ".join(f"`{'.'.join(path)}`" for _, path in met[:_SHOWN])
-    rest = f" and {len(met) - _SHOWN} more" if len(met) > _SHOWN else ""
     name = f"`{other.name}`" if other.axis else f"tier `{other.name}`"
-    message = f"{name} sets {shown}{rest} over `{one.name}`, which sets it too"
+    message = f"{name} sets {_show([path for _, path in met])}, which `{one.name}` sets too"
     place = one.keys[before].span
-    help = f"`{one.name}` sets it at {place.file}:{place.line}; {why}: leave it to one of them"
+    help = f"see {place.file}:{place.line}; {why}: leave it to one of them"
     return Diagnostic(code, message, other.keys[after].span, help, "warn" if other.axis else "note")
+
+
+def _show(paths: Sequence[Path]) -> str:
+    """`a.b.{c, d}` for keys of one mapping, else one after the other."""
+    if len(paths) > 1 and len({path[:-1] for path in paths}) == 1:
+        return f"`{'.'.join(paths[0][:-1])}.{{{', '.join(path[-1] for path in paths)}}}`"
+    shown = ", ".join(f"`{'.'.join(path)}`" for path in paths[:_SHOWN])
+    return shown + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")

@@ -13,7 +13,7 @@ from promptc.model.section import Section
 from promptc.template.load_template import Template
 
 _EMPTY_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
-_LOST = "the total may be over the sum of its sections, and a larger total may remove content"
+_LOST = "a larger total may remove content"
 
 
 def check_joints(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
@@ -27,7 +27,7 @@ def _iter_plan(pack: Pack, plan: Plan) -> Iterator[Diagnostic]:
         return
     counter, separator = pack.counting.counter, plan.output.separator
     if not counter.is_safe("x\n", "x"):
-        message = f"sections share the total, and `{counter.name}` has no safe boundary between them: {_LOST}"
+        message = f"sections share the total, and `{counter.name}` gives them no safe boundary: {_LOST}"
         help = "count with cl100k_base or o200k_base, or use numbers as caps"
         yield Diagnostic("PC0621", message, pack.manifest.value["tokenizer"].span, help, "warn")
     elif not counter.is_safe("x\n" + separator, "x"):
@@ -43,7 +43,7 @@ def _iter_openings(sections: Sequence[Section], pack: Pack) -> Iterator[Diagnost
         opening = _find_opening(section, pack)
         if opening is None or opening.startswith("/"):
             how = "begins with `/`" if opening is not None else "may begin with `/`"
-            message = f"`{section.id}` {how}, which {pack.counting.counter.name} joins to the section before: {_LOST}"
+            message = f"`{section.id}` {how}, which {pack.counting.counter.name} may join to the section before: {_LOST}"
             help = f"give `{section.id}` a header or a fence that begins otherwise"
             yield Diagnostic("PC0621", message, _find_span(section), help, "warn")
 

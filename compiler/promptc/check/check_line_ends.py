@@ -22,7 +22,7 @@ def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
         if not isinstance(template, Template) or not (template.place.inline or template.place.span.file.endswith(".j2")):
             continue
         for line, tag in find_eaten(template.text):
-            where = f"line {line} of {text.what}" if template.place.inline else "the line"
-            message = f"{where} ends in `{tag}`, which takes the line end with it: the next line is glued to it"
+            where = f"line {line} of {text.what}" if template.place.inline else "this line"
+            message = f"the `{tag}` at the end of {where} takes the line end too: what follows is glued to it"
             help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to say that it may go"
             yield Diagnostic("PC0641", message, template.place.find_span("", template.text, line), help, "warn")

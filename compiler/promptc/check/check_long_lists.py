@@ -9,7 +9,8 @@ from promptc.check.sources import is_bounded
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
 from promptc.model.reach import has_reach
-from promptc.model.section import Section
+from promptc.model.section import Items, Section
+from promptc.model.step import Evict
 
 
 def check_long_lists(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
@@ -23,17 +24,20 @@ def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
         if items is None or items.window is not None or items.limit is not None or is_off(section, pack):
             continue
         if not has_reach(section, look.plan, pack) and not is_bounded(items.source, pack):
-            message = f"every item of `{section.id}` is read and counted, however many there are: {_explain(section)}"
-            yield Diagnostic(
-                "PC0640", message, items.source.span, "give `items` a `window`, or its list a `maxItems` in the schema", "warn"
-            )
+            message = f"`{section.id}` is read and counted whole, however long its list is: {_explain(section, items)}"
+            help = "give `items` a `window` or a `limit`, or its list a `maxItems` in the schema"
+            yield Diagnostic("PC0640", message, items.source.span, help, "warn")
 
 
-def _explain(section: Section) -> str:
-    items = section.items
-    stages = [key for key in ("sort", "dedupe", "limit_per", "group") if items is not None and getattr(items, key)]
+def _explain(section: Section, items: Items) -> str:
+    """Why the newest end alone does not do."""
+    stages = [f"`{key}`" for key in ("sort", "dedupe", "limit_per", "group", "message") if getattr(items, key)]
     if section.pinned:
-        return "the section is pinned"
+        return "it is pinned"
     if stages:
-        return f"{', '.join(f'`{key}`' for key in stages)} must see all of them"
-    return "no window bounds it, and more than the eviction of the oldest looks at it"
+        return f"{', '.join(stages)} must see all of it" if stages != ["`message`"] else "its items are messages"
+    first = section.overflow[0] if section.overflow else None
+    if isinstance(first, Evict):
+        chooses = first.order or first.by is not None or first.marker is not None or first.whole == "group"
+        return "its `evict` must see all of it" if chooses else "a later step or another section must see all of it"
+    return f"its ladder begins with `{type(first).__name__.lower()}`" if first is not None else "it has no ladder"

@@ -14,7 +14,7 @@ from promptc.model.section import Section
 from promptc.model.step import Trim
 from promptc.model.tiers import list_steps
 
-_LOST = "a larger total may then remove content"
+_LOST = "a larger total may remove content"
 
 
 def check_monotony(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
@@ -41,7 +41,7 @@ def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
         cap = section.budget.cap if section.budget is not None else None
         counts = section.id in rules.count if rules.count is not None else section.id not in watched
         if counts and section.budget is not None and cap is not None and cap.unit == "share":
-            message = f"`{section.id}` counts for pressure with a cap in percent, so the strain tier depends on the total: {_LOST}"
+            message = f"`{section.id}` counts for pressure with a cap in percent: {_LOST}"
             yield Diagnostic("PC0617", message, section.budget.span, "count sections with a number as their cap", "warn")
 
 
@@ -76,12 +76,10 @@ def _iter_beside(section: Section, shares: Sequence[Section]) -> Iterator[Diagno
     named = ", ".join(f"`{one.id}`" for one in shares[:3]) + (" and others" if len(shares) > 3 else "")
     verb = "shares" if len(shares) == 1 else "share"
     if budget is not None and budget.cap is not None and budget.cap.unit == "chars":
-        message = f"`{section.id}` is capped in characters, and {named} {verb} what others leave in tokens: {_LOST}"
+        message = f"`{section.id}` is capped in characters beside {named}, which {verb} what is left: {_LOST}"
         yield Diagnostic("PC0619", message, budget.span, f"cap `{section.id}` in tokens", "warn")
     elif not _has_cap(budget):
-        message = (
-            f"`{section.id}` has no cap and is not pinned: it takes all it needs before {named}, which {verb} the rest, and starves them"
-        )
+        message = f"`{section.id}` has no cap and is not pinned: it starves {named}, which {verb} what is left"
         yield Diagnostic("PC0620", message, section.span, f"give `{section.id}` a budget with a number, or pin it", "warn")
 
 
