@@ -1,25 +1,182 @@
 """`promptc explain`."""
 
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+
 import click
 
 from promptc.api import Pack
 from promptc.cli.compile_asked import compile_asked, load_state_file
 from promptc.cli.group import Command
-from promptc.cli.options import PACK, STATE, Asked, takes_choice
+from promptc.cli.options import PACK, STATE, Asked, read_count, takes_choice
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
-from promptc.cli.views.meter import render_meter
+from promptc.cli.views.page import Page
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
+from promptc.diag.suggest import suggest
+from promptc.model.stages import Selected
+from promptc.model.state import State
+from promptc.pipeline import Outcome
+from promptc.text.canonical import render_canonical_json
+
+_DOES_NOT_FIT = 3
+_WIDTH = 80
+_RANGE = re.compile(r"([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
+_ALL = "all"
+_MOST_POINTS = 1000
 
 
-@click.command("explain", cls=Command)
+class _Explain(Command):
+    """`--sweep` takes a range, or nothing."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """A `--sweep` that no range follows means all budgets that tell something."""
+        after = [*args[1:], ""]
+        marked = [f"{one}={_ALL}" if one == "--sweep" and ":" not in after[at] else one for at, one in enumerate(args)]
+        return super().parse_args(ctx, marked)
+
+
+@click.command(
+    "explain",
+    cls=_Explain,
+    examples=[
+        ("the context meter: what each section holds, and every cut", "promptc explain packs/sentinel state.json"),
+        ("everything that happened to one item, or to one section", "promptc explain packs/sentinel state.json --why recent/b233"),
+        ("how a section came from its list to its items", "promptc explain packs/sentinel state.json --stages recent"),
+        ("which budget holds what", "promptc explain packs/sentinel state.json --sweep"),
+        ("what a section costs the others", "promptc explain packs/sentinel state.json --without injected"),
+    ],
+)
 @PACK
 @STATE
 @takes_choice
-@click.option("--width", type=int, default=80)
+@click.option("--why", metavar="SECTION/ITEM", help="The whole story of one item, or of a section.")
+@click.option("--stages", metavar="SECTION", help="Each stage of a section: what passed and what was left out.")
+@click.option("--sweep", metavar="[MIN:MAX:STEP]", help="What each section holds at each budget; all that tell something, or a range.")
+@click.option("--without", multiple=True, metavar="SECTION", help="The render with and without a section; may be given again.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report, or what the other options ask for, as JSON.")
+@click.option("--width", callback=read_count, metavar="N", help="Columns to use; the terminal's, else 80.")
 @click.pass_obj
-def command(reporter: Reporter, pack: str, state: str, asked: Asked, width: int) -> int:
-    """Show."""
+def command(
+    reporter: Reporter,
+    pack: str,
+    state: str,
+    asked: Asked,
+    why: str | None,
+    stages: str | None,
+    sweep: str | None,
+    without: tuple[str, ...],
+    as_json: bool,
+    width: int | None,
+) -> int:
+    """Show what the prompt that PACK makes of STATE holds, what was cut and why.
+
+    Also of a prompt that does not fit: then it shows what was tried, and how many tokens are missing.
+    """
+    _check_alone({"--why": why, "--stages": stages, "--sweep": sweep, "--without": without})
     loaded = Pack.load(pack)
-    outcome = compile_asked(loaded, load_state_file(loaded, state, asked), asked)
-    write_stdout(render_meter(outcome, width).encode())
-    return 0
+    loaded_state = load_state_file(loaded, state, asked)
+    page = Page(as_json, width or _find_width(), reporter.choose_paint(sys.stdout))
+    if sweep is not None:
+        return _show_sweep(loaded, loaded_state, asked, sweep, page)
+    outcome = compile_asked(loaded, loaded_state, asked)
+    reporter.report(outcome.errors)
+    if why is not None:
+        _show_why(outcome, why, page)
+    elif stages is not None:
+        _show_stages(outcome, stages, page)
+    elif without:
+        outcome = _show_without(outcome, compile_asked(loaded, loaded_state, asked, without=without), without, page)
+    else:
+        _show_meter(outcome, page)
+        reporter.report(outcome.warnings)
+    return 0 if outcome.emitted is not None else _DOES_NOT_FIT
+
+
+def _check_alone(views: Mapping[str, object]) -> None:
+    given = [name for name, value in views.items() if value]
+    if len(given) > 1:
+        raise UsageError([Diagnostic("PC0721", f"`{given[0]}` and `{given[1]}` show different things", help="ask for one at a time")])
+
+
+def _find_width() -> int:
+    """Of the terminal the output goes to; what goes elsewhere does not depend on one."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH
+    except (OSError, ValueError, AttributeError):
+        return _WIDTH
+
+
+def _show_meter(outcome: Outcome, page: Page) -> None:
+    from promptc.cli.views.meter import render_meter
+
+    if page.as_json:
+        write_stdout(f"{render_canonical_json(outcome.report)}\n".encode())
+    else:
+        page.show(outcome, render_meter)
+
+
+def _show_why(outcome: Outcome, address: str, page: Page) -> None:
+    from promptc.cli.views.section_story import find_section_story
+    from promptc.cli.views.story import find_stories, render_stories
+
+    section, slash, item = address.partition("/")
+    selected = _find_section(outcome, section)
+    stories = find_stories(outcome, selected, item) if slash else [find_section_story(outcome, selected)]
+    page.show(stories, render_stories)
+
+
+def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
+    from promptc.cli.views.stages import find_stages, render_stages
+
+    page.show(find_stages(outcome, _find_section(outcome, section)), render_stages)
+
+
+def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: Page) -> Outcome:
+    from promptc.cli.views.comparison import compare, render_comparison
+
+    page.show(compare(names, before, after), render_comparison)
+    return after
+
+
+def _show_sweep(pack: Pack, state: State, asked: Asked, given: str, page: Page) -> int:
+    from promptc.cli.views.sweep import PLENTY, Point, describe_point, render_sweep, sweep_all, sweep_range
+
+    budgets = _read_range(given)
+    own = compile_asked(pack, state, asked).report["budget"]
+
+    @cache
+    def render(budget: int) -> Point:
+        return describe_point(compile_asked(pack, state, asked, budget=budget))
+
+    sweep = sweep_all(render, own) if not budgets else sweep_range(render, own, budgets)
+    if sweep is None:
+        raise UsageError(compile_asked(pack, state, asked, budget=PLENTY).errors)
+    page.show(sweep, render_sweep)
+    return 0 if any(point.tokens is not None for point in sweep.points) else _DOES_NOT_FIT
+
+
+def _read_range(given: str) -> list[int]:
+    """The budgets of `MIN:MAX:STEP`; none for all."""
+    if given == _ALL:
+        return []
+    found = _RANGE.fullmatch(given)
+    low, high, step = (int(part) for part in found.groups()) if found is not None else (1, 0, 1)
+    budgets = list(range(low, high + 1, step)[: _MOST_POINTS + 1])
+    if not budgets or len(budgets) > _MOST_POINTS:
+        why = f"holds more than {_MOST_POINTS} budgets" if budgets else "is not of the form MIN:MAX:STEP"
+        raise UsageError([Diagnostic("PC0721", f"`--sweep {given}` {why}", help="such as `--sweep 2000:8000:500`")])
+    return budgets
+
+
+def _find_section(outcome: Outcome, name: str) -> Selected:
+    selection = outcome.fitted.strained.selection
+    found = selection.find_selected(name)
+    if found is None:
+        known = [one.section.id for one in selection.sections]
+        raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, known))])
+    return found

@@ -53,6 +53,11 @@ class ItemReader:
         """How many elements the source has."""
         return len(self._source)
 
+    @property
+    def refused(self) -> tuple[int, ...]:
+        """The places of the elements `where` refused so far."""
+        return tuple(self._refused)
+
     def read(self, *, lazily: bool) -> Reading:
         """The elements that window, anchors and `keep` reach, oldest first; `lazily`, an iterator of an unbounded list, newest first."""
         items = self._items

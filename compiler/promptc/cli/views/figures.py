@@ -17,9 +17,9 @@ def show_percent(part: int, whole: int) -> str:
     return f"{100 * part // whole} %" if whole else "-"
 
 
-def show_plural(number: int, noun: str) -> str:
+def show_plural(number: int, noun: str, plural: str = "") -> str:
     """`1 item`, `2 items`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
 
 
 def show_ids(ids: Sequence[str]) -> str:

@@ -1,0 +1,176 @@
+"""The whole story of one item, or of one section: whether it was read, what left it out, what cut it, where it stands now."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from promptc.cli.escape import escape_controls
+from promptc.cli.paint import PLAIN, Paint
+from promptc.cli.views.cuts import Ladder, find_rule, iter_ladders
+from promptc.cli.views.figures import show_count, show_plural
+from promptc.cli.views.stages import has_pipeline
+from promptc.cli.views.wrap import wrap
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
+from promptc.diag.suggest import suggest
+from promptc.model.stages import Item, Selected
+from promptc.passes.ladder import Applied
+from promptc.passes.section_fit import Entry, SectionFit
+from promptc.passes.trace_items import Trace, trace_items
+from promptc.pipeline import Outcome
+
+_LABEL = 10
+_NOTCHES = 3
+_TEXT_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that happened, and what it is about."""
+
+    about: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """An item by its address, in a word what became of it, and everything that did so, in order."""
+
+    item: str
+    verdict: str
+    facts: tuple[Fact, ...]
+
+
+def find_stories(outcome: Outcome, selected: Selected, id: str) -> list[Story]:
+    """The stories of every item of that id, selected ones first: ids may repeat. `UsageError` (PC0726) when there is none."""
+    name = selected.section.id
+    trace = trace_items(outcome.fitted.strained.selection, selected) if has_pipeline(selected) else None
+    places = trace.find_places(id) if trace is not None else []
+    stories = [_tell_left_out(trace, place, name) for place in places if trace is not None and _find_stage(trace, place) is not None]
+    fit = outcome.fitted.fits.get(name)
+    entries = [entry for entry in (fit.entries if fit is not None else ()) if entry.item.id == id]
+    if not stories and not entries:
+        known = [*(trace.ids.values() if trace is not None else ()), *(item.id for item in selected.items)]
+        help = suggest(id, known) or f"`promptc explain ... --stages {name}` lists what was read"
+        raise UsageError([Diagnostic("PC0726", f"`{name}` has no item `{escape_controls(id)}`", help=help)])
+    return [*(_tell_selected(outcome, trace, fit, entry) for entry in entries if fit is not None), *stories]
+
+
+def render_stories(stories: Sequence[Story], width: int, paint: Paint = PLAIN) -> str:
+    """One after the other: what became of it, then a paragraph a fact."""
+    return "\n".join(_render_story(story, width, paint) for story in stories)
+
+
+def _render_story(story: Story, width: int, paint: Paint) -> str:
+    lines = [f"{paint.apply(escape_controls(story.item), 'bold')}: {story.verdict}"]
+    for fact in story.facts:
+        first, *rest = [part for line in fact.text.split("\n") for part in wrap(escape_controls(line), width - _LABEL - 4) or [""]]
+        lines.append(f"  {paint.apply(f'{fact.about:<{_LABEL}}', 'dim')}  {first}")
+        lines += [f"{'':{_LABEL + 4}}{line}" for line in rest]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+# --- what was not selected ---
+
+
+def _find_stage(trace: Trace, place: int) -> int | None:
+    return next((at for at, stage in enumerate(trace.stages) if place in stage.left_out), None)
+
+
+def _tell_left_out(trace: Trace, place: int, section: str) -> Story:
+    at = _find_stage(trace, place)
+    assert at is not None
+    stage = trace.stages[at]
+    passed = [one.name for one in trace.stages[1:at]]
+    facts = [_place(trace, place)]
+    if passed:
+        facts.append(Fact("passed", ", ".join(passed)))
+    facts.append(Fact("left out", f"by {stage.name}, {stage.at}\n{stage.explain(place)}"))
+    return Story(f"{section}/{trace.find_id(place)}", "not in the prompt: it was not selected", tuple(facts))
+
+
+def _place(trace: Trace, place: int) -> Fact:
+    read = trace.reads.get(place)
+    number = f", number {read.number}" if read is not None and read.number != place else ""
+    return Fact("read", f"element {place} (0 to {trace.size - 1}){number} of {trace.stages[0].at}")
+
+
+# --- what was selected ---
+
+
+def _tell_selected(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: Entry) -> Story:
+    cuts = [(ladder, cut) for ladder in iter_ladders(outcome) for cut in ladder.run.applied if _touches(cut, fit, entry.item)]
+    facts = [*_iter_origin(outcome, trace, fit, entry), *_iter_cuts(cuts, entry.item, outcome)]
+    if entry.is_alive:
+        facts += _iter_standing(outcome, entry)
+    is_changed = any(after for _, cut in cuts for name, before, after in cut.changes if name == entry.item.id and before)
+    where = "in what was tried" if outcome.emitted is None else "in the prompt"
+    verdict = f"{where}, {'changed' if is_changed else 'whole'}" if entry.is_alive else "not in the prompt: it was cut"
+    return Story(f"{fit.section.id}/{entry.item.id}", verdict, tuple(facts))
+
+
+def _touches(cut: Applied, fit: SectionFit, item: Item) -> bool:
+    return cut.section == fit.section.id and any(name == item.id for name, _, _ in cut.changes)
+
+
+def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: Entry) -> Iterator[Fact]:
+    item, meter = entry.item, outcome.fitted.frame.meter
+    if entry.is_made:
+        yield Fact("made", "by a step, in place of the items it stands for")
+        return
+    place = next(iter(trace.find_places(item.id)), None) if trace is not None else None
+    if trace is not None and place is not None:
+        yield _place(trace, place)
+    marks = [
+        *(["an anchor from before the window"] if item.anchor else []),
+        *(["kept: no limit and no step touches it"] if item.kept else []),
+    ]
+    marks += ["pinned: no step touches it"] if fit.section.pinned else []
+    original = next(one for one in fit.selected.items if one.id == item.id)
+    size = f"{show_plural(meter.tokens(meter.count(original.text)), 'token')}, {show_plural(len(original.text), 'character')}"
+    yield Fact("selected", "; ".join([size, *marks]))
+    for found in original.found:
+        yield Fact("guarded", f"line {found.line}: {found.kind.replace('_', ' ')} {found.text}: {found.policy}")
+
+
+def _iter_cuts(cuts: Sequence[tuple[Ladder, Applied]], item: Item, outcome: Outcome) -> Iterator[Fact]:
+    """Of many notches of one step the first and the last."""
+    shown = list(cuts) if len(cuts) <= _NOTCHES else [cuts[0], cuts[-1]]
+    for at, (ladder, cut) in enumerate(shown):
+        if at and len(shown) < len(cuts):
+            yield Fact("", f"... and {show_plural(len(cuts) - 2, 'notch', 'notches')} between ...")
+        yield _tell_cut(ladder, cut, item, outcome)
+
+
+def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fact:
+    meter = outcome.fitted.frame.meter
+    before, after = next((old, new) for name, old, new in cut.changes if name == item.id)
+    own = f"{show_count(meter.tokens(meter.count(before)))} → {show_plural(meter.tokens(meter.count(after)), 'token')}"
+    whole = f"{ladder.title} {show_count(meter.tokens(cut.before))} → {show_count(meter.tokens(cut.after))}"
+    lines = [f"by {find_rule(cut)}, {cut.step.span}", ladder.goal, cut.act.why, f"{own}; {whole}"]
+    needs = meter.tokens(cut.needs)
+    if ladder.target is not None and needs > 0:
+        lines.append(f"{show_plural(needs, 'token')} more, {show_count(ladder.target + needs)}, would spare it this")
+    return Fact("made" if not before else "cut" if not after else "shortened", "\n".join(lines))
+
+
+def _iter_standing(outcome: Outcome, entry: Entry) -> Iterator[Fact]:
+    if entry.form:
+        yield Fact("form", f"the {entry.form + 1}. form of it")
+    if outcome.emitted is not None:
+        yield Fact("stands", _find_lines(outcome, entry))
+    lines = entry.body.split("\n")
+    more = [f"... {show_plural(len(lines) - _TEXT_LINES, 'line')} more"] if len(lines) > _TEXT_LINES else []
+    yield Fact("text", "\n".join([*lines[:_TEXT_LINES], *more]))
+
+
+def _find_lines(outcome: Outcome, entry: Entry) -> str:
+    """The lines of the text, or of its message, that the item stands in."""
+    assert outcome.emitted is not None
+    parts = outcome.emitted.parts
+    at = next(at for at, part in enumerate(parts) if part.item is entry)
+    before = "".join(part.text for part in parts[:at] if part.message == parts[at].message)
+    first = before.count("\n") + 1
+    last = first + parts[at].text.rstrip("\n").count("\n")
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    where = f"message {parts[at].message}, " if outcome.report["format"] == "messages" else ""
+    return f"{where}{lines}, byte {len(before.encode())}"

@@ -1,0 +1,224 @@
+"""The item pipeline of one section, stage by stage: what each left out and why. For tools that explain a render; none needs it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from promptc.diag.errors import PromptcError
+from promptc.diag.span import Span
+from promptc.model.section import Dedupe, Items
+from promptc.model.stages import Item, Selected, Selection
+from promptc.passes.arrange_items import arrange_items
+from promptc.passes.read_items import ItemReader, Read
+from promptc.passes.render_items import ItemRenderer
+from promptc.text.normalize import normalize
+
+Places = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """One stage: how many items it passed, the places in `from` of those it left out, where it is declared, and why it left one out."""
+
+    name: str
+    passed: int
+    left_out: Places
+    at: str
+    explain: Callable[[int], str]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """The stages a section declares, in their order. Places count from 0 in `from`; `reads` are the items the section looked at."""
+
+    section: str
+    size: int
+    stages: tuple[Stage, ...]
+    reads: Mapping[int, Read]
+    ids: Mapping[int, str]
+    find_unread: Callable[[int], str]
+
+    def find_id(self, place: int) -> str:
+        """The id of the item at a place; of one that was not looked at, the id it would have, its place where that cannot be told."""
+        return self.ids[place] if place in self.ids else self.find_unread(place)
+
+    def find_places(self, id: str) -> list[int]:
+        """Every place whose item has that id, those that were looked at first."""
+        read = [place for place, name in self.ids.items() if name == id]
+        return read + [place for place in range(self.size) if place not in self.ids and self.find_unread(place) == id]
+
+
+def trace_items(selection: Selection, selected: Selected) -> Trace:
+    """Goes through the pipeline of a section that was selected, once more and one stage at a time."""
+    assert selected.section.items is not None
+    return _Tracing(selection, selected, selected.section.items).run()
+
+
+class _Tracing:
+    """The parts of one trace."""
+
+    def __init__(self, selection: Selection, selected: Selected, items: Items) -> None:
+        self._selection = selection
+        self._selected = selected
+        self._items = items
+        self._section = selected.section.id
+        self._reader = ItemReader(items, selected.names, self._section)
+        bound = selection.bound
+        self._renderer = ItemRenderer(selected.section, items, selected.names, selection.guard, bound.meter, bound.total)
+        source = items.source.evaluate(selected.names)
+        self._source: Sequence[Any] = source if isinstance(source, list | tuple) else ()
+        self._beyond: Places = ()
+        self._reads = self._read()
+        self._ids = dict(self._iter_ids())
+
+    def run(self) -> Trace:
+        """The whole trace."""
+        reads = {read.place: read for read in self._reads}
+        return Trace(self._section, len(self._source), tuple(self._iter_stages()), reads, self._ids, self._find_unread)
+
+    # --- what was looked at ---
+
+    def _read(self) -> list[Read]:
+        """As the selection read it: a list it read only in part is read as far; what lies before that is `_beyond`."""
+        reading = self._reader.read(lazily=True)
+        first = min((item.unit for item in self._selected.items if item.windowed), default=0) if self._selected.is_partial else 0
+        if reading.older is None:
+            self._beyond = [read.place for read in reading.items if read.place < first and not read.kept]
+            return [read for read in reading.items if read.place >= first or read.kept]
+        newest: list[Read] = []
+        for read in reading.older:
+            newest.append(read)
+            if read.place <= first:
+                break
+        places = {read.place for read in newest}
+        older = [read for read in reading.items if read.place not in places]
+        self._beyond = [place for place in range(first) if place not in {read.place for read in older}]
+        return [*older, *reversed(newest)]
+
+    def _iter_ids(self) -> Iterator[tuple[int, str]]:
+        met: dict[str, int] = {}
+        for read in self._reads:
+            name = self._evaluate_id(read)
+            met[name] = met.get(name, 0) + 1
+            yield read.place, name if met[name] == 1 else f"{name}#{met[name]}"
+
+    def _evaluate_id(self, read: Read) -> str:
+        value = self._items.id.evaluate(self._renderer.bind(read)) if self._items.id is not None else None
+        return str(read.number) if value is None else str(value)
+
+    def _find_unread(self, place: int) -> str:
+        """An element nobody looked at may be one its expressions fail for."""
+        value = self._source[place]
+        try:
+            expression = self._items.number
+            number = expression.evaluate(self._renderer.bind(Read(place, place, value))) if expression is not None else place
+            return self._evaluate_id(Read(place, number if isinstance(number, int) else place, value))
+        except PromptcError:
+            return str(place)
+
+    # --- the stages ---
+
+    def _iter_stages(self) -> Iterator[Stage]:
+        items, size = self._items, len(self._source)
+        yield Stage("from", size, (), str(items.source.span), _say(""))
+        refused = sorted(set(self._reader.refused))
+        if items.where is not None:
+            text = f"`where` is false for it: {items.where.text.strip()}"
+            yield Stage("where", size - len(refused), refused, str(items.where.span), _say(text))
+        if items.window is not None:
+            met = {*refused, *self._beyond, *(read.place for read in self._reads)}
+            older = [place for place in range(size) if place not in met]
+            yield Stage("window", size - len(refused) - len(older), older, str(items.window.span), _say(self._describe_edge("the window")))
+        if self._beyond:
+            text = self._describe_edge("what the budget can hold")
+            yield Stage("reach", len(self._reads), self._beyond, str(items.span), _say(text))
+        yield from self._iter_arranged()
+
+    def _describe_edge(self, what: str) -> str:
+        first = next((self._ids[read.place] for read in self._reads if read.windowed), None)
+        return f"it is older than {what}, which begins at `{first}`" if first is not None else f"it is older than {what}"
+
+    def _iter_arranged(self) -> Iterator[Stage]:
+        items, before = self._items, self._reads
+        bare = replace(items, dedupe=None, sort=(), limit_per=None, limit=None, group=None)
+        stages: list[tuple[str, Items, Span, Callable[[int], str]]] = []
+        if items.dedupe is not None:
+            bare = replace(bare, dedupe=items.dedupe)
+            stages.append(("dedupe", bare, items.dedupe.by.span, partial(self._explain_double, items.dedupe)))
+        if items.sort:
+            bare = replace(bare, sort=items.sort)
+            stages.append(("sort", bare, items.sort[0].by.span, _say("")))
+        if items.limit_per is not None:
+            bare = replace(bare, limit_per=items.limit_per)
+            stages.append(("limit_per", bare, items.limit_per.by.span, self._explain_limit_per))
+        if items.limit is not None:
+            bare = replace(bare, limit=items.limit)
+            stages.append(("limit", bare, items.span, _say(f"it is not among the {items.limit.side} {items.limit.count}")))
+        if items.group is not None:
+            bare = replace(bare, group=items.group)
+            stages.append(("group", bare, items.group.by.span, _say("")))
+        against = self._find_against()
+        for name, declared, span, explain in stages:
+            after = arrange_items(declared, self._reads, self._renderer.bind, against, self._section).items
+            places = {read.place for read in after}
+            yield Stage(name, len(after), [read.place for read in before if read.place not in places], str(span), explain)
+            before = list(after)
+        yield from self._iter_rendered(before)
+
+    def _iter_rendered(self, before: Sequence[Read]) -> Iterator[Stage]:
+        rendered = [(read, self._renderer.render(read, self._ids[read.place], None)) for read in before]
+        empty = [read.place for read, item in rendered if item is None]
+        yield Stage("render", len(before) - len(empty), empty, str(self._items.span), _say("it renders to white space only"))
+        kept = {(item.id, item.number) for item in self._selected.items}
+        alone = [read.place for read, item in rendered if item is not None and (item.id, item.number) not in kept]
+        if alone:
+            text = "the tool use or the results it belongs to are not selected"
+            yield Stage("unit", len(before) - len(empty) - len(alone), alone, str(self._items.span), _say(text))
+        if self._items.trim_each is not None:
+            whole = replace(self._items, trim_each=None)
+            yield self._describe_trimmed([(read, item) for read, item in rendered if item is not None], whole)
+
+    def _describe_trimmed(self, rendered: Sequence[tuple[Read, Item]], items: Items) -> Stage:
+        bound = self._selection.bound
+        whole = ItemRenderer(self._selected.section, items, self._selected.names, self._selection.guard, bound.meter, bound.total)
+        cut = [read.place for read, item in rendered if _differs(whole.render(read, item.id, None), item)]
+        note = f"shortened: {', '.join(self._ids[place] for place in cut)}" if cut else ""
+        return Stage("trim_each", len(rendered), (), str(self._items.span), _say(""), note)
+
+    # --- why ---
+
+    def _find_against(self) -> dict[str, tuple[Any, ...]]:
+        names = self._items.dedupe.against if self._items.dedupe is not None else ()
+        found = {name: self._selection.find_selected(name) for name in names}
+        return {name: tuple(item.value for item in one.items) if one is not None else () for name, one in found.items()}
+
+    def _explain_double(self, dedupe: Dedupe, place: int) -> str:
+        def key(read: Read) -> str:
+            value = dedupe.by.evaluate(self._renderer.bind(read))
+            text = "" if value is None else str(value)
+            return text if dedupe.exact else normalize(text)
+
+        own = key(next(read for read in self._reads if read.place == place))
+        for name, values in self._find_against().items():
+            if any(key(Read(-1, -1, value)) == own for value in values):
+                return f"`{name}` has the same"
+        twins = [self._ids[read.place] for read in self._reads if read.place != place and key(read) == own]
+        twin = twins[0] if dedupe.keep == "first" else twins[-1]
+        return f"`{twin}` has the same: {dedupe.by.text.strip()}"
+
+    def _explain_limit_per(self, place: int) -> str:
+        limit = self._items.limit_per
+        assert limit is not None
+        value = limit.by.evaluate(self._renderer.bind(next(read for read in self._reads if read.place == place)))
+        cap = next((cap for name, cap in limit.caps if name == str(value)), None)
+        return f"`caps` lets {cap} of `{value}` pass, and others came first"
+
+
+def _differs(whole: Item | None, item: Item) -> bool:
+    return whole is not None and whole.raw != item.raw
+
+
+def _say(text: str) -> Callable[[int], str]:
+    return lambda _: text
