@@ -28,7 +28,6 @@ RUN_ERRORS = (
     NameError,
     RuntimeError,
     MemoryError,
-    AssertionError,
     StopIteration,
 )
 """All that evaluating a template can raise, but for a bug of the interpreter."""

@@ -61,8 +61,7 @@ def _find_ends(run: Run, text: str) -> Sequence[int]:
 
 def count_tokens(run: Run, value: object) -> int:
     """How many tokens the text has by the pack's counter."""
-    if run.counter is None:
-        refuse("PC0423", "nothing counts tokens here", "use `| length` for characters")
+    assert run.counter is not None, "whoever renders a pack brings its counter"
     text = show(run, value)
     run.take(len(text))
     return -(-run.counter.measure(text) // run.counter.unit)

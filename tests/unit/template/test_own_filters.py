@@ -54,8 +54,6 @@ WRONG = [
     ("zz | json", "PC0410"),
     ("[range] | json", "PC0413"),
     ("state.text | mentions", "PC0424"),
-    ("state.text | tokens", "PC0423"),
-    ("state.text | truncate_at('line', tokens=3)", "PC0423"),
 ]
 
 
