@@ -31,7 +31,7 @@ _EMPTY = ("minLength", "minItems", "minProperties", "maxItems", "maxLength")
 
 def describe_pack_faults(node: Node, faults: Iterable[Fault]) -> list[Diagnostic]:
     """The findings, in the order of the file. A key that is missing because it is misspelt is one finding, not two."""
-    causes = [cause for fault in faults for cause in find_causes(fault)]
+    causes = [cause for fault in faults for cause in find_causes(fault) if isinstance(cause.value, dict) or not find_rule(cause)]
     meant = {(cause.path[:-1], _find_meant(cause)) for cause in causes if cause.keyword == "additionalProperties"}
     found = [_describe(cause, node) for cause in causes if not any((cause.path, key) in meant for key in _iter_missing(cause))]
     return list(sort_diagnostics(found))

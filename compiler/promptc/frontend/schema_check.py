@@ -75,11 +75,11 @@ def _make_registry() -> Any:
 
 
 def _convert(error: Any) -> Fault:
-    branches: dict[int, list[Fault]] = {}
-    for inner in error.context:
-        place = inner.relative_schema_path[0]
-        branches.setdefault(place if isinstance(place, int) else 0, []).append(_convert(inner))
-    ordered = tuple(tuple(branches[place]) for place in sorted(branches))
+    branches: dict[str, list[Fault]] = {}
+    for number, inner in enumerate(error.context):
+        place = inner.relative_schema_path[0] if inner.relative_schema_path else f"false {number}"
+        branches.setdefault(str(place), []).append(_convert(inner))
+    ordered = tuple(map(tuple, branches.values()))
     keyword = str(error.validator) if error.validator is not None else "false"
     return Fault(tuple(error.absolute_path), keyword, error.validator_value, error.instance, error.schema, ordered)
 

@@ -230,8 +230,9 @@ class _Reader:
 
     def _span(self, line: int, column: int) -> Span:
         """From a line and column counted from 0."""
-        excerpt = self._lines[line] if line < len(self._lines) else ""
-        return Span(self._name, line + 1, column + 1, excerpt)
+        if line >= len(self._lines):
+            line, column = len(self._lines) - 1, len(self._lines[-1])
+        return Span(self._name, line + 1, column + 1, self._lines[line])
 
     def _note(self, code: str, message: str, span: Span, mend: str) -> None:
         self.found.append(Diagnostic(code, message, span, mend))

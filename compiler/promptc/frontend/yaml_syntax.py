@@ -36,12 +36,20 @@ def explain_syntax(wrong: Any, lines: list[str]) -> SyntaxFinding:
     context = getattr(wrong, "context", None)
     mark = getattr(wrong, "problem_mark", None)
     start = getattr(wrong, "context_mark", None)
-    if start is not None and any(part in problem for part in _UNCLOSED):
+    if start is not None and (any(part in problem for part in _UNCLOSED) or _is_end(mark, lines)):
         mark = start
     message = f"{problem}, {context}" if context else problem
     line, column = (mark.line, mark.column) if mark is not None else (0, 0)
     excerpt = lines[line] if line < len(lines) else ""
     return SyntaxFinding(f"YAML: {message}", line, column, _find_help(problem, excerpt, column))
+
+
+def _is_end(mark: Any, lines: list[str]) -> bool:
+    """Whether nothing follows: what is wrong is then what was begun before."""
+    if mark is None:
+        return False
+    here = lines[mark.line][mark.column :] if mark.line < len(lines) else ""
+    return not here.strip() and not any(line.strip() for line in lines[mark.line + 1 :])
 
 
 def _find_help(problem: str, excerpt: str, column: int) -> str:

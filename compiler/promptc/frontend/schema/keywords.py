@@ -6,7 +6,8 @@ from typing import Any
 SCHEMA, SCHEMAS, SCHEMA_MAP = "a schema", "a list of schemas", "a mapping of names to schemas"
 TEXT, TEXTS, TEXT_LISTS = "a text", "a list of different texts", "a mapping of names to lists of different texts"
 COUNT, NUMBER, POSITIVE, BOOLEAN, LIST, ANY = "a whole number from 0", "a number", "a number over 0", "true or false", "a list", "anything"
-TYPES, PATTERN, PATTERN_MAP, MAPPING = "a type, or a list of types", "a pattern", "a mapping of patterns to schemas", "a mapping"
+TYPES, PATTERN, PATTERN_MAP = "a type, or a list of types", "a pattern", "a mapping of patterns to schemas"
+BOOLEANS = "a mapping of names to true or false"
 
 KEYWORDS: Mapping[str, str] = {
     **dict.fromkeys(("not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"), SCHEMA),
@@ -28,7 +29,7 @@ KEYWORDS: Mapping[str, str] = {
     "dependentRequired": TEXT_LISTS,
     "pattern": PATTERN,
     "patternProperties": PATTERN_MAP,
-    "$vocabulary": MAPPING,
+    "$vocabulary": BOOLEANS,
 }
 TYPE_NAMES = ("array", "boolean", "integer", "null", "number", "object", "string")
 IN_PLACE = ("not", "if", "then", "else")

@@ -184,5 +184,5 @@ _HOLDS: Mapping[str, Callable[[Any], bool]] = {
     keywords.LIST: lambda value: isinstance(value, list),
     keywords.ANY: lambda _: True,
     keywords.TYPES: _is_type,
-    keywords.MAPPING: lambda value: isinstance(value, dict),
+    keywords.BOOLEANS: lambda value: isinstance(value, dict) and all(isinstance(each, bool) for each in value.values()),
 }

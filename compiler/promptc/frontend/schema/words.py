@@ -62,6 +62,8 @@ class Words:
         match fault.keyword:
             case "type":
                 return f"must be {title or self.name_types(fault.wanted)}, not {value}"
+            case "enum" if not fault.wanted:
+                return "is not allowed: its schema lists no value"
             case "enum":
                 return f"must be {join_or(map(self.show, fault.wanted))}, not {value}"
             case "const":
