@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
@@ -129,7 +129,8 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: dict[Path, bytes
     try:
         raw = read_pack_file(node.folder, str(node.value), node.span)
         files[node.folder / str(node.value)] = raw
-        return load_state_schema(raw, str(node.value), node.span)
+        shown = str(PurePosixPath(node.span.file).parent / str(node.value))
+        return load_state_schema(raw, shown, node.span)
     except PromptcError as error:
         compiler.findings.extend(error.diagnostics)
         return None

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError, fail
@@ -21,7 +21,7 @@ _STEPWISE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 def read_text(folder: Path, relative: str, span: Span) -> str:
     """The text of a pack's file, as `decode_text` gives it; errors are those of `read_pack_file`, and PC0101 in the file itself."""
-    return decode_text(read_pack_file(folder, relative, span), relative)
+    return decode_text(read_pack_file(folder, relative, span), str(PurePosixPath(span.file).parent / relative))
 
 
 def read_pack_file(folder: Path, relative: str, span: Span) -> bytes:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.plural import count_noun
 from promptc.model.section import Section
 from promptc.model.stages import Selected, Strained
 from promptc.passes.frame import Frame, load_frame
@@ -221,7 +222,8 @@ class _Fitting:
             missing = -(-(run.low - run.target) // unit)
             spent = -(-run.low // unit)
             why = "a `fail` step was reached" if run.failed is not None else "its ladder is spent"
-            message = f"`{name}` is capped at {cap} {noun} but its ladder leaves {spent}: {why}, {missing} {noun} are missing"
+            short = count_noun(missing, noun.removesuffix("s"))
+            message = f"`{name}` is capped at {cap} {noun} but its ladder leaves {spent}: {why}, short by {short}"
             span = run.failed.span if run.failed is not None else budget.span if budget is not None else fit.section.span
             self._fail(Diagnostic("PC0531", message, span, "raise the cap, or give `overflow` a step that can go further"), name, missing)
         return run
@@ -256,7 +258,7 @@ class _Fitting:
             if run.failed is None
             else "a `fail` step was reached"
         )
-        message = f"the prompt does not fit {self._total} tokens: {why}, {missing} tokens are missing (largest: {shown})"
+        message = f"the prompt does not fit {self._total} tokens: {why}, short by {count_noun(missing, 'token')} (largest: {shown})"
         section = run.failed.section if run.failed is not None else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.span import Span
 from promptc.model.pack import Choice, Plan
 from promptc.model.reach import has_reach
 from promptc.model.section import Fence, Section
@@ -119,7 +120,7 @@ class _Selecting:
                 guard=self._guard,
                 meter=self._bound.meter,
                 total=self._bound.total,
-                against={name: self._find_values(name) for name in dedupe.against} if dedupe is not None else {},
+                against={name: self._find_values(name, section.items.span) for name in dedupe.against} if dedupe is not None else {},
                 reach=self._find_reach(section),
             )
         return self._select_text(section, names)
@@ -131,16 +132,11 @@ class _Selecting:
         text, found = self._guard.guard(raw)
         return Selected(section, "present", (Item("text", 0, None, raw, text, found=found),))
 
-    def _find_values(self, name: str) -> tuple[Any, ...]:
+    def _find_values(self, name: str, span: Span) -> tuple[Any, ...]:
         found = self._chosen.get(name)
         if found is None:
-            raise PromptcError(
-                [
-                    Diagnostic(
-                        "PC0519", f"`dedupe.against` names `{name}`, which stands later or is no section", help="name an earlier section"
-                    )
-                ]
-            )
+            message = f"`dedupe.against` names `{name}`, which stands later or is no section"
+            raise fail("PC0519", message, span, help="name an earlier section")
         return tuple(item.value for item in found.items)
 
     def _find_reach(self, section: Section) -> int | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.diag.plural import count_noun
 from promptc.model.section import Items, Section
 from promptc.model.stages import GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
@@ -166,7 +167,8 @@ def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int
         return ids, []
     span = items.id.span if items.id is not None else items.span
     first = again[0]
-    message = f"{len(again)} ids of `{section.id}` stand for several items (the first: `{first}`): later ones are called `{first}#2`, ..."
+    times = count_noun(len(again), "id")
+    message = f"`{section.id}` has {times} more than once (the first: `{first}`): later items are called `{first}#2`, ..."
     return ids, [Diagnostic("PC0517", message, span, "number them by place, or give `id` an expression that differs", "warn")]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.plural import count_noun
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied, LadderRun
@@ -46,15 +47,13 @@ def _iter_cuts(run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:
         first, last = cuts[0], cuts[-1]
         meter = fitted.frame.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
-        noun = "cut" if len(cuts) == 1 else "cuts"
-        message = (
-            f"`{first.section}` was shortened by `{first.step.label}`: {len(cuts)} {noun}, {before} to {after} tokens ({last.act.why})"
-        )
+        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {after} tokens ({last.act.why})"
+        message = f"`{first.section}` was shortened by `{first.step.label}`: {cut}"
         yield Diagnostic(
             "PC0540",
             message,
             first.step.span,
-            f"`promptc explain` shows each; {meter.tokens(last.needs)} more tokens keep the last one",
+            f"`promptc explain` shows each; with {count_noun(meter.tokens(last.needs), 'token')} more the last one stays",
             "warn",
         )
 

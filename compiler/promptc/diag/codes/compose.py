@@ -196,14 +196,6 @@ COMPOSE_CODES: tuple[Code, ...] = (
         fix="Name one of the cases.",
     ),
     Code(
-        name="PC0264",
-        level="error",
-        summary="a tier's step does not end by itself",
-        why="A tier's `do` has no target: only steps that say their own end make sense there.",
-        bad="do: [{trim: {section: a, floor: 5}}]",
-        fix="Give `trim` a `to`.",
-    ),
-    Code(
         name="PC0290",
         level="error",
         summary="a key of a later version",
