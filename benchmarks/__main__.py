@@ -1,0 +1,25 @@
+"""`python -m benchmarks [NAME ...]`: prints ratios; with names, only those parts."""
+
+import sys
+
+from benchmarks.cold import bench_cold
+from benchmarks.fitting import bench_fitting
+from benchmarks.hot import bench_growth, bench_others
+from benchmarks.memory import bench_memory
+
+PARTS = {"cold": bench_cold, "growth": bench_growth, "others": bench_others, "fitting": bench_fitting, "memory": bench_memory}
+
+
+def main() -> None:
+    """Runs the parts asked for, or all."""
+    names = sys.argv[1:] or list(PARTS)
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        sys.exit(f"no such benchmark: {', '.join(unknown)}; known: {', '.join(PARTS)}")
+    print("Medians of interleaved runs. Ratios hold from machine to machine; milliseconds do not.\n")
+    for name in names:
+        PARTS[name]()
+        print()
+
+
+main()

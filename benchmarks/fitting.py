@@ -1,0 +1,64 @@
+"""Fitting itself: counts cached, before the report is built."""
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import promptc
+from benchmarks.blocks import make_reach_state
+from benchmarks.measure import show, time_interleaved
+from promptc.passes.bind import bind
+from promptc.passes.fit import fit
+from promptc.passes.strain import strain
+from promptc.text.meter import Meter
+
+_ITEMS = 10_000
+
+
+def bench_fitting() -> None:
+    """Prints the ratio of fitting 10 000 selected items to a bare loop that sums the same counts, and the operations it took."""
+    print(f"Fitting: {_ITEMS:,} selected items, counts cached, before the report")
+    manifest = (Path(__file__).parent / "reach" / "pack.yaml").read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        whole = manifest.replace("items: {from:", "items: {limit: 1000000, from:")
+        (Path(folder) / "pack.yaml").write_text(whole)
+        pack = promptc.load(folder)
+    state = pack.load_state(make_reach_state(_ITEMS, 30))
+    meter = CountingMeter(pack.model.counting.counter)
+    strained = strain(bind(pack.model, state, meter))
+    fitted = fit(strained)
+    texts = [item.text + "\n" for selected in strained.selection.sections for item in selected.items]
+    taken = time_interleaved({"loop": partial(_sum, texts, meter), "fit": partial(fit, strained)}, rounds=9)
+    show("a bare loop that sums the counts", f"{taken['loop'] * 1e3:.1f} ms")
+    show("fit", f"{taken['fit'] * 1e3:.1f} ms")
+    show("fit / loop", f"{taken['fit'] / taken['loop']:.0f} x")
+    notches = fitted.truncated.tried if fitted.truncated is not None else 0
+    meter.asked = meter.encoded = 0
+    fit(strained)
+    show("notches looked at", f"{notches:,}")
+    show("look-ups of counts per item", f"{meter.asked / _ITEMS:.1f}")
+    show("texts encoded", f"{meter.encoded:,}")
+
+
+class CountingMeter(Meter):
+    """A meter that counts how often it is asked and how often it must encode."""
+
+    asked = 0
+    encoded = 0
+
+    def count(self, text: str) -> int:
+        """As `Meter.count`."""
+        self.asked += 1
+        return super().count(text)
+
+    def _count_new(self, text: str) -> int:
+        self.encoded += 1
+        return super()._count_new(text)
+
+
+def _sum(texts: list[str], meter: Any) -> int:
+    total = 0
+    for text in texts:
+        total += meter.count(text)
+    return total

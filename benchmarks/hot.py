@@ -1,0 +1,75 @@
+"""`pack.render` of a loaded state: how it grows with the transcript, and against others doing the same work."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import promptc
+from benchmarks.blocks import make_reach_state, make_sentinel_state
+from benchmarks.measure import judge, show, time_interleaved
+from benchmarks.others import make_jinja_every_block, make_trim_messages
+
+_ROOT = Path(__file__).parents[1]
+_SIZES = (100, 1_000, 10_000, 100_000)
+_WORDS = 90  # about 130 tokens a block: a hundred of them fill 13 000 tokens
+_SHORT = 18  # about 28 tokens a block, as people talk at a table
+
+Make = Callable[[int, int, int], dict[str, Any]]
+
+
+def bench_growth() -> None:
+    """Prints the time of a render at each size, and its growth from the smallest to the largest."""
+    _bench_pack("sentinel (a window of 12 blocks)", _ROOT / "packs/sentinel", make_sentinel_state, _WORDS)
+    _bench_pack("Reach (as many blocks as 13,000 tokens hold)", _ROOT / "benchmarks/reach", make_reach_state, _WORDS)
+    _bench_pack("Reach, blocks of ~28 tokens (100 do not fill it)", _ROOT / "benchmarks/reach", make_reach_state, _SHORT)
+
+
+def _bench_pack(title: str, folder: Path, make: Make, words: int) -> None:
+    print(f"Hot: {title}")
+    pack = promptc.load(folder)
+    states, loads = {}, {}
+    for size in _SIZES:
+        raw = make(size, words, 7)
+        begun = time.perf_counter()
+        states[size] = pack.load_state(raw)
+        loads[size] = time.perf_counter() - begun
+    taken = time_interleaved({str(size): partial(pack.render, state) for size, state in states.items()}, rounds=9)
+    for size in _SIZES:
+        prompt = pack.render(states[size])
+        show(f"N = {size:,}: {prompt.tokens:,} tokens", f"{taken[str(size)] * 1e3:.1f} ms", f"load_state {loads[size] * 1e3:.0f} ms")
+    growth = taken[str(_SIZES[-1])] / taken[str(_SIZES[0])]
+    show("growth from N = 100 to N = 100,000", f"{growth:.2f} x", judge(growth, 3, at_most=True) if words == _WORDS else "")
+
+
+def bench_others() -> None:
+    """Prints how long others take for the same work, as multiples of promptc's time, for blocks never seen."""
+    for size in (100, 1_000, 10_000):
+        print(f"Against others: Reach, N = {size:,}, blocks never seen before")
+        seeds = iter(range(1_000, 2_000))
+        fresh: dict[int, dict[str, Any]] = {}
+
+        def state(turn: int, size: int = size, fresh: dict[int, dict[str, Any]] = fresh) -> dict[str, Any]:
+            return fresh.setdefault(turn, make_reach_state(size, _WORDS, turn))
+
+        rounds = 7 if size < 10_000 else 3
+        turns = [next(seeds) for _ in range(rounds + 1)]
+        pack = promptc.load(_ROOT / "benchmarks/reach")
+        loaded = [pack.load_state(state(turn)) for turn in turns]
+        works = {
+            "promptc": _each([partial(pack.render, one) for one in loaded]),
+            "jinja": _each([make_jinja_every_block(state(turn)) for turn in turns]),
+            "trim_messages": _each([make_trim_messages(state(turn)) for turn in turns]),
+        }
+        taken = time_interleaved(works, rounds)
+        show("promptc", f"{taken['promptc'] * 1e3:.1f} ms")
+        show("tiktoken + Jinja2 over every block", f"{taken['jinja'] / taken['promptc']:.1f} x")
+        ratio = taken["trim_messages"] / taken["promptc"]
+        show("langchain-core trim_messages", f"{ratio:.1f} x", judge(ratio, 5, at_most=False) if size == 1_000 else "")
+
+
+def _each(works: list[Callable[[], object]]) -> Callable[[], object]:
+    """A work that does the next of `works` at each call, so that none is done twice."""
+    left = iter(works)
+    return lambda: next(left)()

@@ -1,0 +1,28 @@
+"""Timing of several things in turn, so that a slow moment of the machine falls on all of them."""
+
+import time
+from collections.abc import Callable, Mapping
+from statistics import median
+
+
+def time_interleaved(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The median seconds of each work over `rounds` turns (A B C A B C ...), after one turn that is not counted."""
+    taken: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(rounds + 1):
+        for name, work in works.items():
+            begun = time.perf_counter()
+            work()
+            if turn:
+                taken[name].append(time.perf_counter() - begun)
+    return {name: median(seconds) for name, seconds in taken.items()}
+
+
+def show(label: str, value: str, promise: str = "") -> None:
+    """One line of the table, at most 80 columns."""
+    print(f"  {label:<46}{value:>14}  {promise}".rstrip())
+
+
+def judge(ratio: float, limit: float, *, at_most: bool) -> str:
+    """The promise and whether it was kept in this run."""
+    kept = ratio <= limit if at_most else ratio >= limit
+    return f"{'≤' if at_most else '≥'} {limit:g} {'kept' if kept else 'MISSED'}"

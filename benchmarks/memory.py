@@ -1,0 +1,29 @@
+"""Peak memory of a process that loads a state of 100 000 blocks and renders it."""
+
+import subprocess
+import sys
+
+from benchmarks.measure import show
+
+_SCRIPT = """
+import resource, sys
+from benchmarks.blocks import make_reach_state, make_sentinel_state
+import promptc
+pack = promptc.load(sys.argv[1])
+make = make_reach_state if "reach" in sys.argv[1] else make_sentinel_state
+state = pack.load_state(make(int(sys.argv[2]), 90))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+prompt = pack.render(state)
+prompt.report
+print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def bench_memory() -> None:
+    """Prints the peak resident memory before and after the render, at 100 and at 100 000 blocks."""
+    print("Memory: peak of the process, load and render")
+    for pack in ("packs/sentinel", "benchmarks/reach"):
+        for size in (100, 100_000):
+            run = subprocess.run([sys.executable, "-c", _SCRIPT, pack, str(size)], check=True, capture_output=True, text=True)
+            loaded, rendered = (int(one) / 1024 for one in run.stdout.split())
+            show(f"{pack}, N = {size:,}", f"{rendered:.0f} MiB", f"the render: {rendered - loaded:.1f} MiB more than the load")

@@ -1,0 +1,48 @@
+"""The same work by other means: keep the newest blocks that 13 000 tokens hold."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from promptc.text.counters.load_counter import load_counter
+
+BUDGET = 13_000
+
+
+@lru_cache
+def _encoding() -> Any:
+    """tiktoken's own cl100k_base, over the vocabulary that promptc carries."""
+    return load_counter("cl100k_base", folder=Path())._encoding  # type: ignore[attr-defined]
+
+
+def make_jinja_every_block(state: dict[str, Any]) -> Callable[[], str]:
+    """Jinja2 renders and tiktoken counts every block, then the newest that fit are joined."""
+    from jinja2 import Environment
+
+    template = Environment().from_string("[{{ item.type }}] {{ item.speaker }}: {{ item.text }}\n")
+    encode = _encoding().encode_ordinary
+
+    def work() -> str:
+        texts = [template.render(item=item) for item in state["transcript"]]
+        counts = [len(encode(text)) for text in texts]
+        room, first = BUDGET, len(texts)
+        while first and counts[first - 1] <= room:
+            first -= 1
+            room -= counts[first]
+        return "".join(texts[first:])
+
+    return work
+
+
+def make_trim_messages(state: dict[str, Any]) -> Callable[[], object]:
+    """langchain-core's `trim_messages`, `strategy="last"`, its counter encodes each message it is given, without a cache."""
+    from langchain_core.messages import HumanMessage, trim_messages
+
+    encode = _encoding().encode_ordinary
+    messages = [HumanMessage(f"[{item['type']}] {item['speaker']}: {item['text']}") for item in state["transcript"]]
+
+    def count(held: list[Any]) -> int:
+        return sum(len(encode(message.content)) for message in held)
+
+    return lambda: trim_messages(messages, max_tokens=BUDGET, strategy="last", token_counter=count)
