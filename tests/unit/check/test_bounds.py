@@ -1,0 +1,87 @@
+"""Minimums over maximums, and windows that cannot hold their minimum."""
+
+import pytest
+
+from tests.unit.check.lint import codes, excerpts, lint
+
+
+def _log(window: str, more: str = "") -> str:
+    return f'sections: [{{id: log, items: {{from: state.log, text: "{{{{ item.text }}}}", window: {window}{more}}}}}]'
+
+
+@pytest.mark.parametrize(
+    ("budget", "numbers"),
+    [
+        ("{min: 900, max: 500}", ("900", "500")),
+        ("{min: '60%', max: '50%', grow: 1}", ("60% (600 tokens)", "50% (500 tokens)")),
+        ("{min: '60%', max: 500}", ("60% (600 tokens)", "500")),
+    ],
+)
+def test_a_budget_that_contradicts_itself(tmp_path, budget, numbers):
+    found = [one for one in lint(tmp_path, f"sections: [{{id: lore, text: x, budget: {budget}}}]") if one.level == "error"]
+    assert codes(tuple(found)) == ["PC0606"]
+    assert all(number in found[0].message for number in numbers)
+    assert excerpts(tuple(found), "PC0606")[0].startswith("{min")
+
+
+@pytest.mark.parametrize("budget", ["{min: 500, max: 500}", "{min: 5, grow: 1}", "{min: {chars: 900}, max: 500}", "{max: 3}"])
+def test_budgets_that_are_right(tmp_path, budget):
+    assert "PC0606" not in codes(lint(tmp_path, f"sections: [{{id: lore, text: x, budget: {budget}}}]"))
+
+
+@pytest.mark.parametrize(
+    ("window", "says"),
+    [
+        ("{last: 6, min: 8}", "`last: 6` under its `min` of 8"),
+        ("{last: 6, min: 2, max: 5}", "`last: 6` over its `max` of 5"),
+        ("{last: 6, min: 4, max: 3}", "a `min` of 4 over its `max` of 3"),
+        ("{last: 6, step: 4, min: 4}", "moves by 4, so with `last: 6` it may hold as few as 3, under its `min` of 4"),
+        ("{last: 3, step: 5}", "moves by 5, more than the 3 of its `last`: it may come out empty"),
+        ("{last: state.window, min: 4, step: 3, max: 5}", "with `max: 5` it may hold as few as 3, under its `min` of 4"),
+        ("{last: state.window, min: 4, max: 3}", "a `min` of 4 over its `max` of 3"),
+    ],
+)
+def test_a_window_that_contradicts_itself(tmp_path, window, says):
+    found = lint(tmp_path, _log(window))
+    assert codes(found) == ["PC0607"]
+    assert says in found[0].message
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "{last: 6, step: 3, min: 4}",
+        "{last: state.window, min: 4, max: 20}",
+        "{last: state.window, min: 4, step: 3, max: 6}",
+        "{last: 0}",
+        "{last: 4}",
+    ],
+)
+def test_windows_that_are_right(tmp_path, window):
+    assert codes(lint(tmp_path, _log(window))) == []
+
+
+def test_a_window_that_a_tier_narrows(tmp_path):
+    found = lint(
+        tmp_path,
+        """
+        sections: [{id: log, budget: 20, items: {from: state.log, text: "{{ item.text }}", window: {last: 12, min: 4}}}]
+        strain:
+          tiers:
+            - {name: low, at: 0}
+            - {name: high, at: 0.5, sections: {log: {items: {window: {last: 3}}}}}
+            - {name: top, at: 0.9, sections: {log: {items: {window: {min: 2}}}}}
+        """,
+    )
+    assert codes(found) == ["PC0607"]
+    assert found[0].message.endswith("(with tier `high`)")
+
+
+def test_groups_that_are_not_declared(tmp_path):
+    assert codes(lint(tmp_path, _log("{last: 3, whole: group}"))) == ["PC0608"]
+    assert codes(lint(tmp_path, _log("{last: 3, whole: group}", ", group: {by: item.turn}"))) == []
+
+
+def test_a_reserve_that_leaves_nothing(tmp_path):
+    found = lint(tmp_path, "sections: [{id: lore, text: x}]", budget="{context: 100, reserve: 100}")
+    assert codes(found) == ["PC0605"]
