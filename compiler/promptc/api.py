@@ -118,6 +118,12 @@ class Pack:
         """The pack's name."""
         return self._loaded.pack.name
 
+    def check(self) -> tuple[Diagnostic, ...]:
+        """What is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among them."""
+        from promptc.check.check_pack import check_pack
+
+        return check_pack(self._loaded.pack)
+
     def load_state(
         self, given: bytes | Mapping[str, Any] | State, name: str = "state.json", *, changes: Sequence[tuple[str, str]] = ()
     ) -> State:

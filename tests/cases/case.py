@@ -34,6 +34,7 @@ class Case:
     expect: Mapping[str, Any] = field(default_factory=dict)
     covers: tuple[str, ...] = ()
     is_check: bool = False
+    run: tuple[str, ...] = ()
 
     @property
     def exit(self) -> int:
@@ -85,6 +86,7 @@ def _load_case(folder: Path) -> Case:
         expect=read.get("expect", {}),
         covers=tuple(read.get("covers", ())),
         is_check=read.get("check", False),
+        run=tuple(read.get("run", ())),
     )
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import promptc
 from promptc.check.check_pack import check_pack
+from promptc.cli.main import run_command
 from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.cli.reporter import Reporter
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from tests.cases.case import ROOT, Case, load_cases, read_state, state_path
@@ -51,6 +53,8 @@ def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Ou
     """The case's outcome, run from `root`, a copy of the project or the project itself; `state` in place of its own."""
     with given(case, root) as there, contextlib.chdir(there):
         try:
+            if case.run:
+                return Outcome(run_command(case.run, Reporter()), None, None, None, None, ())
             return _check(case) if case.is_check else _render(case, read_state(case) if state is None else state)
         except PromptcError as error:
             report = getattr(error, "report", None)

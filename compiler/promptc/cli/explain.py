@@ -131,9 +131,13 @@ def _show_why(outcome: Outcome, address: str, page: Page) -> None:
 
 
 def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
-    from promptc.cli.views.stages import find_stages, render_stages
+    from promptc.cli.views.stages import find_stages, has_pipeline, render_stages
 
-    page.show(find_stages(outcome, _find_section(outcome, section)), render_stages)
+    selected = _find_section(outcome, section)
+    if has_pipeline(selected):
+        page.show(find_stages(outcome, selected), render_stages)
+    else:
+        _show_why(outcome, section, page)
 
 
 def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: Page) -> Outcome:

@@ -11,11 +11,10 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.reporter import Reporter
 from promptc.cli.settings import find_settings
 from promptc.cli.streams import discard_output, write_stderr
-from promptc.diag.errors import PromptcError
+from promptc.diag.errors import PromptcError, UsageError
 
 BUG = 70
 INTERRUPTED = 130
-_USAGE = 2
 _COMPLETE = "_PROMPTC_COMPLETE"
 
 
@@ -26,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     reporter = Reporter(find_settings(given))
     try:
-        return _run(given, reporter)
+        return run_command(given, reporter)
     except PromptcError as error:
         reporter.report(error.diagnostics)
         return error.exit_code
@@ -40,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BUG
 
 
-def _run(given: list[str], reporter: Reporter) -> int:
-    """The command's own exit code."""
+def run_command(given: Sequence[str], reporter: Reporter) -> int:
+    """Runs the command and gives its own exit code. Raises `PromptcError` for what is wrong, a `UsageError` for the command line itself."""
     import click
 
     from promptc.cli.group import group
@@ -52,15 +51,14 @@ def _run(given: list[str], reporter: Reporter) -> int:
 
         return shell_complete(group, {}, "promptc", _COMPLETE, os.environ[_COMPLETE])
     try:
-        with group.make_context("promptc", given or ["--help"], obj=reporter) as context:
+        with group.make_context("promptc", list(given) or ["--help"], obj=reporter) as context:
             return int(group.invoke(context) or 0)
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.Abort:
         return INTERRUPTED
     except click.UsageError as error:
-        reporter.report([describe_usage(error)])
-        return _USAGE
+        raise UsageError([describe_usage(error)]) from error
 
 
 def _report_bug(error: Exception, reporter: Reporter) -> None:

@@ -88,10 +88,14 @@ def _iter_steps(outcome: Outcome, selected: Selected) -> Iterator[StageView]:
         own = [cut for cut in ladder.run.applied if cut.section == selected.section.id]
         for _, same in groupby(own, key=lambda cut: cut.step.label):
             cuts = list(same)
-            gone = sum(_count_gone(cut) for cut in cuts)
-            alive -= gone
-            reasons = tuple(Reason(why, tuple(list_items(list(same)))) for why, same in groupby(cuts, key=find_reason))
-            yield StageView(find_rule(cuts[0]), f"{cuts[0].step.span} {ladder.goal}", alive, max(gone, 0), reasons)
+            alive -= sum(_count_gone(cut) for cut in cuts)
+            left_out = sum(max(0, _count_gone(cut)) for cut in cuts)
+            yield StageView(find_rule(cuts[0]), str(cuts[0].step.span), alive, left_out, (Reason(ladder.goal, ()), *_group_reasons(cuts)))
+
+
+def _group_reasons(cuts: Sequence[Applied]) -> Iterator[Reason]:
+    for why, same in groupby(cuts, key=find_reason):
+        yield Reason(why, tuple(list_items(list(same))))
 
 
 def _count_gone(cut: Applied) -> int:
