@@ -1,0 +1,60 @@
+"""`promptc check`."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+import click
+
+from promptc.api import Pack
+from promptc.cli.group import Command
+from promptc.cli.options import PACK
+from promptc.cli.render_diagnostic import describe_diagnostic, render_diagnostics
+from promptc.cli.reporter import Reporter
+from promptc.cli.streams import write_stdout
+from promptc.cli.views.figures import show_plural
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+
+_FINDINGS = 1
+_NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note", "note", "notes"))
+
+
+@click.command(
+    "check",
+    cls=Command,
+    examples=[
+        ("errors, warnings and notes, each with its place", "promptc check packs/sentinel"),
+        ("for a program", "promptc check packs/sentinel --format json"),
+        ("what one of them means", "promptc rule PC0610"),
+    ],
+)
+@PACK
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print the findings. [text]")
+@click.option("--strict", is_flag=True, help="Let notes, too, end with exit code 1.")
+@click.pass_obj
+def command(reporter: Reporter, pack: str, format: str, strict: bool) -> int:
+    """Look for what is wrong or doubtful in PACK, without a state.
+
+    Exit code 0 where there is nothing but notes, 1 with errors or warnings, 3 where the pack cannot be loaded (its findings then go to
+    standard error).
+    """
+    try:
+        found = Pack.load(pack).check()
+    except PromptcError as error:
+        shape = "json" if format == "json" else reporter.settings.diagnostics
+        Reporter(replace(reporter.settings, diagnostics=shape)).report(error.diagnostics)
+        return error.exit_code
+    shown = [one for one in found if one.level == "error" or not reporter.settings.is_quiet]
+    if format == "json":
+        text = json.dumps([describe_diagnostic(one) for one in shown], ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = render_diagnostics(shown, reporter.choose_paint(sys.stdout)) + ("" if reporter.settings.is_quiet else _sum_up(found))
+    write_stdout(text.encode("utf-8", "backslashreplace"))
+    return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
+
+
+def _sum_up(found: Sequence[Diagnostic]) -> str:
+    counts = [(sum(1 for one in found if one.level == level), noun, plural) for level, noun, plural in _NOUNS]
+    return (", ".join(show_plural(count, noun, plural) for count, noun, plural in counts if count) or "nothing found") + "\n"

@@ -1,0 +1,108 @@
+"""`promptc eval`."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from promptc.api import Pack
+from promptc.cli.compile_asked import compile_asked, load_state_file
+from promptc.cli.group import Command
+from promptc.cli.options import PACK, STATE, Asked, takes_choice
+from promptc.cli.streams import write_stdout
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
+from promptc.diag.span import Source
+from promptc.diag.suggest import suggest
+from promptc.model.stages import Selected
+from promptc.model.state import State
+from promptc.passes.bind import bind
+from promptc.passes.section_fit import Entry
+from promptc.passes.strain import strain
+from promptc.pipeline import Outcome
+from promptc.template.load_expression import Expression, load_expression
+from promptc.template.place import Place
+from promptc.text.meter import Meter
+
+_EXPRESSION = "expression"
+_LATE = {"strain", "selected", "section", "item", "this", "group"}
+
+
+@click.command(
+    "eval",
+    cls=Command,
+    examples=[
+        ("a value of the state, defaults filled in", "promptc eval packs/sentinel state.json state.window"),
+        ("how many blocks are of which type", "promptc eval . state.json \"state.transcript | groupby('type') | list | length\""),
+        ("what a section's expressions see", "promptc eval . state.json '[strain.tier, selected.recent]' --section input"),
+        ("what a predicate says of one item", "promptc eval . state.json 'this.tokens > 120' --item recent/b233"),
+    ],
+)
+@PACK
+@STATE
+@click.argument("expression")
+@takes_choice
+@click.option("--section", metavar="SECTION", help="See the names of this section, too: strain, selected, section.")
+@click.option("--item", metavar="SECTION/ITEM", help="See the names of this selected item, too: item, this, group.")
+def command(pack: str, state: str, expression: str, asked: Asked, section: str | None, item: str | None) -> int:
+    """Evaluate EXPRESSION over STATE as PACK's own expressions are, and print the value as JSON.
+
+    It sees state, what PACK declares under let, variant, and strain as it was measured.
+    """
+    loaded = Pack.load(pack)
+    loaded_state = load_state_file(loaded, state, asked)
+    try:
+        source = Source(_EXPRESSION, expression.encode().decode())
+    except UnicodeEncodeError:
+        raise UsageError([Diagnostic("PC0721", "the expression is not UTF-8", help="write it in UTF-8")]) from None
+    compiled = load_expression(source.text, Place(source.span(1, 1), True))
+    names = _find_names(loaded, loaded_state, asked, compiled, section, item)
+    value = compiled.evaluate(names)
+    write_stdout((json.dumps(value, ensure_ascii=False, indent=2, default=dict) + "\n").encode())
+    return 0
+
+
+def _find_names(pack: Pack, state: State, asked: Asked, expression: Expression, section: str | None, item: str | None) -> Mapping[str, Any]:
+    """No more is run than the expression reads, so that it can be asked why the rest fails."""
+    reads = {path[0] for path in expression.reads}
+    meter = Meter(pack.model.counting.counter)
+    if section is None and item is None and reads <= {"state"}:
+        return {"state": state.value, "__counter__": meter.counter}
+    if section is not None or item is not None:
+        return _find_scope(compile_asked(pack, state, asked), section, item)
+    bound = bind(pack.model, state, meter, budget=asked.budget, variants=asked.variants, patches=asked.patches, format=asked.format)
+    if not reads & _LATE:
+        return bound.names
+    strained = strain(bound)
+    rules = bound.pack.strain
+    tier = rules.tiers[strained.tier].name if rules is not None else None
+    selected = {one.section.id: len(one.items) for one in strained.selection.sections}
+    shown = {"tier": tier, "index": strained.tier, "percent": strained.pressure.percent}
+    return {**bound.names, "strain": shown, "selected": selected}
+
+
+def _find_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapping[str, Any]:
+    """What the expressions of a section see, or of its steps at one item, as it was selected."""
+    name, _, id = item.partition("/") if item is not None else (section or "", "", "")
+    selected = _find_selected(outcome, name)
+    if item is None:
+        return selected.names
+    found = next((one for one in selected.items if one.id == id), None)
+    if found is None:
+        help = suggest(id, [one.id for one in selected.items])
+        raise UsageError([Diagnostic("PC0726", f"`{name}` selected no item `{id}`", help=help)])
+    meter = outcome.fitted.frame.meter
+    entry = Entry(found, 0)
+    this = {"id": found.id, "number": found.number, "anchor": found.anchor, "kept": found.kept}
+    this |= {"chars": len(entry.text), "form": entry.form, "tokens": meter.tokens(meter.count(entry.text))}
+    return {**selected.names, "item": found.value, "this": this, "group": found.key}
+
+
+def _find_selected(outcome: Outcome, name: str) -> Selected:
+    selection = outcome.fitted.strained.selection
+    found = selection.find_selected(name)
+    if found is None:
+        help = suggest(name, [one.section.id for one in selection.sections])
+        raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=help)])
+    return found

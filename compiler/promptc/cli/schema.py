@@ -1,0 +1,56 @@
+"""`promptc schema`."""
+
+import json
+
+import click
+
+from promptc.cli.group import Command
+from promptc.cli.streams import write_stdout
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError, UsageError
+from promptc.frontend.paths import find_shipped
+
+_STATE = "state"
+
+
+@click.command(
+    "schema",
+    cls=Command,
+    examples=[
+        ("of manifests, for an editor", "promptc schema pack > pack.schema.json"),
+        ("of the states a pack takes", "promptc schema state packs/sentinel"),
+        ("of what `render --report` and `explain --json` write", "promptc schema report"),
+    ],
+)
+@click.argument("kind", type=click.Choice(("pack", _STATE, "report", "case")))
+@click.argument("pack", required=False, type=click.Path())
+def command(kind: str, pack: str | None) -> int:
+    """Print the JSON Schema (2020-12) of manifests, of reports, of test cases, or of the states PACK takes."""
+    if (kind == _STATE) != (pack is not None):
+        found = "`promptc schema state` needs a pack" if pack is None else f"`promptc schema {kind}` takes no pack"
+        raise UsageError([Diagnostic("PC0720", found, help="such as `promptc schema state packs/sentinel`")])
+    write_stdout(_render_state_schema(pack) if pack is not None else read_shipped_schema(kind))
+    return 0
+
+
+def read_shipped_schema(kind: str) -> bytes:
+    """The bytes of a schema that comes with promptc. `DiskError` (PC0724) when it is not there."""
+    name = f"{kind}.schema.json"
+    try:
+        return find_shipped("schemas", name).read_bytes()
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        raise DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="install promptc anew")]) from wrong
+
+
+def _render_state_schema(pack: str) -> bytes:
+    from promptc.api import Pack
+
+    loaded = Pack.load(pack)
+    schema = loaded.model.schema
+    if schema is None:
+        raise UsageError([Diagnostic("PC0729", f"the pack `{loaded.name}` declares no schema for its states", help=_DECLARE)])
+    return (json.dumps(schema, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+_DECLARE = "name one in its manifest: `state: {schema: state.schema.json}`"
