@@ -8,7 +8,7 @@ from typing import Any
 from promptc.diag.errors import fail
 from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey
 from promptc.passes.read_items import Read
-from promptc.passes.scope import evaluate_key
+from promptc.passes.scope import evaluate_key, type_key
 from promptc.template.load_expression import Expression
 from promptc.text.normalize import normalize
 
@@ -122,14 +122,9 @@ def _limit(limit: Limit, read: list[Read]) -> list[Read]:
 def _group(by: Expression, read: list[Read], bind: Bind, section: str, left_out: Mapping[str, int]) -> Arranged:
     groups: dict[Any, list[Read]] = {}
     for one in read:
-        groups.setdefault(_typed(evaluate_key(by, bind(one), f"`group.by` of `{section}`")), []).append(one)
+        groups.setdefault(type_key(evaluate_key(by, bind(one), f"`group.by` of `{section}`")), []).append(one)
     return Arranged(
         items=tuple(one for members in groups.values() for one in members),
         keys=tuple(key[1] for key, members in groups.items() for _ in members),
         left_out=left_out,
     )
-
-
-def _typed(key: Any) -> tuple[str, Any]:
-    """Tells `true` from 1 and 1 from 1.0, which Python holds equal."""
-    return type(key).__name__, key

@@ -45,7 +45,7 @@ class Frame:
         if follower.part != cell.part:
             return "\n" + self.separator
         separator = self.sections[cell.part].separator
-        if separator is not None and cell.kind == follower.kind == "item" and cell.run == follower.run:
+        if separator is not None and cell.kind == follower.kind == "item":
             return separator
         return "\n"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from promptc.diag.errors import fail
 from promptc.model.section import Items, Matches, Window
-from promptc.passes.scope import evaluate_count, evaluate_key
+from promptc.passes.scope import evaluate_count, evaluate_key, type_key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +197,7 @@ class ItemReader:
         groups: dict[Any, list[Read]] = {}
         for read in passing:
             key = evaluate_key(group.by, self._bind(read.place, read.value), f"`group.by` of `{self._section}`")
-            groups.setdefault(key, []).append(read)
+            groups.setdefault(type_key(key), []).append(read)
         excess = max(0, len(groups) - last)
         first = -(-excess // window.step) * window.step
         inside = [read for members in list(groups.values())[first:] for read in members]

@@ -28,3 +28,8 @@ def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) ->
     if value is not None and not isinstance(value, str | int | float | bool):
         raise fail("PC0508", f"{what} must be text, a number, true, false or none, not {type(value).__name__}", expression.span)
     return value
+
+
+def type_key(key: Any) -> tuple[str, Any]:
+    """A key with its kind, which tells `true` from 1 and 1 from 1.0: Python holds them equal."""
+    return type(key).__name__, key

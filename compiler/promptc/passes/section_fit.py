@@ -12,6 +12,7 @@ from functools import partial
 
 from promptc.model.stages import Item, Selected
 from promptc.passes.frame import Frame
+from promptc.passes.scope import type_key
 from promptc.passes.tape import Cell, Tape
 
 
@@ -95,9 +96,9 @@ class SectionFit:
         self.is_dropped = False
         self.removed = 0
         self._marker = ""
-        self._headers = {group.key: (index, group.header) for index, group in enumerate(selected.groups)}
+        self._headers = {type_key(group.key): (index, group.header) for index, group in enumerate(selected.groups)}
         for entry in self.entries:
-            entry.run = self._headers[entry.item.key][0] if self._headers else 0
+            entry.run = self._headers[type_key(entry.item.key)][0] if self._headers else 0
         self._runs = Counter(entry.run for entry in self.entries)
         self._alive = len(self.entries)
         self._windowed = sum(1 for entry in self.entries if entry.item.windowed)
@@ -187,7 +188,7 @@ class SectionFit:
         return cell
 
     def _cell(self, lane: _Lane, entry: Entry) -> Cell:
-        return Cell(entry.body, lane.part, "item", entry.run, self._message(entry), owner=entry)
+        return Cell(entry.body, lane.part, "item", self._message(entry), owner=entry)
 
     def _message(self, entry: Entry | None = None) -> int:
         """The message's number: item messages have one each, spaced so that they stay apart from every section's."""

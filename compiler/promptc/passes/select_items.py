@@ -14,7 +14,7 @@ from promptc.passes.join_units import join_units
 from promptc.passes.reach import find_floor
 from promptc.passes.read_items import ItemReader, Read, Reading
 from promptc.passes.render_items import ItemRenderer, strip_lines
-from promptc.passes.scope import evaluate_key
+from promptc.passes.scope import evaluate_key, type_key
 from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
@@ -180,7 +180,7 @@ def _make_headers(
         return (), ()
     headers: list[GroupHeader] = []
     met: list[Finding] = []
-    for key in dict.fromkeys(item.key for item in kept):
+    for _, key in dict.fromkeys(type_key(item.key) for item in kept):
         header = items.group.header
         text, found = guard.guard(strip_lines(header.render({**names, "group": key}))) if header is not None else ("", ())
         headers.append(GroupHeader(key, text))

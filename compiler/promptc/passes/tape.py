@@ -15,19 +15,18 @@ from promptc.text.meter import Meter
 class Cell:
     """One piece: `body` without its final line end, and `trail`, what follows it where it stands.
 
-    `part` is the index of its section, `kind` what it is there, `run` the run of items it belongs to, `message` the message.
+    `part` is the index of its section, `kind` what it is there, `message` the message.
     `opens` and `closes` tell whether it meets any piece that ends, or begins, a plain line safely (`closes`: with a line end of its own,
     which alone is safe before every piece that `opens`); `units` is its own count.
     """
 
-    __slots__ = ("body", "closes", "kind", "measure", "message", "next", "opens", "owner", "part", "previous", "run", "trail", "units")
+    __slots__ = ("body", "closes", "kind", "measure", "message", "next", "opens", "owner", "part", "previous", "trail", "units")
 
-    def __init__(self, body: str, part: int, kind: str, run: int = 0, message: int = 0, owner: object = None) -> None:
+    def __init__(self, body: str, part: int, kind: str, message: int = 0, owner: object = None) -> None:
         self.body = body
         self.trail = ""
         self.part = part
         self.kind = kind
-        self.run = run
         self.message = message
         self.owner = owner
         self.previous: Cell | None = None
