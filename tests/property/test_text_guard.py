@@ -12,7 +12,7 @@ fences = st.lists(st.one_of(st.sampled_from(["=== A ===", "=== B ===", "<rule ",
 
 def _lines(fences):
     """What guards: the lines of fences, without white space around them; of a run of backslashes one can never be rid."""
-    return tuple(line.strip() for fence in fences for line in fence.splitlines() if line.strip("\\ \t"))
+    return tuple(line.strip() for fence in fences for line in fence.splitlines() if line.strip().strip("\\"))
 
 
 def _reads_as_fence(text, fences):
