@@ -11,7 +11,7 @@ _AHEAD = 64
 
 
 def iter_inner(counter: Counter, text: str) -> Iterator[int]:
-    """The places inside `text`, rising, at which `counter` adds up: those at line ends, spaces and changes of class, which may not be all."""
+    """Places inside `text`, rising, at which `counter` adds up: those at line ends, spaces and changes of class."""
     return _iter_safe(counter, text, _PLACES)
 
 
