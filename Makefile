@@ -48,8 +48,9 @@ prove: $(VENV)/dev.stamp  ## the properties at full size (SEED=n repeats a run)
 	@echo "seed $(SEED)"
 	$(PY) -m pytest -q -s tests/property --prove --prove-seed=$(SEED) --hypothesis-seed=$(SEED)
 
-accept: $(VENV)/dev.stamp  ## write the goldens from what the compiler makes now; read the diff before you commit it
-	$(PY) -m pytest -q --accept tests/cases tests/cli tests/contract/test_readme.py
+accept: $(VENV)/dev.stamp  ## write all goldens from what the compiler makes now; read the diff before you commit it
+	$(PY) tools/accept_goldens.py
+	$(PY) -m pytest -q --accept tests/cli tests/contract/test_readme.py
 
 codes: $(VENV)/dev.stamp  ## write docs/codes.md from the table of codes
 	$(PY) tools/make_codes_doc.py

@@ -1,5 +1,6 @@
 """What every test shares: how many random examples are drawn, from which seed, and whether goldens are written."""
 
+import os
 from collections.abc import Callable
 
 import pytest
@@ -13,10 +14,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("promptc")
     group.addoption("--prove", action="store_true", help="run the properties at full size instead of a fixed twentieth")
     group.addoption("--prove-seed", type=int, default=0, help="the seed of the random packs; `make prove` draws and prints one")
-    group.addoption("--accept", action="store_true", help="write goldens from what the compiler makes now, instead of comparing")
+    group.addoption("--accept", action="store_true", help="write help texts and the README's output instead of comparing")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--accept") and os.environ.get("CI"):
+        raise pytest.UsageError("--accept: goldens are not written in CI")
     full = config.getoption("--prove")
     settings.register_profile(
         "promptc",
@@ -50,5 +53,5 @@ def draws(request: pytest.FixtureRequest) -> Callable[[int], int]:
 
 @pytest.fixture(scope="session")
 def accepting(request: pytest.FixtureRequest) -> bool:
-    """True when goldens are to be written rather than compared."""
+    """True when help texts and the README's output are to be written rather than compared."""
     return bool(request.config.getoption("--accept"))

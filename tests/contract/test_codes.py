@@ -21,6 +21,7 @@ FAMILIES = {
     "usage": "PC07",
 }
 BAD = ROOT / "fixtures" / "bad"
+EXAMPLE = "PC0123"  # stands for any code in the texts about codes
 NAME = re.compile(r"PC0[1-7]\d\d")
 
 
@@ -51,7 +52,7 @@ def test_a_code_is_explained(code):
 def test_used_and_declared_codes_are_the_same():
     declared = {code.name for code in CODES}
     used = {name for module in load_modules() if ".diag.codes" not in module.name for name in NAME.findall(module.text)}
-    assert used == declared
+    assert used - {EXAMPLE} == declared
 
 
 @pytest.mark.parametrize("code", CODES, ids=lambda code: code.name)
