@@ -30,7 +30,7 @@ def _describe(character: str) -> str:
         return "the path has a backslash; folders are joined by `/`"
     if character == ":":
         return "the path has a `:`, so it is a URL or a drive, or no file on some machines"
-    return f"the path has the character {ascii(character)}"
+    return f"the path has the character {character!a}"
 
 
 def _check_name(name: str) -> str:

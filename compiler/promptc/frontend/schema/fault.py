@@ -58,7 +58,7 @@ def find_rule(fault: Fault) -> list[str]:
     for option in options:
         inner = option.get("not", option) if isinstance(option, dict) else {}
         for rule in inner.get("anyOf", [inner]):
-            if set(rule) != {"required"}:
+            if not isinstance(rule, dict) or set(rule) != {"required"}:
                 return []
             keys += rule["required"]
     return list(dict.fromkeys(keys))
