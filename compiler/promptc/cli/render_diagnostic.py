@@ -20,7 +20,7 @@ _BEFORE = 60
 def render_diagnostics(found: Iterable[Diagnostic], paint: Paint = PLAIN) -> str:
     """One finding after the other, in the given order; empty for none.
 
-    Each reads `file:line:column: PC0123 message` (`warning:` or `note:` before the message of what is no error), then the line it is
+    Each reads `file:line:column: PC0201 message` (`warning:` or `note:` before the message of what is no error), then the line it is
     about with a caret, and what would mend it. Control characters of files and messages are shown escaped.
     """
     return "".join(f"{line}\n" for one in found for line in _render_lines(one, paint))

@@ -11,7 +11,7 @@ Level = Literal["error", "warn", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding: its code (`PC0123`), what is wrong in one sentence, where, and what would mend it."""
+    """One finding: its code (`PC0201`), what is wrong in one sentence, where, and what would mend it."""
 
     code: str
     message: str
