@@ -89,41 +89,62 @@ def _flatten(node: Node, path: Path, span: Span) -> dict[Path, _Key]:
 # --- two of them ---
 
 
+class _Index:
+    """What the variations of one axis set: by path the first setter of every value, and what lies below a path or excludes it."""
+
+    def __init__(self, setters: Sequence[_Setter]) -> None:
+        self.values: dict[Path, dict[str, _Setter]] = {}
+        self.below: dict[Path, Path] = {}
+        self.groups: dict[Path, dict[str, Path]] = {}
+        for setter in setters:
+            for path, key in setter.keys.items():
+                self.values.setdefault(path, {}).setdefault(_write(key.node), setter)
+                for length in range(1, len(path)):
+                    self.below.setdefault(path[:length], path)
+                group = _find_group(path)
+                if group and key.node.value is not None:
+                    self.groups.setdefault(group[:-1], {}).setdefault(group[-1], path)
+
+    def find_met(self, path: Path, node: Node) -> tuple[_Setter, Path] | None:
+        """Who sets the same thing otherwise: the key itself, one around or inside it, or one that excludes it."""
+        for value, setter in self.values.get(path, {}).items():
+            if value != _write(node):
+                return setter, path
+        around = next((path[:length] for length in range(1, len(path)) if path[:length] in self.values), None)
+        group = _find_group(path) if node.value is not None else ()
+        others = self.groups.get(group[:-1], {}) if group else {}
+        excluded = next((other for kind, other in others.items() if kind != group[-1]), None)
+        for other in (around, self.below.get(path), excluded):
+            if other is not None:
+                return next(iter(self.values[other].values())), other
+        return None
+
+
+def _find_group(path: Path) -> Path:
+    """For a key of several that exclude each other: what they share, and which it is."""
+    if path[0] != "sections" or len(path) < 3:
+        return ()
+    if path[2] == "items" and len(path) > 3 and path[3] in _ONE_RENDERING:
+        return (*path[:2], "rendering", path[3])
+    return next(((*path[:2], name, path[2]) for name, keys in _ONE_OF.items() if path[2] in keys), ())
+
+
+def _write(node: Node) -> str:
+    return f"{node.plain()!r} in {node.folder}"
+
+
 def _compare(first: Sequence[_Setter], second: Sequence[_Setter], code: str, why: str) -> Iterator[Diagnostic]:
+    index = _Index(first)
+    met: dict[tuple[str, str], list[tuple[_Setter, _Setter, Path, Path]]] = {}
     told: set[Path] = set()
-    for one in first:
-        for other in second:
-            met = [pair for pair in _find_met(one.keys, other.keys) if pair[1] not in told]
-            if met:
-                told.update(path for _, path in met)
-                yield _report(one, other, met, code, why)
-
-
-def _find_met(first: Mapping[Path, _Key], second: Mapping[Path, _Key]) -> Iterator[tuple[Path, Path]]:
-    """The keys of both that stand for the same thing: equal paths, one inside the other, or one of several that exclude each other."""
-    for path, key in second.items():
-        for earlier, other in first.items():
-            shorter = min(len(path), len(earlier))
-            if path[:shorter] == earlier[:shorter]:
-                if len(path) != len(earlier) or not _is_equal(key.node, other.node):
-                    yield earlier, path
-                    break
-            elif _excludes(path, earlier) and key.node.value is not None and other.node.value is not None:
-                yield earlier, path
-                break
-
-
-def _excludes(path: Path, other: Path) -> bool:
-    if path[0] != "sections" or path[:2] != other[:2] or min(len(path), len(other)) < 3:
-        return False
-    if any(path[2] in group and other[2] in group and path[2] != other[2] for group in _ONE_OF.values()):
-        return True
-    inside = path[2] == other[2] == "items" and min(len(path), len(other)) > 3
-    return inside and path[3] != other[3] and path[3] in _ONE_RENDERING and other[3] in _ONE_RENDERING
-
-
-def _is_equal(node: Node, other: Node) -> bool:
-    return node is other or (repr(node.plain()) == repr(other.plain()) and node.folder == other.folder)
+    for setter in second:
+        for path, key in setter.keys.items():
+            found = index.find_met(path, key.node) if path not in told else None
+            if found is not None:
+                told.add(path)
+                met.setdefault((found[0].name, setter.name), []).append((found[0], setter, found[1], path))
+    for pairs in met.values():
+        yield _report(pairs[0][0], pairs[0][1], [(before, after) for _, _, before, after in pairs], code, why)
 
 
 def _report(one: _Setter, other: _Setter, met: Sequence[tuple[Path, Path]], code: str, why: str) -> Diagnostic:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from promptc.check.looks import Look
-from promptc.check.settled import is_always
+from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.model.pack import Pack, Plan
@@ -18,7 +18,7 @@ _Place = tuple[Span, str]
 class _Walk:
     """What became of every step of a plan: alive in some list, or dead and why."""
 
-    pack: Pack
+    settled: Settled
     alive: set[_Place] = field(default_factory=set)
     dead: dict[_Place, tuple[Step, str]] = field(default_factory=dict)
 
@@ -34,7 +34,7 @@ class _Walk:
 
 def check_dead_steps(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Steps that are dead in every combination they stand in. Steps on pinned sections are another rule's."""
-    walk = _Walk(pack)
+    walk = _Walk(Settled(pack))
     for look in looks:
         ladders = {one.id: _walk_ladder(one, walk) for one in look.plan.sections if not one.pinned}
         _walk_truncate(look.plan, ladders, walk)
@@ -58,7 +58,7 @@ def _walk_ladder(section: Section, walk: _Walk) -> tuple[bool, str]:
     ended, is_alive = "", False
     for step in section.overflow:
         is_alive |= walk.judge(step, ended or _find_idle(step, section))
-        ended = ended or _find_end(step, section, walk.pack)
+        ended = ended or _find_end(step, section, walk.settled)
     return is_alive, ended
 
 
@@ -78,7 +78,7 @@ def _walk_truncate(plan: Plan, ladders: dict[str, tuple[bool, str]], walk: _Walk
             continued.setdefault(section.id, step.span.line)
         else:
             walk.judge(step, why or _find_idle(step, section))
-            end = _find_end(step, section, walk.pack)
+            end = _find_end(step, section, walk.settled)
         if end:
             ended.setdefault(section.id, end)
 
@@ -90,7 +90,7 @@ def _find_idle(step: Step, section: Section) -> str:
     return ""
 
 
-def _find_end(step: Step, section: Section, pack: Pack) -> str:
+def _find_end(step: Step, section: Section, settled: Settled) -> str:
     """Why no step on the section can act behind this one, or nothing."""
     line = f"line {step.span.line}"
     if isinstance(step, Fail):
@@ -99,7 +99,7 @@ def _find_end(step: Step, section: Section, pack: Pack) -> str:
         return ""
     if isinstance(step, Drop):
         return f"the `drop` of {line} has taken the whole section"
-    takes_all = isinstance(step, Evict) and not step.floor and (not step.order or any(is_always(one, True, pack) for one in step.order))
+    takes_all = isinstance(step, Evict) and not step.floor and (not step.order or any(settled.is_always(one, True) for one in step.order))
     return f"the `evict` of {line} takes every item first" if takes_all else ""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
-from promptc.check.settled import find_static, is_off, is_share
+from promptc.check.settled import Settled, is_share
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.model.pack import Pack, Plan
@@ -18,11 +18,12 @@ _LOST = "a larger total may remove content"
 
 def check_joints(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """What keeps sections from meeting safely: the counter, the separator, or how a section begins. Told only where a share is used."""
-    return fold_looks(looks, lambda look: _iter_plan(pack, look.plan))
+    settled = Settled(pack)
+    return fold_looks(looks, lambda look: _iter_plan(pack, look.plan, settled))
 
 
-def _iter_plan(pack: Pack, plan: Plan) -> Iterator[Diagnostic]:
-    sections = [section for section in plan.sections if not is_off(section, pack)]
+def _iter_plan(pack: Pack, plan: Plan, settled: Settled) -> Iterator[Diagnostic]:
+    sections = [section for section in plan.sections if not settled.is_off(section)]
     if len(sections) < 2 or not any(is_share(section) for section in sections):
         return
     counter, separator = pack.counting.counter, plan.output.separator
@@ -34,21 +35,21 @@ def _iter_plan(pack: Pack, plan: Plan) -> Iterator[Diagnostic]:
         message = f"sections share the total, and their separator does not end a line: {_LOST}"
         yield Diagnostic("PC0621", message, plan.output.span, "let `output.separator` end in a line end", "warn")
     elif not counter.is_safe("x\n" + separator, "/x"):
-        yield from _iter_openings(sections[1:], pack)
+        yield from _iter_openings(sections[1:], counter.name, settled)
 
 
-def _iter_openings(sections: Sequence[Section], pack: Pack) -> Iterator[Diagnostic]:
+def _iter_openings(sections: Sequence[Section], counter: str, settled: Settled) -> Iterator[Diagnostic]:
     """For o200k_base, which joins a `/` at the beginning of a line to what stands before."""
     for section in sections:
-        opening = _find_opening(section, pack)
+        opening = _find_opening(section, settled)
         if opening is None or opening.startswith("/"):
             how = "begins with `/`" if opening is not None else "may begin with `/`"
-            message = f"`{section.id}` {how}, which {pack.counting.counter.name} may join to the section before: {_LOST}"
+            message = f"`{section.id}` {how}, which {counter} may join to the section before: {_LOST}"
             help = f"give `{section.id}` a header or a fence that begins otherwise"
             yield Diagnostic("PC0621", message, _find_span(section), help, "warn")
 
 
-def _find_opening(section: Section, pack: Pack) -> str | None:
+def _find_opening(section: Section, settled: Settled) -> str | None:
     """How the section's text begins in any state, or None when that depends on it."""
     items = section.items
     group = items.group.header if items is not None and items.group is not None else None
@@ -58,7 +59,7 @@ def _find_opening(section: Section, pack: Pack) -> str | None:
     first: Template | None = next((one for one in (fence, section.header, group, inner) if one is not None), form)
     if first is None:
         return None
-    text = find_static(first, section, pack)
+    text = settled.find_static(first, section)
     literal = text if text is not None else re.split(r"\{[{%#]", first.text, maxsplit=1)[0]
     return _EMPTY_LINES.sub("", literal) or None
 

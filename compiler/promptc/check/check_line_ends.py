@@ -13,15 +13,18 @@ from promptc.template.load_template import Template
 
 def check_line_ends(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Lines of templates whose text runs into the next line's. A `+%}` keeps the line end, a `-%}` says that it may go."""
-    return fold_looks(looks, lambda look: _iter_look(pack, look))
+    eaten: dict[str, tuple[tuple[int, str], ...]] = {}
+    return fold_looks(looks, lambda look: _iter_look(pack, look, eaten))
 
 
-def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
+def _iter_look(pack: Pack, look: Look, eaten: dict[str, tuple[tuple[int, str], ...]]) -> Iterator[Diagnostic]:
     for text in iter_texts(pack, look.plan, look.combination.tier + 1):
         template = text.code
         if not isinstance(template, Template) or not (template.place.inline or template.place.span.file.endswith(".j2")):
             continue
-        for line, tag in find_eaten(template.text):
+        if template.text not in eaten:
+            eaten[template.text] = tuple(find_eaten(template.text))
+        for line, tag in eaten[template.text]:
             where = f"line {line} of {text.what}" if template.place.inline else "this line"
             message = f"the `{tag}` at the end of {where} takes the line end too: what follows is glued to it"
             help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to say that it may go"

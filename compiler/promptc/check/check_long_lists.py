@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
-from promptc.check.settled import is_off
+from promptc.check.settled import Settled
 from promptc.check.sources import is_bounded
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
@@ -15,13 +15,14 @@ from promptc.model.step import Evict
 
 def check_long_lists(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Lists that neither a window, `limit`, reach nor the schema (`maxItems`) bounds."""
-    return fold_looks(looks, lambda look: _iter_look(pack, look))
+    settled = Settled(pack)
+    return fold_looks(looks, lambda look: _iter_look(pack, look, settled))
 
 
-def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
+def _iter_look(pack: Pack, look: Look, settled: Settled) -> Iterator[Diagnostic]:
     for section in look.plan.sections:
         items = section.items
-        if items is None or items.window is not None or items.limit is not None or is_off(section, pack):
+        if items is None or items.window is not None or items.limit is not None or settled.is_off(section):
             continue
         if not has_reach(section, look.plan, pack) and not is_bounded(items.source, pack):
             message = f"`{section.id}` is read and counted whole, however long its list is: {_explain(section, items)}"

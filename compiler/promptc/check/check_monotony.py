@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
-from promptc.check.settled import is_off, is_share
+from promptc.check.settled import Settled, is_share
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.model.budget import Budget
@@ -19,11 +19,12 @@ _LOST = "a larger total may remove content"
 
 def check_monotony(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Pressure against percentages, sizes in percent inside ladders, and what stands beside shares and is no number."""
-    return fold_looks(looks, lambda look: _iter_look(pack, look))
+    settled = Settled(pack)
+    return fold_looks(looks, lambda look: _iter_look(pack, look, settled))
 
 
-def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
-    sections = [section for section in look.plan.sections if not is_off(section, pack)]
+def _iter_look(pack: Pack, look: Look, settled: Settled) -> Iterator[Diagnostic]:
+    sections = [section for section in look.plan.sections if not settled.is_off(section)]
     if pack.strain is not None and look.combination.tier == 0:
         yield from _iter_pressure(pack.strain, pack.find_plan(replace(look.combination.choice, tiers=0, uses=())))
     yield from _iter_percents(pack, look, sections)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.looks import Look
-from promptc.check.settled import is_off
+from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
 from promptc.model.section import Section
@@ -13,9 +13,10 @@ def check_never_on(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Sections whose `when` is constantly false in every combination, `--patch` included."""
     off: dict[str, Section] = {}
     on: set[str] = set()
+    settled = Settled(pack)
     for look in looks:
         for section in look.plan.sections:
-            if is_off(section, pack):
+            if settled.is_off(section):
                 off.setdefault(section.id, section)
             else:
                 on.add(section.id)

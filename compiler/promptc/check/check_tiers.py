@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
-from promptc.check.settled import find_most, is_off
+from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack, Strain
@@ -33,7 +33,8 @@ def check_tiers(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     yield from _iter_unused(pack, rules)
     yield from fold_looks(looks, lambda look: _iter_unknown(rules, look))
     yield from fold_looks(lowest, lambda look: _iter_uncapped(pack, rules, look))
-    reaches = [_find_reach(pack, rules, look) for look in lowest if not look.combination.patch]
+    settled = Settled(pack)
+    reaches = [_find_reach(pack, rules, look, settled) for look in lowest if not look.combination.patch]
     if reaches and len(rules.tiers) > 1:
         yield from _judge(rules, reaches)
 
@@ -64,13 +65,13 @@ def _iter_uncapped(pack: Pack, rules: Strain, look: Look) -> Iterator[Diagnostic
             yield Diagnostic("PC0614", message, name.span, f"give `{name.value}` a budget with a number, or take it out of `count`", "warn")
 
 
-def _find_reach(pack: Pack, rules: Strain, look: Look) -> _Reach:
+def _find_reach(pack: Pack, rules: Strain, look: Look, settled: Settled) -> _Reach:
     plan = pack.find_plan(replace(look.combination.choice, tiers=0, uses=()))
     caps = find_caps(plan, rules, plan.budget.total)
     short = []
     for name, cap in caps.items():
         section = look.plan.find_section(name)
-        most = 0 if section is None or is_off(section, pack) else find_most(section, look.plan.output.separator, pack)
+        most = 0 if section is None or settled.is_off(section) else settled.find_most(section, look.plan.output.separator)
         if most is not None and most < cap:
             short.append((name, most, cap))
     allowed = sum(caps.values())

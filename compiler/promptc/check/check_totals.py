@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
-from promptc.check.settled import find_content, is_off
+from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section
-from promptc.text.meter import Meter
 
 _Claim = tuple[str, int]
 
@@ -16,17 +15,17 @@ _Claim = tuple[str, int]
 def check_totals(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """An error where what is always there may need more than the total by the pack's own numbers; a warning where that takes sections
     with a `when`."""
-    meter = Meter(pack.counting.counter)
-    return fold_looks(looks, lambda look: _iter_plan(pack, look.plan, meter))
+    settled = Settled(pack)
+    return fold_looks(looks, lambda look: _iter_plan(look.plan, settled))
 
 
-def _iter_plan(pack: Pack, plan: Plan, meter: Meter) -> Iterator[Diagnostic]:
+def _iter_plan(plan: Plan, settled: Settled) -> Iterator[Diagnostic]:
     total = plan.budget.total
-    sections = [section for section in plan.sections if not is_off(section, pack)]
+    sections = [section for section in plan.sections if not settled.is_off(section)]
     if total > 0:
         yield from _iter_sums(sections, total, plan)
     for section in sections:
-        yield from _iter_texts(section, total, pack, meter)
+        yield from _iter_texts(section, total, settled)
 
 
 def _iter_sums(sections: Sequence[Section], total: int, plan: Plan) -> Iterator[Diagnostic]:
@@ -62,14 +61,14 @@ def _show(claims: Sequence[_Claim]) -> str:
     return shown + (f" and {len(largest) - 4} more" if len(largest) > 4 else "")
 
 
-def _iter_texts(section: Section, total: int, pack: Pack, meter: Meter) -> Iterator[Diagnostic]:
+def _iter_texts(section: Section, total: int, settled: Settled) -> Iterator[Diagnostic]:
     """A pinned section whose content is the same in any state, and over its own cap."""
     budget = section.budget
-    content = find_content(section, pack) if section.pinned and budget is not None else None
+    content = settled.find_content(section) if section.pinned and budget is not None else None
     if budget is None or budget.cap is None or not content:
         return
     cap = budget.cap.tokens(total)
-    spent, noun = (len(content), "characters") if budget.cap.unit == "chars" else (meter.tokens(meter.count(content)), "tokens")
+    spent, noun = (len(content), "characters") if budget.cap.unit == "chars" else (settled.count(content), "tokens")
     if spent > cap:
         message = f"`{section.id}` is capped at {cap} {noun}, and its pinned content has {spent} without its frame"
         help = f"raise its budget over {spent}, or shorten it"

@@ -1,18 +1,19 @@
 """The plans that lints look at: every combination of variant cases and strain tiers, and each patch alone."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
-from promptc.model.pack import Choice, Pack, Plan
+from promptc.model.pack import Axis, Choice, Pack, Plan
 from promptc.model.tiers import list_steps
 
 MAX_COMBINATIONS = 256
 
 Cases = tuple[tuple[str, str | None], ...]
+"""The case of each axis; None where an axis has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Combination:
     """A choice, told to an author: its cases by axis, the index and name of its tier (none: no strain), and its patch (empty: none)."""
 
     choice: Choice
-    cases: tuple[tuple[str, str], ...]
+    cases: Cases
     tier: int
     tier_name: str
     patch: str
@@ -48,7 +49,7 @@ def find_looks(pack: Pack) -> Looks:
     """Every combination of cases and tiers if they are at most MAX_COMBINATIONS; else all tiers of the defaults and the first and the last
     tier of each other case alone. Each patch is looked at over the defaults."""
     tiers = len(pack.strain.tiers) if pack.strain is not None else 1
-    count = prod(len(axis.cases) for axis in pack.axes) * tiers
+    count = prod(len(_list_cases(axis)) for axis in pack.axes) * tiers
     pairs = list(_iter_all(pack, tiers) if count <= MAX_COMBINATIONS else _iter_alone(pack, tiers))
     combinations = [_combine(pack, cases, tier) for cases, tier in pairs]
     combinations += [_combine(pack, list_defaults(pack), 0, patch) for patch in pack.patches]
@@ -61,14 +62,9 @@ def find_looks(pack: Pack) -> Looks:
     return Looks(tuple(loaded), tuple(failed), len(pairs), count)
 
 
-def list_defaults(pack: Pack) -> tuple[tuple[str, str], ...]:
+def list_defaults(pack: Pack) -> Cases:
     """The case of each axis that its default names, else its first."""
-    return tuple((axis.name, axis.default if axis.default is not None else axis.cases[0]) for axis in pack.axes)
-
-
-def list_cases(looks: Iterable[Look]) -> tuple[Cases, ...]:
-    """The choices of cases among the looks, without patches, each once."""
-    return tuple(dict.fromkeys(look.combination.choice.cases for look in looks if not look.combination.patch))
+    return tuple((axis.name, axis.default if axis.default is not None else _list_cases(axis)[0]) for axis in pack.axes)
 
 
 def iter_variations(combination: Combination) -> Iterator[str]:
@@ -81,29 +77,33 @@ def iter_variations(combination: Combination) -> Iterator[str]:
         yield f"patch `{combination.patch}`"
 
 
-def _iter_all(pack: Pack, tiers: int) -> Iterator[tuple[tuple[tuple[str, str], ...], int]]:
-    axes = [[(axis.name, case) for case in axis.cases] for axis in pack.axes]
+def _list_cases(axis: Axis) -> tuple[str | None, ...]:
+    return axis.cases or (None,)
+
+
+def _iter_all(pack: Pack, tiers: int) -> Iterator[tuple[Cases, int]]:
+    axes = [[(axis.name, case) for case in _list_cases(axis)] for axis in pack.axes]
     for cases in product(*axes):
         for tier in range(tiers):
             yield cases, tier
 
 
-def _iter_alone(pack: Pack, tiers: int) -> Iterator[tuple[tuple[tuple[str, str], ...], int]]:
+def _iter_alone(pack: Pack, tiers: int) -> Iterator[tuple[Cases, int]]:
     defaults = list_defaults(pack)
     for tier in range(tiers):
         yield defaults, tier
     for axis in pack.axes:
-        for case in axis.cases:
+        for case in _list_cases(axis):
             cases = tuple((name, case if name == axis.name else usual) for name, usual in defaults)
             if cases != defaults:
                 yield from ((cases, tier) for tier in sorted({0, tiers - 1}))
 
 
-def _combine(pack: Pack, cases: Sequence[tuple[str, str]], tier: int, patch: str = "") -> Combination:
+def _combine(pack: Pack, cases: Cases, tier: int, patch: str = "") -> Combination:
     patches = (patch,) if patch else ()
     if pack.strain is None:
-        return Combination(Choice(tuple(cases), patches), tuple(cases), 0, "", patch)
+        return Combination(Choice(cases, patches), cases, 0, "", patch)
     tiers = pack.strain.tiers
     uses = tuple(name for name in list_steps(tiers[: tier + 1])[1] if name in pack.patches)
-    choice = Choice(tuple(cases), patches, tier + 1, uses)
-    return Combination(choice, tuple(cases), tier, tiers[tier].name, patch)
+    choice = Choice(cases, patches, tier + 1, uses)
+    return Combination(choice, cases, tier, tiers[tier].name, patch)

@@ -8,7 +8,7 @@ from promptc.model.section import Section
 from promptc.template.load_expression import Expression
 
 _PLAIN = re.compile(r"\s*state((?:\.[A-Za-z_]\w*)+)\s*")
-_SLICED = re.compile(r".*\[\s*(?:\d*\s*:\s*\d+|-\d+\s*:\s*)\s*\]\s*", re.DOTALL)
+_SLICE = re.compile(r"\[(?:\d*:\d+|-\d+:)\]")
 
 
 def find_source(section: Section) -> tuple[str, ...] | None:
@@ -19,7 +19,7 @@ def find_source(section: Section) -> tuple[str, ...] | None:
 
 def is_bounded(source: Expression, pack: Pack) -> bool:
     """True when the list is cut to a number of elements, or the state's schema bounds everything it is made of."""
-    if _SLICED.fullmatch(source.text):
+    if _SLICE.fullmatch("".join(source.text[source.text.rfind("[") :].split())):
         return True
     shape = StateShape(pack.schema) if pack.schema is not None else None
     lets = {let.name: let.value for let in pack.lets}

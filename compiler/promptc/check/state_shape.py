@@ -8,6 +8,8 @@ from urllib.parse import unquote
 Schema = Mapping[str, Any]
 
 _DEEPEST = 40
+_MOST = 5_000
+"""Schemas that are looked at for one question: a schema may lead into itself from many sides. Beyond that nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +27,21 @@ class StateShape:
 
     def __init__(self, schema: Schema) -> None:
         self._root = schema
+        self._left = _MOST
 
     def find_missing(self, path: Sequence[str], within: object = None) -> Missing | None:
         """Why no valid state has `path`, or None. `within` is the schema the path begins in; the whole by default."""
+        self._left = _MOST
         return self._find_missing(self._root if within is None else within, path, 0, 0)
 
     def find_undeclared(self, path: Sequence[str], within: object = None) -> Missing | None:
         """The first part of `path` that is allowed but not declared where others are, or None."""
+        self._left = _MOST
         at: list[object] = [self._root if within is None else within]
         for place, name in enumerate(path):
             parts = [part for one in at for part in self._iter_every(one, 0)]
+            if self._left <= 0:
+                return None
             known = sorted({key for part in parts for key in _mapping(part, "properties")})
             at = [_mapping(part, "properties")[name] for part in parts if name in _mapping(part, "properties")]
             if not at:
@@ -102,6 +109,7 @@ class StateShape:
 
     def _iter_at(self, path: Sequence[str], within: object = None) -> Iterator[Schema]:
         """The parts that hold at `path`, through `properties` alone."""
+        self._left = _MOST
         at: list[object] = [self._root if within is None else within]
         for name in path:
             parts = [part for one in at for part in self._iter_parts(one, 0)]
@@ -111,8 +119,9 @@ class StateShape:
 
     def _iter_parts(self, schema: object, depth: int) -> Iterator[Schema]:
         """The schemas that must all hold: the schema itself, `allOf`, and what `$ref` names."""
-        if not isinstance(schema, dict) or depth > _DEEPEST:
+        if not isinstance(schema, dict) or depth > _DEEPEST or self._left <= 0:
             return
+        self._left -= 1
         yield schema
         if isinstance(schema.get("$ref"), str):
             yield from self._iter_parts(self._follow(schema["$ref"]), depth + 1)
