@@ -74,7 +74,7 @@ class Prompt:
         return [
             {
                 "role": messages[index]["role"],
-                "content": text if isinstance(messages[index]["content"], str) else messages[index]["content"],
+                "content": text.removesuffix("\n") if isinstance(messages[index]["content"], str) else messages[index]["content"],
             }
             for index, text in texts.items()
         ]

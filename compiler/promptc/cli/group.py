@@ -8,6 +8,8 @@ import click
 
 from promptc.cli.print_version import print_version
 from promptc.cli.settings import COLORS, SHAPES
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
 
 COMMANDS: dict[str, str] = {
@@ -78,8 +80,7 @@ class CommandGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """As the library does it, with our words for an unknown one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = suggest(args[0], COMMANDS)
-            raise click.UsageError(f"there is no command `{args[0]}`; {near}" if near else f"there is no command `{args[0]}`", ctx)
+            raise UsageError([Diagnostic("PC0720", f"there is no command `{args[0]}`", help=suggest(args[0], COMMANDS))])
         return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

@@ -52,6 +52,8 @@ def command(reporter: Reporter, pack: str, state: str, asked: Asked, only: tuple
     else:
         write_stdout(data)
     reporter.report(outcome.warnings)
+    if only and not data.strip(b"[]\n"):
+        reporter.say(f"nothing of {', '.join(only)} is in the prompt; `promptc explain ... --why {only[0]}` tells why\n")
     return 0
 
 

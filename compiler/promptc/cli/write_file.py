@@ -13,12 +13,12 @@ def write_file(name: str, data: bytes) -> None:
 
     A link is followed. What is no regular file, such as a pipe or `/dev/null`, is written to. `DiskError` (PC0725) when it cannot be.
     """
-    path = Path(os.path.realpath(name))
+    given = Path(name)
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            path.write_bytes(data)
+        if given.exists() and not given.is_file() and not given.is_dir():
+            given.write_bytes(data)
         else:
-            _replace(path, data)
+            _replace(Path(os.path.realpath(given)), data)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {reason}", help="name a file in a folder that is there")]) from wrong
