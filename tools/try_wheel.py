@@ -1,6 +1,6 @@
 """Build the wheel, install it with the locked dependencies into a fresh environment, and use it from `/`.
 
-What is tried: the version, a new pack rendered and checked, and every shipped pack found beside the modules.
+What is tried: the version, a new pack rendered and checked, every shipped pack found beside the modules, and one golden of each.
 """
 
 import os
@@ -59,6 +59,13 @@ def _try_shipped_packs(binaries: Path) -> None:
         raise SystemExit(f"the wheel ships the packs {shipped}, the checkout has {expected}")
     for path in shipped:
         _run(binaries / "promptc", "check", path)
+        _try_golden(binaries, path, ROOT / "fixtures" / Path(path).name / "calm")
+
+
+def _try_golden(binaries: Path, pack: str, case: Path) -> None:
+    golden = case / "golden.txt"
+    if golden.is_file() and _run(binaries / "promptc", "render", pack, str(case / "state.json")) != golden.read_text(encoding="utf-8"):
+        raise SystemExit(f"{pack} does not render to {golden.relative_to(ROOT)}")
 
 
 def _run(command: Path, *arguments: str) -> str:
