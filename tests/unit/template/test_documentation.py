@@ -1,0 +1,52 @@
+"""Every example of docs/templates.md is run, and everything that is allowed has one."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from promptc.template import allowed, limits
+from tests.unit.template.run import render
+from tests.unit.template.test_truncate_at import WordCounter
+
+PAGE = (Path(__file__).parents[3] / "docs" / "templates.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.M | re.S)
+STATE = json.loads(next(text for kind, text in BLOCKS if kind == "json"))
+FILES = dict(line.split(": ", 1) for line in next(text for kind, text in BLOCKS if kind == "files").splitlines())
+EXAMPLES = [line.split("  →  ") for kind, text in BLOCKS if kind == "jinja" for line in text.splitlines()]
+WRITTEN = "\n".join(template for template, _ in EXAMPLES)
+
+
+@pytest.mark.parametrize(("template", "shown"), EXAMPLES)
+def test_an_example_prints_what_it_says(template, shown):
+    names = {"state": STATE, "__counter__": WordCounter()}
+    assert render(template.replace("⏎", "\n"), names, FILES) == shown.replace("⏎", "\n")
+
+
+@pytest.mark.parametrize("name", sorted(allowed.FILTERS))
+def test_every_filter_has_an_example(name):
+    assert re.search(rf"\| {name}\b", WRITTEN) or re.search(rf"map\('{name}'", WRITTEN)
+
+
+@pytest.mark.parametrize("name", sorted(allowed.TESTS))
+def test_every_test_has_an_example(name):
+    assert re.search(rf" is {re.escape(name)}\b|\('{re.escape(name)}'", WRITTEN)
+
+
+@pytest.mark.parametrize("name", sorted(allowed.METHODS))
+def test_every_method_has_an_example(name):
+    assert re.search(rf"\.{name}\(", WRITTEN)
+
+
+@pytest.mark.parametrize("name", sorted(allowed.GLOBALS | allowed.LOOP_NAMES))
+def test_every_function_and_every_part_of_loop_has_an_example(name):
+    assert re.search(rf"\b{name}\(|loop\.{name}\b", WRITTEN)
+
+
+def test_the_limits_are_those_of_the_code():
+    told = PAGE[PAGE.index("## Limits") :].replace("\n", " ")
+    for name in ("MAX_SOURCE", "MAX_FILES", "MAX_BRACKETS", "MAX_BLOCKS", "MAX_CHAIN", "MAX_TOKENS", "MAX_BRANCHES", "MAX_DIGITS"):
+        assert f" {getattr(limits, name):,} ".replace(",", " ") in told, name
+    for name in ("MAX_STEPS", "MAX_TEXT", "MAX_RANGE", "MAX_WIDTH", "MAX_DEPTH", "MAX_BITS"):
+        assert f" {getattr(limits, name):,} ".replace(",", " ") in told, name
