@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,13 @@ def test_shuffled_keys(case: Case) -> None:
 @each_good_case
 def test_line_ends_and_place_of_the_pack(case: Case, crlf_copy: Path) -> None:
     assert run_case(case, root=crlf_copy, state=read_state(case)).digest == run_once(case.name).digest
+
+
+@each_good_case
+def test_no_folder_is_in_the_report(case: Case) -> None:
+    """A pack and a state named by absolute paths give the report that relative ones give."""
+    absolute = replace(case, pack=str(ROOT / case.pack))
+    assert run_case(absolute, state=read_state(case)).report == run_once(case.name).report
 
 
 def _reverse_keys(value: Any) -> Any:

@@ -4,9 +4,11 @@ Plain JSON data without times, paths of the machine or anything that varies betw
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from posixpath import basename, dirname, relpath
 from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.span import Span
 from promptc.model.stages import Pressure, Selected
 from promptc.passes.assemble import Emitted, Part
 from promptc.passes.attribute import attribute
@@ -43,7 +45,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "cuts": [_describe_cut(fitted, one) for run in iter_runs(fitted) for one in run.applied],
         "dropped": [one.section for run in iter_runs(fitted) for one in run.applied if one.act.drops],
         "guarded": list(_iter_guarded(fitted)),
-        "warnings": [_describe_warning(found) for found in warnings],
+        "warnings": [_describe_warning(fitted, found) for found in warnings],
         "flags": _describe_flags(fitted),
     }
     if fitted.errors and emitted is None:
@@ -187,7 +189,7 @@ def _describe_cut(fitted: Fitted, cut: Applied) -> dict[str, Any]:
         "count": [meter.tokens(cut.before), meter.tokens(cut.after)],
         "why": cut.act.why,
         "needs": meter.tokens(cut.needs),
-        "at": str(cut.step.span),
+        "at": _describe_place(fitted, cut.step.span),
     }
     if cut.act.boundary:
         described["boundary"] = cut.act.boundary
@@ -213,8 +215,16 @@ def _iter_guarded(fitted: Fitted) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _describe_warning(found: Diagnostic) -> dict[str, Any]:
-    return {"code": found.code, "message": found.message, "at": str(found.span) if found.span is not None else None}
+def _describe_warning(fitted: Fitted, found: Diagnostic) -> dict[str, Any]:
+    return {"code": found.code, "message": found.message, "at": _describe_place(fitted, found.span) if found.span is not None else None}
+
+
+def _describe_place(fitted: Fitted, span: Span) -> str:
+    """A place by its file's name as the pack knows it, so that it is the same wherever the pack lies; of a state the last name alone."""
+    bound = fitted.strained.selection.bound
+    manifest = bound.pack.manifest.span.file
+    file = basename(span.file) if span.file == bound.state.name else relpath(span.file, dirname(manifest) or ".")
+    return f"{file}:{span.line}:{span.column}"
 
 
 def _describe_flags(fitted: Fitted) -> dict[str, Any]:
