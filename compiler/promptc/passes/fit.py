@@ -186,10 +186,10 @@ class _Fitting:
         assert budget is not None
         least = min(demand, budget.min.tokens(self._total)) if budget.min is not None else 0
         floor = max(least, self._find_least(name))
-        if budget.is_percent and budget.cap is not None:
-            return Claim(floor, min(Fraction(demand), budget.cap.amount * self._total), budget.cap.amount)
-        most = budget.cap.tokens(self._total) if budget.cap is not None else demand
-        return Claim(floor, Fraction(min(demand, most)), budget.grow)
+        cap = budget.cap
+        most = Fraction(demand) if cap is None else cap.amount * (self._total if cap.unit == "share" else 1)
+        weight = cap.amount if budget.is_percent and cap is not None else budget.grow
+        return Claim(floor, min(Fraction(demand), most), weight)
 
     def _find_least(self, name: str) -> int:
         """The least charge in tokens the section's ladder can leave: the ladder of a copy, run to its end."""
