@@ -59,12 +59,12 @@ def _render_lines(found: Diagnostic, paint: Paint) -> list[str]:
 
 def _render_excerpt(span: Span, paint: Paint) -> list[str]:
     """The line and a caret under its column; nothing where the excerpt does not reach that far."""
-    before = span.column - 1
+    before = span.column - 1 - span.skipped
     if not span.excerpt.strip() or before > len(span.excerpt):
         return []
     start = max(0, before - _BEFORE) if before > _SHOWN - 10 else 0
     stop = start + _SHOWN
-    lead = "…" if start else ""
+    lead = "…" if start + span.skipped else ""
     shown = lead + escape_controls(span.excerpt[start:stop]) + ("…" if stop < len(span.excerpt) else "")
     gap = " " * count_cells(lead + escape_controls(span.excerpt[start:before]))
     gutter = f"{span.line:>5} | "

@@ -7,12 +7,16 @@ _EXCERPT = 400
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One place: a file as shown to its author, a line and a column (both from 1, in characters), and that line's text."""
+    """One place: a file as shown to its author, a line and a column (both from 1, in characters), and that line's text.
+
+    Of a long line the excerpt is a part; `skipped` characters of the line stand before it.
+    """
 
     file: str
     line: int
     column: int
     excerpt: str = ""
+    skipped: int = 0
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

@@ -21,12 +21,13 @@ class Places:
         self._children: dict[int, dict[str, tuple[int, int]]] = {}
 
     def span_at(self, offset: int) -> Span:
-        """The place of a character."""
+        """The place of a character. Of a long line the excerpt is what stands around it."""
         text = self._text
         start = text.rfind("\n", 0, offset) + 1
-        end = text.find("\n", start, start + _EXCERPT)
-        excerpt = text[start : end if end >= 0 else start + _EXCERPT]
-        return Span(self._name, text.count("\n", 0, start) + 1, offset - start + 1, excerpt)
+        shown = start if offset - start < _EXCERPT else offset - _EXCERPT // 2
+        end = text.find("\n", shown, shown + _EXCERPT)
+        excerpt = text[shown : end if end >= 0 else shown + _EXCERPT]
+        return Span(self._name, text.count("\n", 0, start) + 1, offset - start + 1, excerpt, shown - start)
 
     def find_value(self, pointer: str) -> Span:
         """The place of the value at a pointer, or of the nearest value around it that exists."""
