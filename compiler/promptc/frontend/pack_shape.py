@@ -6,7 +6,7 @@ from typing import Any
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.suggest import suggest
 from promptc.frontend.schema.fault import Fault, Path, find_causes, find_rule
-from promptc.frontend.schema.words import Words, find_help, join_or
+from promptc.frontend.schema.words import Words, find_help, join_or, shorten
 from promptc.frontend.yaml_scalar import resolve_scalar
 from promptc.model.node import Node
 
@@ -60,8 +60,9 @@ def _describe(fault: Fault, root: Node) -> Diagnostic:
             help = _EXAMPLES.get(fault.wanted, "") if not fault.path or fault.wanted == "section" else ""
             return Diagnostic("PC0202", f"{around} lacks the key `{fault.wanted}`", _find(root, fault.path).span, help)
         case "propertyNames":
+            key = str(fault.path[-1])
             wrong = _WORDS.describe(fault.branches[0][0])
-            return Diagnostic("PC0205", f"the key `{fault.path[-1]}` {wrong}", _find(root, fault.path[:-1]).key_span(str(fault.path[-1])))
+            return Diagnostic("PC0205", f"the key `{shorten(key)}` {wrong}", _find(root, fault.path[:-1]).key_span(key))
         case "maxProperties":
             return _describe_step(fault, root)
         case _:
@@ -77,8 +78,8 @@ def _describe_extra(fault: Fault, root: Node) -> Diagnostic:
     meant = _find_meant(fault)
     help = f"did you mean `{meant}`?" if meant else suggest(str(key), [name for name in known if name not in container.value])
     if schema.get("maxProperties") == 1 and _is_step(around):
-        return Diagnostic("PC0210", f"`{key}` is no step{_inside(place)}", container.key_span(str(key)), help)
-    return Diagnostic("PC0201", f"unknown key `{key}`{_inside(place)}", container.key_span(str(key)), help)
+        return Diagnostic("PC0210", f"`{shorten(str(key))}` is no step{_inside(place)}", container.key_span(str(key)), help)
+    return Diagnostic("PC0201", f"unknown key `{shorten(str(key))}`{_inside(place)}", container.key_span(str(key)), help)
 
 
 def _describe_rule(fault: Fault, root: Node) -> Diagnostic:
@@ -99,14 +100,11 @@ def _mend_rule(present: list[str]) -> str:
 
 def _describe_step(fault: Fault, root: Node) -> Diagnostic:
     node = _find(root, fault.path)
-    keys = list(node.value)
-    place = name_place(fault.path, root)
-    return Diagnostic(
-        "PC0210",
-        f"{place} has {len(keys)} keys, {join_and(keys)}; it takes one",
-        node.key_span(keys[1]),
-        "begin each step with its own `-`",
-    )
+    keys = [shorten(key) for key in node.value]
+    names = join_and(keys) if len(keys) < 4 else f"{join_and(keys[:2])} among them"
+    message = f"{name_place(fault.path, root)} has {len(keys)} keys, {names}; it takes one"
+    help = "begin each step with its own `-`" if _is_step(list(fault.path)) else "keep one of them"
+    return Diagnostic("PC0210", message, node.key_span(list(node.value)[1]), help)
 
 
 def _describe_value(fault: Fault, root: Node) -> Diagnostic:
@@ -194,16 +192,16 @@ def _name_step(path: Path, root: Node) -> tuple[str, bool]:
     if isinstance(step, int):
         return (f"step {step + 1}" if around in _STEPS else f"entry {step + 1}"), False
     if around in _NAMED and len(path) in (2, 4):
-        return f"{_NAMED[str(around)]} `{step}`", around != "cases"
-    return f"`{step}`", False
+        return f"{_NAMED[str(around)]} `{shorten(step)}`", around != "cases"
+    return f"`{shorten(step)}`", False
 
 
 def _read_name(node: Node, key: str, step: str | int) -> str:
     """The name of an entry: its key, or what it calls itself; else its place."""
     if isinstance(step, str):
-        return f"`{step}`"
+        return f"`{shorten(step)}`"
     named = node.get(key)
-    return f"`{named.value}`" if named is not None and isinstance(named.value, str) else f"number {step + 1}"
+    return f"`{shorten(named.value)}`" if named is not None and isinstance(named.value, str) else f"number {step + 1}"
 
 
 def _is_step(path: list[str | int]) -> bool:

@@ -16,12 +16,13 @@ from promptc.frontend.schema.keywords import Schema, escape, iter_schemas
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.pattern import PatternLimitError
 from promptc.frontend.schema.verdict import Fuel, FuelError, Verdicts
-from promptc.frontend.schema.words import Words, find_help
+from promptc.frontend.schema.words import Words, find_help, shorten
 
 MAX_SHOWN = 50
 """Findings that are reported of one state."""
 
 _MAX_COUNTED = 1000
+_LONGEST_POINTER = 200
 _SPARE_FUEL = 10_000
 _MAX_FUEL = 20_000_000
 _WORDS = Words("an object", "a string")
@@ -106,7 +107,7 @@ def _limit(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
 
 def _describe(fault: Fault, document: JsonDocument) -> Iterator[Diagnostic]:
     pointer = "".join(f"/{escape(str(step))}" for step in fault.path)
-    name = f"`{pointer}`" if pointer else "the state"
+    name = f"`{shorten(pointer, _LONGEST_POINTER)}`" if pointer else "the state"
     match fault.keyword:
         case "required":
             yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`", document.span(pointer), "give it")
@@ -121,14 +122,15 @@ def _describe(fault: Fault, document: JsonDocument) -> Iterator[Diagnostic]:
             yield Diagnostic("PC0304", f"{name} has keys that its schema does not know", document.span(pointer))
         case "propertyNames":
             wrong = _WORDS.describe(fault.branches[0][0])
-            yield Diagnostic("PC0304", f"the key `{fault.path[-1]}` {wrong}", document.key_span(pointer))
+            yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer))
         case _:
             yield Diagnostic("PC0302", f"{name} {_WORDS.describe(fault)}", document.span(pointer), find_help(fault))
 
 
 def _describe_extra(fault: Fault) -> str:
     around = "".join(f"/{escape(str(step))}" for step in fault.path[:-1])
-    return f"{f'`{around}`' if around else 'the state'} has the unknown key `{fault.path[-1]}`"
+    name = f"`{shorten(around, _LONGEST_POINTER)}`" if around else "the state"
+    return f"{name} has the unknown key `{shorten(str(fault.path[-1]))}`"
 
 
 def _suggest_key(fault: Fault) -> str:

@@ -1,6 +1,9 @@
 """A state's schema is checked before it judges, and says of a state what is wrong and where."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -205,3 +208,26 @@ def test_one_wrong_block_among_many_is_found():
     blocks[777] = {"id": "x"}
     (found,) = check(schema, {"t": blocks})
     assert found.message == "`/t/777/id` must be a whole number, not `x`"
+
+
+def test_names_of_any_length_are_shortened():
+    schema = {"additionalProperties": {"additionalProperties": False}}
+    (found,) = check(schema, {"k" * 5000: {"x" * 5000: 1}})
+    assert len(found.message) < 400
+
+
+def test_what_is_valid_needs_no_jsonschema():
+    """Start-up: a valid pack and state are told without importing it."""
+    script = (
+        "import sys; from pathlib import Path; from promptc.diag.span import Span; from promptc.frontend.json_io import load_json; "
+        "from promptc.frontend.schema_check import check_pack_shape, load_state_schema; from promptc.frontend.yaml_io import load_yaml; "
+        "from tests.unit.frontend.manifests import WHOLE; assert not check_pack_shape(load_yaml(WHOLE.encode(), 'p', Path())); "
+        """schema = load_state_schema(b'{"properties": {"a": {"default": 1}}}', 's', Span('p', 1, 1)); """
+        "state = load_json(b'{}', 'state'); assert not schema.check(state) and schema.fill(state.value) == {'a': 1}; "
+        "assert not {'jsonschema', 'referencing'} & set(sys.modules)"
+    )
+    root = Path(__file__).resolve().parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, env={"PYTHONPATH": f"{root / 'compiler'}"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

@@ -25,6 +25,11 @@ _SIZES = {
 }
 
 
+def shorten(text: str, longest: int = _LONGEST) -> str:
+    """A name or text in a message: an author's may be of any length."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """The language's own names for a mapping and a text."""
@@ -52,7 +57,7 @@ class Words:
         if isinstance(value, list):
             return "a list" if value else "an empty list"
         if isinstance(value, str):
-            return f"`{value[:_LONGEST]}{'…' if len(value) > _LONGEST else ''}`" if value else "an empty text"
+            return f"`{shorten(value)}`" if value else "an empty text"
         return {True: "true", False: "false", None: "null"}[value] if value is None or isinstance(value, bool) else str(value)[:_LONGEST]
 
     def describe(self, fault: Fault, shown: str = "") -> str:
