@@ -1,5 +1,7 @@
 """Grants of sections with shares."""
 
+from itertools import pairwise
+
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 
@@ -19,5 +21,5 @@ def test_a_percentage_as_the_most_of_grow_takes_nothing_from_others_as_the_total
     state = {"list": list(range(100))}
     pack = load_drawn(Drawn(manifest, state), tmp_path)
     grants = [pack.compile(state, budget=total).fitted.grants for total in range(60, 140)]
-    falls = [(less, more) for less, more in zip(grants, grants[1:]) if any(more[name] < less[name] for name in budgets)]
+    falls = [(less, more) for less, more in pairwise(grants) if any(more[name] < less[name] for name in budgets)]
     assert not falls
