@@ -10,6 +10,7 @@ from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
+from promptc.frontend.list_sections import list_sections
 from promptc.frontend.pack_shape import describe_pack_faults
 from promptc.frontend.paths import find_shipped
 from promptc.frontend.schema.fault import Fault
@@ -18,7 +19,7 @@ from promptc.frontend.schema.verdict import Fuel, FuelError, Verdicts, is_multip
 from promptc.frontend.state_schema import StateSchema, read_state_schema
 from promptc.model.node import Node
 
-__all__ = ["StateSchema", "check_pack_shape", "check_section_shape", "load_state_schema"]
+__all__ = ["StateSchema", "check_effective_shape", "check_pack_shape", "load_state_schema"]
 
 _PLENTY = 10**9
 """The shipped schema asks each value a bounded number of times, and manifests are small."""
@@ -29,9 +30,9 @@ def check_pack_shape(node: Node) -> list[Diagnostic]:
     return _check_shape(node, _load_pack_schema().root)
 
 
-def check_section_shape(node: Node) -> list[Diagnostic]:
-    """The same for one section, after variations were laid over it: whole, with exactly one source."""
-    return _check_shape(node, _load_pack_schema().root["$defs"]["section"])
+def check_effective_shape(manifest: Node) -> list[Diagnostic]:
+    """The same for a manifest after its base or variations were laid over it, with its sections by id: parts must have become whole."""
+    return _check_shape(list_sections(manifest), _load_pack_schema().root["$defs"]["pack"])
 
 
 def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:

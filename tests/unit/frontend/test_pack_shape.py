@@ -10,7 +10,8 @@ import pytest
 
 from promptc.frontend.paths import find_shipped
 from promptc.frontend.schema.verdict import Verdicts
-from promptc.frontend.schema_check import check_pack_shape, check_section_shape
+from promptc.frontend.schema_check import check_effective_shape, check_pack_shape
+from promptc.frontend.vary import apply_variation, index_sections
 from promptc.frontend.yaml_io import load_yaml
 from tests.unit.frontend.manifests import LEAST, WHOLE
 
@@ -348,7 +349,24 @@ def _iter_keys(value, path=(), around=""):
             yield from _iter_keys(inner, (*path, place), "")
 
 
-def test_an_effective_section_is_whole():
-    node = load_yaml(b"{id: a, items: {from: state.x, window: {min: 3}, text: b}, before: c}", "pack.yaml", Path())
-    (found,) = check_section_shape(node)
-    assert found.message == "`window` of `items` lacks the key `last`"
+@pytest.mark.parametrize(
+    ("patch", "message"),
+    [
+        ("sections: {main: {items: {window: {min: 3}}}}", "`window` of `items` of section `main` lacks the key `last`"),
+        ("sections: {main: {fence: {open: x}}}", "`fence` of section `main` lacks the key `close`"),
+        ("sections: {main: {items: {from: null}}}", "`items` of section `main` lacks the key `from`"),
+        (
+            "sections: {main: {items: null}}",
+            "section `main` takes exactly one of `template`, `text` and `items`, and has none of them",
+        ),
+        ("budget: null", "the manifest lacks the key `budget`"),
+        ("sections: {more: {text: x, after: main}}", None),
+        ("sections: {main: {title: x}}", None),
+    ],
+)
+def test_what_variations_leave_is_whole(patch, message):
+    base = load_yaml(in_section("items: {from: state.x, text: a}").encode(), "pack.yaml", Path())
+    found: list = []
+    varied = apply_variation(index_sections(base, found), load_yaml(patch.encode(), "pack.yaml", Path()), {}, found)
+    assert found == []
+    assert [one.message for one in check_effective_shape(varied)] == ([message] if message else [])
