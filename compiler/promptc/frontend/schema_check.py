@@ -13,9 +13,10 @@ from promptc.diag.span import Span
 from promptc.frontend.list_sections import list_sections
 from promptc.frontend.pack_shape import describe_pack_faults
 from promptc.frontend.paths import find_shipped
+from promptc.frontend.schema.checks import Fuel, is_multiple, is_unique
 from promptc.frontend.schema.fault import Fault
 from promptc.frontend.schema.pattern import Pattern
-from promptc.frontend.schema.verdict import Fuel, FuelError, Verdicts, is_multiple, is_unique
+from promptc.frontend.schema.verdict import FuelError, Verdicts
 from promptc.frontend.state_schema import StateSchema, read_state_schema
 from promptc.model.node import Node
 

@@ -10,12 +10,13 @@ from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
 from promptc.frontend.json_io import JsonDocument, load_json
+from promptc.frontend.schema.checks import Fuel
 from promptc.frontend.schema.defaults import Defaults, EndlessDefaultError
 from promptc.frontend.schema.fault import Fault, find_causes
 from promptc.frontend.schema.keywords import Schema, escape, iter_schemas
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.pattern import PatternLimitError
-from promptc.frontend.schema.verdict import Fuel, FuelError, Verdicts
+from promptc.frontend.schema.verdict import FuelError, Verdicts
 from promptc.frontend.schema.words import Words, find_help, shorten
 
 MAX_SHOWN = 50

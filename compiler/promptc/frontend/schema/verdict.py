@@ -4,49 +4,17 @@ It agrees with jsonschema's Draft202012Validator on every schema it takes, but f
 which is exact in decimals. Those with `unevaluatedItems` or `unevaluatedProperties` are not taken.
 """
 
-from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any
 
+from promptc.frontend.schema.checks import PARTS, Check, Fuel, accept, join_checks, refuse
 from promptc.frontend.schema.keywords import Schema, iter_schemas
-from promptc.frontend.schema.pattern import Pattern
-from promptc.frontend.schema.references import REFERENCES, References
+from promptc.frontend.schema.references import References
 
-Fuel = list[int]
-"""How many more references may be followed, in a list so that all share it."""
-
-Check = Callable[[Any, Fuel], bool]
 _NOT_TAKEN = ("unevaluatedItems", "unevaluatedProperties")
 
 
 class FuelError(Exception):
     """More references were followed than a check may follow."""
-
-
-def freeze(value: Any) -> Any:
-    """A hashable stand-in that is equal where JSON values are: 1 and 1.0 are, 1 and true are not."""
-    if isinstance(value, dict):
-        return frozenset((key, freeze(item)) for key, item in value.items())
-    if isinstance(value, list):
-        return tuple(freeze(item) for item in value)
-    return (bool, value) if isinstance(value, bool) else value
-
-
-def is_multiple(value: float, step: float) -> bool:
-    """Whether a number is a multiple, judged by the decimals both are written with."""
-    return (Fraction(str(value)) / Fraction(str(step))).denominator == 1
-
-
-def is_unique(values: list[Any]) -> bool:
-    return len({freeze(value) for value in values}) == len(values)
-
-
-def _pass(_: Any, __: Fuel) -> bool:
-    return True
-
-
-def _refuse(_: Any, __: Fuel) -> bool:
-    return False
 
 
 class Verdicts:
@@ -71,11 +39,11 @@ class Verdicts:
 
     def compile(self, schema: Schema) -> Check:
         if isinstance(schema, bool):
-            return _pass if schema else _refuse
-        checks = [check for part in _PARTS if (check := part(self, schema)) is not None]
+            return accept if schema else refuse
+        checks = [check for part in PARTS if (check := part(self, schema)) is not None]
         if not checks:
-            return _pass
-        return checks[0] if len(checks) == 1 else _join(tuple(checks))
+            return accept
+        return checks[0] if len(checks) == 1 else join_checks(tuple(checks))
 
     def compile_target(self, reference: str) -> Check:
         target = self.references.find(reference)
@@ -87,237 +55,3 @@ class Verdicts:
             return self.find(target)(value, fuel)
 
         return follow
-
-    def compile_map(self, schemas: Mapping[str, Schema]) -> dict[str, Check]:
-        return {name: self.compile(inner) for name, inner in schemas.items()}
-
-
-def _join(checks: tuple[Check, ...]) -> Check:
-    if len(checks) == 2:
-        first, second = checks
-        return lambda value, fuel: first(value, fuel) and second(value, fuel)
-
-    def join(value: Any, fuel: Fuel) -> bool:
-        for check in checks:  # noqa: SIM110 - a generator costs more than the checks
-            if not check(value, fuel):
-                return False
-        return True
-
-    return join
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "array": (list,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "null": (type(None),),
-    "number": (int, float),
-    "object": (dict,),
-    "string": (str,),
-}
-
-
-def _check_type(_: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    if "type" not in schema:
-        return None
-    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    kinds = frozenset(kind for name in names for kind in _TYPES[name])
-    if "integer" in names and "number" not in names:
-        return lambda value, _: type(value) in kinds or (type(value) is float and value.is_integer())
-    if len(kinds) == 1:
-        (only,) = kinds
-        return lambda value, _: type(value) is only
-    return lambda value, _: type(value) in kinds
-
-
-def _check_values(_: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    listed = [schema["enum"]] if "enum" in schema else []
-    if "const" in schema:
-        listed.append([schema["const"]])
-    if not listed:
-        return None
-    allowed = frozenset.intersection(*(frozenset(freeze(value) for value in values) for values in listed))
-
-    def check(value: Any, _: Fuel) -> bool:
-        return (value if type(value) is str else freeze(value)) in allowed
-
-    return check
-
-
-def _check_number(_: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    words = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-    if not any(word in schema for word in words):
-        return None
-    least, most, over, under, step = (schema.get(word) for word in words)
-
-    def check(value: Any, _: Fuel) -> bool:
-        if type(value) is not int and type(value) is not float:
-            return True
-        return (
-            (least is None or value >= least)
-            and (most is None or value <= most)
-            and (over is None or value > over)
-            and (under is None or value < under)
-            and (step is None or is_multiple(value, step))
-        )
-
-    return check
-
-
-def _check_text(_: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    least, most, pattern = schema.get("minLength", 0), schema.get("maxLength"), schema.get("pattern")
-    if not least and most is None and pattern is None:
-        return None
-    matches = Pattern(pattern).matches if pattern is not None else None
-
-    def check(value: Any, _: Fuel) -> bool:
-        if type(value) is not str:
-            return True
-        return len(value) >= least and (most is None or len(value) <= most) and (matches is None or matches(value))
-
-    return check
-
-
-def _check_list(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    first = tuple(verdicts.compile(inner) for inner in schema.get("prefixItems", ()))
-    rest = verdicts.compile(schema["items"]) if "items" in schema else _pass
-    least, most = schema.get("minItems", 0), schema.get("maxItems")
-    unique = schema.get("uniqueItems", False)
-    if not first and rest is _pass and not least and most is None and not unique:
-        return None
-
-    def check(value: Any, fuel: Fuel) -> bool:
-        if type(value) is not list:
-            return True
-        if len(value) < least or (most is not None and len(value) > most):
-            return False
-        for inner, item in zip(first, value, strict=False):
-            if not inner(item, fuel):
-                return False
-        if rest is not _pass:
-            for item in value[len(first) :] if first else value:
-                if not rest(item, fuel):
-                    return False
-        return not unique or is_unique(value)
-
-    return check
-
-
-def _check_contained(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    if "contains" not in schema:
-        return None
-    wanted = verdicts.compile(schema["contains"])
-    least, most = schema.get("minContains", 1), schema.get("maxContains")
-
-    def check(value: Any, fuel: Fuel) -> bool:
-        if type(value) is not list:
-            return True
-        count = sum(1 for item in value if wanted(item, fuel))
-        return count >= least and (most is None or count <= most)
-
-    return check
-
-
-def _check_mapping(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    words = ("properties", "patternProperties", "additionalProperties")
-    if not any(word in schema for word in words):
-        return None
-    known = verdicts.compile_map(schema.get("properties", {}))
-    patterns = tuple((Pattern(name).matches, verdicts.compile(inner)) for name, inner in schema.get("patternProperties", {}).items())
-    other = verdicts.compile(schema["additionalProperties"]) if "additionalProperties" in schema else _pass
-
-    def check(value: Any, fuel: Fuel) -> bool:
-        if type(value) is not dict:
-            return True
-        for key, item in value.items():
-            inner = known.get(key)
-            if inner is not None and not inner(item, fuel):
-                return False
-            matched = inner is not None
-            for matches, follow in patterns:
-                if matches(key):
-                    matched = True
-                    if not follow(item, fuel):
-                        return False
-            if not matched and not other(item, fuel):
-                return False
-        return True
-
-    return check
-
-
-def _check_keys(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    words = ("required", "minProperties", "maxProperties", "propertyNames", "dependentRequired")
-    if not any(word in schema for word in words):
-        return None
-    required = tuple(schema.get("required", ()))
-    least, most = schema.get("minProperties", 0), schema.get("maxProperties")
-    names = verdicts.compile(schema["propertyNames"]) if "propertyNames" in schema else _pass
-    dependent = tuple((key, needed) for key, needs in schema.get("dependentRequired", {}).items() for needed in needs)
-
-    def check(value: Any, fuel: Fuel) -> bool:
-        if type(value) is not dict:
-            return True
-        if len(value) < least or (most is not None and len(value) > most):
-            return False
-        for key in required:
-            if key not in value:
-                return False
-        if any(key in value and needed not in value for key, needed in dependent):
-            return False
-        return names is _pass or all(names(key, fuel) for key in value)
-
-    return check
-
-
-def _check_reference(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    checks = tuple(verdicts.compile_target(schema[word]) for word in REFERENCES if word in schema)
-    if not checks:
-        return None
-    return checks[0] if len(checks) == 1 else _join(checks)
-
-
-def _check_all(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    checks = tuple(verdicts.compile(inner) for inner in schema.get("allOf", ()))
-    return _join(checks) if checks else None
-
-
-def _check_any(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    checks = tuple(verdicts.compile(inner) for inner in schema.get("anyOf", ()))
-    return (lambda value, fuel: any(check(value, fuel) for check in checks)) if checks else None
-
-
-def _check_one(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    checks = tuple(verdicts.compile(inner) for inner in schema.get("oneOf", ()))
-    return (lambda value, fuel: sum(1 for check in checks if check(value, fuel)) == 1) if checks else None
-
-
-def _check_not(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    if "not" not in schema:
-        return None
-    check = verdicts.compile(schema["not"])
-    return lambda value, fuel: not check(value, fuel)
-
-
-def _check_condition(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    if "if" not in schema:
-        return None
-    asked, then, other = (verdicts.compile(schema.get(word, True)) for word in ("if", "then", "else"))
-    return lambda value, fuel: then(value, fuel) if asked(value, fuel) else other(value, fuel)
-
-
-def _check_dependent(verdicts: Verdicts, schema: Mapping[str, Any]) -> Check | None:
-    dependent = tuple(verdicts.compile_map(schema.get("dependentSchemas", {})).items())
-    if not dependent:
-        return None
-
-    def check(value: Any, fuel: Fuel) -> bool:
-        return type(value) is not dict or all(inner(value, fuel) for key, inner in dependent if key in value)
-
-    return check
-
-
-_PARTS: tuple[Callable[[Verdicts, Mapping[str, Any]], Check | None], ...] = (
-    _check_type, _check_values, _check_number, _check_text, _check_keys, _check_mapping, _check_list, _check_contained,
-    _check_reference, _check_all, _check_any, _check_one, _check_not, _check_condition, _check_dependent,
-)  # fmt: skip
