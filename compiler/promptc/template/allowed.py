@@ -70,7 +70,7 @@ NAMES_BY_FUNCTION = {
     "iter_pairs": "items",
     "replace_text": "replace",
     "pad": "center",
-    "sync_do_slice": "slice",
+    "len": "length",
 }
 """What an author calls the functions Python names in its messages."""
 

@@ -153,7 +153,7 @@ class _Files:
 
 
 def _because(failed: Diagnostic, why: str, help: str = "") -> Diagnostic:
-    return Diagnostic(failed.code, f"{failed.message}: {why}", failed.span, help)
+    return Diagnostic(failed.code, f"{failed.message}: {why}", failed.span, help or "name a file of the pack, by its path with `/`")
 
 
 def _verbatim(text: str) -> nodes.Template:

@@ -16,7 +16,7 @@ from promptc.template.fault import Fault, name_kind
 from promptc.template.find_paths import find_holder
 from promptc.template.place import Place
 from promptc.template.reword import reword
-from promptc.template.undefined import MissingFault
+from promptc.template.undefined import MissingFault, name_part
 
 RUN_ERRORS = (
     TemplateError,
@@ -28,6 +28,7 @@ RUN_ERRORS = (
     NameError,
     RuntimeError,
     MemoryError,
+    AssertionError,
     StopIteration,
 )
 """All that evaluating a template can raise, but for a bug of the interpreter."""
@@ -67,20 +68,16 @@ def _explain(error: BaseException) -> tuple[str, str, str]:
 
 
 def _explain_missing(error: MissingFault, names: Mapping[str, Any], compiled: Compiled, line: int) -> tuple[str, str, str]:
-    part = str(error.name)
+    part = error.name if isinstance(error.name, str) else str(error.name) if error.name.__class__ is int else ""
     if error.of_names:
         return error.code, str(error), suggest(part, (name for name in (*names, *GLOBALS) if not name.startswith("__")))
     holder = find_holder(compiled.paths, line, part)
-    message = f"`{holder}` has no {_name_part(error.name)}" if holder else str(error)
+    message = f"`{holder}` has no {name_part(error.name)}" if holder else str(error)
     if isinstance(error.holder, Mapping):
         return error.code, message, suggest(part, map(str, error.holder))
     if isinstance(error.holder, list | tuple | str) and isinstance(error.name, int):
         return error.code, message, f"it has {len(error.holder)} elements, counted from 0"
     return error.code, message, f"it is {name_kind(error.holder)}" if holder else ""
-
-
-def _name_part(part: object) -> str:
-    return f"element {part}" if isinstance(part, int) else f"`{part}`"
 
 
 _HELP = {"PC0411": "ask first with `is defined`, or give a value with `default`"}

@@ -44,6 +44,8 @@ def center(context: NameContext, value: object, width: int = 80) -> str:
 
 def indent(context: NameContext, value: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
     """The lines of a text, indented."""
+    if value.__class__ is not str:
+        refuse("PC0414", f"`indent` needs a text and not {name_kind(value)}", "make it a text first: `| string`, `| join`")
     check_width(width)
     wide = len(width) if isinstance(width, str) else width
     context.run.make(len(value) + (value.count("\n") + 1) * wide)

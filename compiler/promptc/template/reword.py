@@ -21,6 +21,7 @@ def reword(text: str) -> tuple[str, str]:
 _Words = tuple[str, str]
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _INSIDE = re.compile(r"\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
+_PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
 _QUOTED = re.compile(r"'(NoneType|str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
 
 
@@ -35,7 +36,12 @@ def _ask(*kinds: str) -> str:
     return "add `| list`" if "generator" in kinds else "compare and count like with like"
 
 
+def _unsuited_call(name: str, kind: str) -> _Words:
+    return f"`{name}` does not suit {find_kind(kind)}", _ask(kind)
+
+
 def _wrong_arguments(name: str, rest: str) -> _Words:
+    name = _PREFIX.sub("", name)
     own = NAMES_BY_FUNCTION.get(name, name)
     return f"`{own}` {_INSIDE.sub('', rest)}", "see docs/templates.md for its arguments"
 
@@ -51,6 +57,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{find_kind(kind)} is no pair", "loop over pairs: `.items()`")),
     (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{find_kind(kind)} cannot be a key", "use a text or a number")),
     (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{find_kind(kind)} is no whole number", _ask(kind))),
-    (re.compile(r"(?:[\w.<>]*\.)?(?:do_)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
+    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
+    (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{find_kind(kind)} cannot be rounded", _ask(kind))),
+    (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
+    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{find_kind(kind)} is never in a text", "look for a text")),
+    (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
     (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
 )

@@ -12,6 +12,7 @@ from jinja2.utils import _PassArg
 from promptc.template.allowed import JINJA_FILTERS, TESTS
 from promptc.template.compare import compare
 from promptc.template.context import NameContext
+from promptc.template.fault import refuse
 from promptc.template.jinja_filters import BOUNDED_FILTERS
 from promptc.template.own_filters import OWN_FILTERS
 from promptc.template.payments import pay_texts
@@ -95,8 +96,10 @@ def _build_test(name: str) -> Any:
     operator = _COMPARING[name]
 
     @pass_context
-    def run_test(context: NameContext, value: Any, other: Any) -> bool:
-        return bool(compare(context.run, operator, value, other))
+    def run_test(context: NameContext, value: Any, *others: Any) -> bool:
+        if len(others) != 1:
+            refuse("PC0424", f"`{name}` compares with one value", f"write `is {name} 5`, `select('{name}', 5)`")
+        return bool(compare(context.run, operator, value, others[0]))
 
     return run_test
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from promptc.template.fault import refuse
+from promptc.template.fault import name_kind, refuse
 from promptc.template.run import Run
 from promptc.template.show import show
 from promptc.text.boundaries import BOUNDARIES, Boundary
@@ -25,7 +25,8 @@ def truncate_at(run: Run, value: object, boundary: Boundary = "word", *, chars: 
 
 def _check_arguments(boundary: Boundary, chars: int | None, tokens: int | None) -> None:
     if boundary not in BOUNDARIES:
-        refuse("PC0424", f"`truncate_at` knows no boundary `{str(boundary)[:40]}`", "one of " + ", ".join(BOUNDARIES))
+        shown = f"`{boundary[:40]}`" if isinstance(boundary, str) else f"that is {name_kind(boundary)}"
+        refuse("PC0424", f"`truncate_at` knows no boundary {shown}", "one of " + ", ".join(BOUNDARIES))
     sizes = [size for size in (chars, tokens) if size is not None]
     if len(sizes) != 1 or sizes[0].__class__ is not int or sizes[0] < 0:
         refuse("PC0424", "`truncate_at` needs one size, a whole number", "give `chars=800` or `tokens=200`")
