@@ -10,6 +10,7 @@ from promptc.diag.span import Span
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section
 from promptc.model.step import Continue, Drop, Evict, Fail, Shorten, Step
+from promptc.model.tiers import list_steps
 
 _Place = tuple[Span, str]
 
@@ -37,7 +38,9 @@ def check_dead_steps(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     walk = _Walk(Settled(pack))
     for look in looks:
         ladders = {one.id: _walk_ladder(one, walk) for one in look.plan.sections if not one.pinned}
-        _walk_truncate(look.plan, ladders, walk)
+        _walk_list(look.plan.truncate, look.plan, ladders, walk)
+        if pack.strain is not None:
+            _walk_list(list_steps(pack.strain.tiers[: look.combination.tier + 1])[0], look.plan, ladders, walk)
     for place, (step, why) in walk.dead.items():
         if place not in walk.alive:
             yield Diagnostic(
@@ -62,10 +65,11 @@ def _walk_ladder(section: Section, walk: _Walk) -> tuple[bool, str]:
     return is_alive, ended
 
 
-def _walk_truncate(plan: Plan, ladders: dict[str, tuple[bool, str]], walk: _Walk) -> None:
+def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool, str]], walk: _Walk) -> None:
+    """`truncate`, or what the tiers do: steps that name their sections."""
     ended: dict[str, str] = {}
     continued: dict[str, int] = {}
-    for step in plan.truncate:
+    for step in steps:
         section = plan.find_section(step.section)
         if section is None or section.pinned:
             continue

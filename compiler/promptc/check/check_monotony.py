@@ -9,7 +9,7 @@ from promptc.check.settled import Settled, is_share
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.model.budget import Budget
-from promptc.model.pack import Pack, Plan, Strain
+from promptc.model.pack import Pack, Strain
 from promptc.model.section import Section
 from promptc.model.step import Trim
 from promptc.model.tiers import list_steps
@@ -19,21 +19,23 @@ _LOST = "a larger total may remove content"
 
 def check_monotony(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Pressure against percentages, sizes in percent inside ladders, and what stands beside shares and is no number."""
-    settled = Settled(pack)
-    return fold_looks(looks, lambda look: _iter_look(pack, look, settled))
+    settled, rules = Settled(pack), pack.strain
+    if rules is not None:
+        lowest = [look for look in looks if look.combination.tier == 0]
+        yield from fold_looks(lowest, lambda look: _iter_pressure(pack, rules, look))
+    yield from fold_looks(looks, lambda look: _iter_look(pack, look, settled))
 
 
 def _iter_look(pack: Pack, look: Look, settled: Settled) -> Iterator[Diagnostic]:
     sections = [section for section in look.plan.sections if not settled.is_off(section)]
-    if pack.strain is not None and look.combination.tier == 0:
-        yield from _iter_pressure(pack.strain, pack.find_plan(replace(look.combination.choice, tiers=0, uses=())))
     yield from _iter_percents(pack, look, sections)
     shares = [section for section in sections if is_share(section)]
     for section in sections if shares else ():
         yield from _iter_beside(section, shares)
 
 
-def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
+def _iter_pressure(pack: Pack, rules: Strain, look: Look) -> Iterator[Diagnostic]:
+    plan = pack.find_plan(replace(look.combination.choice, tiers=0, uses=()))
     reads_percent = any(path[:2] in (("strain",), ("strain", "percent")) for section in plan.sections for path in section.reads)
     if len(rules.tiers) < 2 and not reads_percent:
         return

@@ -11,7 +11,7 @@ from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack, Strain
-from promptc.model.step import Use
+from promptc.model.step import Step, Use
 from promptc.model.tiers import find_caps, list_steps
 
 
@@ -31,7 +31,9 @@ def check_tiers(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
         return
     lowest = [look for look in looks if look.combination.tier == 0]
     yield from _iter_unused(pack, rules)
-    yield from fold_looks(looks, lambda look: _iter_unknown(rules, look))
+    for step in dict.fromkeys(step for tier in rules.tiers for step in tier.do or ()):
+        acting = [look for look in looks if step in list_steps(rules.tiers[: look.combination.tier + 1])[0]]
+        yield from fold_looks(acting, lambda look, step=step: _iter_unknown(step, look))  # type: ignore[misc]
     yield from fold_looks(lowest, lambda look: _iter_uncapped(pack, rules, look))
     settled = Settled(pack)
     reaches = [_find_reach(pack, rules, look, settled) for look in lowest if not look.combination.patch]
@@ -47,12 +49,12 @@ def _iter_unused(pack: Pack, rules: Strain) -> Iterator[Diagnostic]:
             )
 
 
-def _iter_unknown(rules: Strain, look: Look) -> Iterator[Diagnostic]:
+def _iter_unknown(step: Step, look: Look) -> Iterator[Diagnostic]:
     known = [section.id for section in look.plan.sections]
-    for step in list_steps(rules.tiers[: look.combination.tier + 1])[0]:
-        if step.section not in known:
-            message = f"`{step.label}` is a step on `{step.section}`, which is no section"
-            yield Diagnostic("PC0613", message, step.span, suggest(step.section, known))
+    if step.section not in known:
+        yield Diagnostic(
+            "PC0613", f"`{step.label}` is a step on `{step.section}`, which is no section", step.span, suggest(step.section, known)
+        )
 
 
 def _iter_uncapped(pack: Pack, rules: Strain, look: Look) -> Iterator[Diagnostic]:

@@ -84,6 +84,22 @@ def test_truncate_that_is_right(tmp_path):
     assert codes(lint(tmp_path, body)) == []
 
 
+def test_what_tiers_do(tmp_path):
+    body = """
+        sections: [{id: log, budget: 90, text: "{{ state.log }}"}]
+        strain:
+          tiers:
+            - {name: a, at: 0}
+            - {name: b, at: 0.3, do: [{drop: {section: log}}]}
+            - {name: c, at: 0.6, do: [{trim: {section: log, to: 9}}]}
+            - {name: d, at: 0.8, do: []}
+            - {name: e, at: 0.9, do: [{trim: {section: log, to: 5}}]}
+        """
+    found = lint(tmp_path, body)
+    assert codes(found) == ["PC0611"]
+    assert "`strain.c.do[0]` never does anything: the `drop` of line 10 has taken the whole section" in found[0].message
+
+
 def test_a_ladder_that_is_never_walked(tmp_path):
     found = lint(tmp_path, 'sections: [{id: lore, text: "{{ state.lore }}", overflow: [{trim: {}}]}]')
     assert [(one.code, one.level) for one in found] == [("PC0612", "note")]

@@ -12,7 +12,7 @@ def test_pressure_against_a_percentage(tmp_path):
         strain: {tiers: [{name: a, at: 0}, {name: b, at: 0.5}]}
         """
     found = lint(tmp_path, body)
-    assert codes(found) == ["PC0617"]
+    assert [one.message for one in found] == ["`lore` counts for pressure with a cap in percent: a larger total may remove content"]
     assert excerpts(found, "PC0617")[0].startswith('"20%"')
 
 
