@@ -39,7 +39,18 @@ def main() -> int:
 
 
 def _write_lock(python: Path, lock: str, extras: tuple[str, ...]) -> None:
-    command = [python, "-m", "piptools", "compile", *OPTIONS, *extras, "-o", lock, "pyproject.toml", "requirements/build.in"]
+    command: list[str | Path] = [
+        python,
+        "-m",
+        "piptools",
+        "compile",
+        *OPTIONS,
+        *extras,
+        "-o",
+        lock,
+        "pyproject.toml",
+        "requirements/build.in",
+    ]
     subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "CUSTOM_COMPILE_COMMAND": "make lock"})
 
 

@@ -17,10 +17,9 @@ HOMES = {
     "tiktoken": "promptc.text.counters.",
     "tokenizers": "promptc.text.counters.",
     "click": "promptc.cli.",
-    "rich": "promptc.cli.",
 }
 # Of these, one module imports each, though its package is named above.
-SINGLE = ("yaml", "jsonschema", "referencing", "tiktoken", "tokenizers", "rich")
+SINGLE = ("yaml", "jsonschema", "referencing", "tiktoken", "tokenizers")
 DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2"}
 
 
