@@ -8,6 +8,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.model.budget import Size
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section, Window
+from promptc.model.step import Evict
 
 
 def check_bounds(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
@@ -21,12 +22,10 @@ def _iter_plan(plan: Plan) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0605", message, plan.budget.span, "make `context` larger than `reserve`")
     for section in plan.sections:
         yield from _iter_budget(section, plan.budget.total)
+        yield from _iter_groups(section, plan)
         window = section.items.window if section.items is not None else None
         if section.items is not None and window is not None:
             yield from _iter_window(section, window)
-            if window.whole == "group" and section.items.group is None:
-                message = f"the window of `{section.id}` counts groups, and its items have no `group`"
-                yield Diagnostic("PC0608", message, window.span, "declare `group.by`, or leave `whole: group` out")
 
 
 def _iter_budget(section: Section, total: int) -> Iterator[Diagnostic]:
@@ -37,6 +36,19 @@ def _iter_budget(section: Section, total: int) -> Iterator[Diagnostic]:
     if least > most:
         message = f"the budget of `{section.id}` has a `min` of {_show(budget.min, least)} over its `max` of {_show(budget.cap, most)}"
         yield Diagnostic("PC0606", message, budget.span, "lower `min`, or raise `max`")
+
+
+def _iter_groups(section: Section, plan: Plan) -> Iterator[Diagnostic]:
+    items, help = section.items, "declare `group.by`, or leave `whole: group` out"
+    if items is not None and items.group is not None:
+        return
+    if items is not None and items.window is not None and items.window.whole == "group":
+        message = f"the window of `{section.id}` counts groups, and its items have no `group`"
+        yield Diagnostic("PC0608", message, items.window.span, help)
+    for step in (*section.overflow, *(one for one in plan.truncate if one.section == section.id)):
+        if isinstance(step, Evict) and step.whole == "group":
+            message = f"`{step.label}` takes whole groups of `{section.id}`, which has no `group`: all of it is one"
+            yield Diagnostic("PC0608", message, step.span, help, "warn")
 
 
 def _show(size: Size, tokens: int) -> str:

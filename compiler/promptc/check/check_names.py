@@ -1,10 +1,11 @@
 """Names: every expression and template reads only what is there where it stands."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
-from promptc.check.texts import Names, Text, find_place, is_tested, iter_texts
+from promptc.check.texts import Names, Text, find_place, is_included, is_tested, iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack
@@ -12,7 +13,7 @@ from promptc.model.pack import Pack
 _WHERE = {
     "item": "it is there in the items of a section and in steps",
     "this": "it is there in the items of a section and in steps",
-    "group": "it is there where `items.group` is declared, and in steps",
+    "group": "it is there in the text of an item, in `group.header` and in steps",
     "section": "it is there in sections",
     "selected": "it is there in sections",
     "strain": "it is there in sections and in a tier's `do`: the tier is found after `let`, `asserts` and `select`",
@@ -39,7 +40,12 @@ def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
         for path in sorted(text.code.reads):
             found = _judge(path, text, pack, order)
             if found is not None and not is_tested(text, path[:1]) and not is_tested(text, path[:2]):
-                yield found
+                yield _weaken(found) if is_included(text, path[:2]) else found
+
+
+def _weaken(found: Diagnostic) -> Diagnostic:
+    """A finding about a file that is included, whose tests are not seen."""
+    return replace(found, message=f"{found.message} (in a file that it includes)", level="warn")
 
 
 def _judge(path: tuple[str, ...], text: Text, pack: Pack, order: Sequence[str]) -> Diagnostic | None:

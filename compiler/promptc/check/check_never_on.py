@@ -22,5 +22,6 @@ def check_never_on(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
                 on.add(section.id)
     for name, section in off.items():
         if name not in on and section.when is not None:
-            message = f"`{name}` is never on: its `when` is false in every combination"
-            yield Diagnostic("PC0643", message, section.when.span, "take the section out, or let a variant or patch switch it on", "note")
+            message = f"`{name}` is {'required and ' if section.required else ''}never on: its `when` is false in every combination"
+            help = "take the section out, or let a variant or patch switch it on"
+            yield Diagnostic("PC0643", message, section.when.span, help, "error" if section.required else "note")

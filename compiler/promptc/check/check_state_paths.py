@@ -7,7 +7,7 @@ from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.check.sources import find_source
 from promptc.check.state_shape import Missing, StateShape
-from promptc.check.texts import Text, find_place, is_tested, iter_texts
+from promptc.check.texts import Text, find_place, is_included, is_tested, iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack
@@ -51,12 +51,13 @@ def _judge(text: Text, path: tuple[str, ...], shape: StateShape, within: object)
 
 def _report(text: Text, path: tuple[str, ...], missing: Missing) -> Diagnostic:
     read = path[: missing.place + 2]
+    where = " in a file that it includes" if is_included(text, read) else ""
     span = find_place(text, read)
     owner = _spell(read[:-1])
     if missing.kind:
-        message = f"{text.what} reads `{_spell(read)}`, and by the schema `{owner}` is {missing.kind}"
+        message = f"{text.what} reads `{_spell(read)}`{where}, and by the schema `{owner}` is {missing.kind}"
         return Diagnostic("PC0635", message, span, "correct the path, or the schema")
-    message = f"{text.what} reads `{_spell(read)}`, which the schema does not allow"
+    message = f"{text.what} reads `{_spell(read)}`{where}, which the schema does not allow"
     return Diagnostic("PC0635", message, span, suggest(read[-1], missing.known) or f"declare it under `{owner}` in the schema")
 
 

@@ -51,15 +51,22 @@ def find_place(text: Text, path: Sequence[str]) -> Span:
     code = text.code
     if isinstance(code, Expression):
         return code.span
-    parts = rf"\b{re.escape(path[0])}" + "".join(_spell(part) for part in path[1:])
-    found = re.search(parts + r"\b", code.text)
+    found = _search(path, r"\b", code.text)
     return code.place.find_span("", code.text, code.text.count("\n", 0, found.start()) + 1 if found else 1)
+
+
+def is_included(text: Text, path: Sequence[str]) -> bool:
+    """True when a template reads `path` and does not show it: a file that it includes does."""
+    return isinstance(text.code, Template) and _search(path, r"\b", text.code.text) is None
 
 
 def is_tested(text: Text, path: Sequence[str]) -> bool:
     """True when the text itself provides for `path` not being there: `is defined`, or a default."""
-    parts = rf"\b{re.escape(path[0])}" + "".join(_spell(part) for part in path[1:])
-    return re.search(parts + r"\s*(is\s+(not\s+)?(un)?defined\b|\|\s*(default|d)\b)", text.code.text) is not None
+    return _search(path, r"\s*(is\s+(not\s+)?(un)?defined\b|\|\s*(default|d)\b)", text.code.text) is not None
+
+
+def _search(path: Sequence[str], behind: str, text: str) -> re.Match[str] | None:
+    return re.search(rf"\b{re.escape(path[0])}" + "".join(_spell(part) for part in path[1:]) + behind, text)
 
 
 def _spell(part: str) -> str:
@@ -119,9 +126,10 @@ def _iter_items(items: Items, section: Section, names: Names) -> Iterator[Text]:
     yield from _make(section, arranged, ("items.id", items.id), *(("sort", key.by) for key in items.sort))
     yield from _make(section, arranged, ("dedupe.by", items.dedupe.by if items.dedupe else None))
     yield from _make(section, arranged, ("limit_per.by", items.limit_per.by if items.limit_per else None))
-    yield from _make(section, arranged, ("group.by", group.by if group else None))
+    grouped = {**arranged, "this": _READ} if window is not None and window.whole == "group" else arranged
+    yield from _make(section, grouped, ("group.by", group.by if group else None))
     yield from _make(section, {**names, "group": None}, ("group.header", group.header if group else None))
-    shown: Names = {**arranged, "group": None} if group is not None else arranged
+    shown = {**arranged, "group": None}
     yield from _make(section, shown, ("tally", items.tally), *(("the text of an item", form) for form in items.forms))
     message = items.message
     if message is not None:

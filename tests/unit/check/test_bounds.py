@@ -80,6 +80,9 @@ def test_a_window_that_a_tier_narrows(tmp_path):
 def test_groups_that_are_not_declared(tmp_path):
     assert codes(lint(tmp_path, _log("{last: 3, whole: group}"))) == ["PC0608"]
     assert codes(lint(tmp_path, _log("{last: 3, whole: group}", ", group: {by: item.turn}"))) == []
+    found = lint(tmp_path, _log("{last: 3}").replace("{id: log", "{id: log, budget: 9, overflow: [{evict: {whole: group}}]"))
+    assert [(one.code, one.level) for one in found] == [("PC0608", "warn")]
+    assert "`log.overflow[0]` takes whole groups of `log`" in found[0].message
 
 
 def test_a_reserve_that_leaves_nothing(tmp_path):

@@ -23,6 +23,25 @@ def test_a_combination_that_does_not_load(tmp_path):
     assert found[0].message == "there is no section `loer` to vary (with `a0=y`)"
 
 
+def test_a_section_that_a_case_adds_and_no_message_holds(tmp_path):
+    body = """
+        sections: [{id: lore, text: x}]
+        variants: {mood: {select: state.mood, cases: {calm: {}, tense: {sections: {fear: {text: y, after: lore}}}}}}
+        output: {messages: [{role: system, sections: [lore]}]}
+        """
+    assert messages(lint(tmp_path, body), "PC0250") == ["`output.messages` misses the section `fear` (with `mood=tense`)"]
+
+
+def test_an_axis_that_has_lost_its_cases(tmp_path):
+    lint(tmp_path, _axes("{x: {}}"))
+    child = tmp_path / "child"
+    child.mkdir()
+    (child / "pack.yaml").write_text(
+        "promptc: 1\nname: child\nversion: 1.0.0\nextends: ..\nvariants: {a0: {cases: {x: null}}}\n", encoding="utf-8"
+    )
+    assert [one.code for one in check_pack(promptc.load(child).model)] == ["PC0642"]
+
+
 def test_a_patch_that_does_not_load(tmp_path):
     body = "sections: [{id: lore, text: x}]\npatches: {small: {sections: {loer: {budget: 5}}}}"
     assert messages(lint(tmp_path, body), "PC0243") == ["there is no section `loer` to vary (with patch `small`)"]
@@ -66,6 +85,7 @@ def test_a_section_that_is_never_on(tmp_path):
     body = "sections: [{id: lore, text: x}, {id: old, when: %s, text: y}]"
     assert messages(lint(tmp_path, body % "1 > 2"), "PC0643") == ["`old` is never on: its `when` is false in every combination"]
     assert codes(lint(tmp_path, body % "state.on")) == []
+    assert [one.level for one in lint(tmp_path, (body % "false").replace("text: y", "text: y, required: true"))] == ["error"]
     assert codes(lint(tmp_path, body % "false" + "\npatches: {p: {sections: {old: {when: true}}}}")) == []
 
 

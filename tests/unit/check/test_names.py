@@ -42,7 +42,7 @@ def test_names_in_items_and_steps(tmp_path):
             budget: 20
             items:
               from: state.log
-              where: this.id == 3
+              where: this.id == 3 and group
               text: "{{ item.text }} {{ text }} {{ this.tokens }} {{ group }}"
             overflow:
               - evict: {order: [this.tokens > 9, this.chrs > 9], marker: "{{ removed }} gone, {{ item.text }}"}
@@ -60,6 +60,14 @@ def test_names_in_items_and_steps(tmp_path):
     ]
     recap = next(one for one in found if one.span.file.endswith("recap.md.j2"))
     assert (recap.span.line, recap.span.excerpt) == (3, "{{ item.text }}")
+
+
+def test_a_file_that_is_included(tmp_path):
+    """What it tests for is not seen, so a name that nothing has is a warning."""
+    files = {"lore.md.j2": "{% include 'part.md.j2' %}", "part.md.j2": "{{ plyer }}\n"}
+    found = lint(tmp_path, "sections: [{id: lore, template: lore.md.j2}]", files=files)
+    assert [(one.code, one.level) for one in found] == [("PC0630", "warn")]
+    assert found[0].message.endswith("(in a file that it includes)")
 
 
 def test_axes_of_variants(tmp_path):

@@ -62,8 +62,8 @@ _STEPS_AND_BOUNDS: tuple[Code, ...] = (
     Code(
         name="PC0608",
         level="error",
-        summary="a window counts groups that are not declared",
-        why="`whole: group` counts groups by `group.by`.",
+        summary="groups are counted that are not declared",
+        why="`whole: group` counts groups by `group.by`. Without it a window is an error, and an `evict` takes all as one group.",
         bad="items: {window: {last: 3, whole: group}}",
         fix="Declare `group`, or leave `whole: group` out.",
     ),
