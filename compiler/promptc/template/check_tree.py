@@ -98,6 +98,8 @@ def _check_argument(node: nodes.Filter, place: int, code: str, what: str, known:
     name = node.args[place]
     if isinstance(name, nodes.Const) and isinstance(name.value, str):
         yield from _check_name(node.lineno, code, what, name.value, known)
+    else:
+        yield node.lineno, code, f"the {what} `{node.name}` is to use must be a text", f"write its name in quotes: `{node.name}('...')`"
 
 
 def _check_name(line: int, code: str, what: str, name: str, known: Iterable[str]) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ def reword(text: str) -> tuple[str, str]:
 
 _Words = tuple[str, str]
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_INSIDE = re.compile(r"\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
+_INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
 _PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
 _QUOTED = re.compile(r"'(NoneType|str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
 
