@@ -4,7 +4,7 @@ Every ladder is expanded to notches without looking at its target, and what rema
 the target leaves. Results therefore nest: a larger total never removes content.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +15,7 @@ from promptc.model.stages import Selected, Strained
 from promptc.passes.frame import Frame, load_frame
 from promptc.passes.grant import Claim, find_shares
 from promptc.passes.ladder import Expander, LadderRun, run_ladder
+from promptc.passes.measures import ChargeMeasure, CharsMeasure, Measure, SumMeasure, WholeMeasure
 from promptc.passes.section_fit import SectionFit
 from promptc.passes.tape import Tape
 
@@ -108,7 +109,7 @@ class _Fitting:
         """A tier's steps: done whole, once, whatever the budget."""
         if not self._strained.steps:
             return None
-        run = run_ladder(self._expander.iter_steps(self._strained.steps), self._count_sum, NEVER, self._total, protect_min=False)
+        run = run_ladder(self._expander.iter_steps(self._strained.steps), SumMeasure(self._fits), NEVER, self._total, protect_min=False)
         if run.failed is not None:
             message = f"the strain tier asks for no prompt: `{run.failed.label}` is `fail` on `{run.failed.section}`"
             self._fail(Diagnostic("PC0533", message, run.failed.span, "lower the strain, or take the step out"), run.failed.section, 0)
@@ -116,9 +117,6 @@ class _Fitting:
 
     def _short_of_something(self) -> bool:
         return any(found.level == "error" for found in self._errors)
-
-    def _count_sum(self) -> int:
-        return sum(fit.count_charge() for fit in self._fits.values())
 
     # --- caps ---
 
@@ -153,7 +151,7 @@ class _Fitting:
         for name, fit in self._fits.items():
             cap = fit.section.budget.cap if fit.section.budget is not None and not fit.section.pinned else None
             if cap is not None and cap.unit == "chars":
-                runs[name] = self._run_section(name, fit.count_chars, cap.tokens(self._total), "characters", 1)
+                runs[name] = self._run_section(name, CharsMeasure(fit), cap.tokens(self._total), "characters", 1)
         return runs
 
     def _grant(self) -> dict[str, int]:
@@ -195,7 +193,7 @@ class _Fitting:
         """The least charge in tokens the section's ladder can leave: the ladder of a copy, run to its end."""
         copy = self._copy_fit(name)
         expander = Expander({name: copy}, self._guard, self._total)
-        run = run_ladder(expander.iter_section(name), copy.count_charge, NEVER, self._total, protect_min=True)
+        run = run_ladder(expander.iter_section(name), ChargeMeasure(copy), NEVER, self._total, protect_min=True)
         return self._meter.tokens(run.low)
 
     def _copy_fit(self, name: str) -> SectionFit:
@@ -203,21 +201,21 @@ class _Fitting:
         copy = SectionFit(fit.selected, fit.part, self._frame)
         if self._strained.steps:
             expander = Expander({name: copy}, self._guard, self._total)
-            run_ladder(expander.iter_steps(self._strained.steps), copy.count_charge, NEVER, self._total, protect_min=False)
+            run_ladder(expander.iter_steps(self._strained.steps), ChargeMeasure(copy), NEVER, self._total, protect_min=False)
         return copy
 
     def _run_sections(self, grants: Mapping[str, int]) -> dict[str, LadderRun]:
         return {
-            name: self._run_section(name, self._fits[name].count_charge, grants[name], "tokens", self._unit)
+            name: self._run_section(name, ChargeMeasure(self._fits[name]), grants[name], "tokens", self._unit)
             for name in self._fits
             if name in grants
         }
 
-    def _run_section(self, name: str, count: Callable[[], int], cap: int, noun: str, unit: int) -> LadderRun:
+    def _run_section(self, name: str, measure: Measure, cap: int, noun: str, unit: int) -> LadderRun:
         fit = self._fits[name]
         budget = fit.section.budget
         is_share = budget is not None and budget.is_share
-        run = run_ladder(self._expander.iter_section(name), count, cap * unit, self._total, protect_min=is_share)
+        run = run_ladder(self._expander.iter_section(name), measure, cap * unit, self._total, protect_min=is_share)
         if not run.is_met:
             missing = -(-(run.low - run.target) // unit)
             spent = -(-run.low // unit)
@@ -236,11 +234,9 @@ class _Fitting:
         for part in self._frame.order():
             if part in by_part:
                 by_part[part].lay(tape)
-        fixed = self._frame.fixed
+        whole = WholeMeasure(tape, self._frame.fixed)
         steps = self._strained.selection.plan.truncate
-        run = run_ladder(
-            self._expander.iter_steps(steps), lambda: tape.units + fixed, self._total * self._unit, self._total, protect_min=True
-        )
+        run = run_ladder(self._expander.iter_steps(steps), whole, self._total * self._unit, self._total, protect_min=True)
         if not run.is_met:
             self._fail_total(run)
         return tape, run

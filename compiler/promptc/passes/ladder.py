@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from promptc.model.stages import Item
 from promptc.model.step import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
+from promptc.passes.measures import Measure
 from promptc.passes.render_items import ItemRenderer
-from promptc.passes.section_fit import Act, Edit, SectionFit
+from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
 from promptc.passes.steps.evict import iter_evictions
 from promptc.passes.steps.lower import iter_lowerings
 from promptc.passes.steps.ranking import StepScope
@@ -16,13 +18,26 @@ from promptc.passes.steps.trim import iter_trims
 from promptc.text.guard import Guard
 
 Notch = tuple[Step, SectionFit, Act]
-Change = tuple[str, str, str]
-"""An item's id, its text before and after a notch; empty where it was not there."""
+
+
+class Extent(NamedTuple):
+    """How large an item's text is, in units and characters."""
+
+    units: int
+    chars: int
+
+
+class Change(NamedTuple):
+    """What a notch did to an item: its extent before and after; None where it was not there."""
+
+    id: str
+    before: Extent | None
+    after: Extent | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Applied:
-    """A notch that was carried out. `before`, `after` and `needs` are in units of the ladder's count."""
+    """A notch that was carried out, or all of one trim of one text (`notches`). Counts are in units of the ladder's measure."""
 
     step: Step
     section: str
@@ -31,6 +46,7 @@ class Applied:
     after: int
     needs: int
     changes: tuple[Change, ...]
+    notches: int = 1
 
 
 @dataclass(slots=True, eq=False)
@@ -39,11 +55,14 @@ class LadderRun:
 
     target: int
     start: int
+    low: int = field(init=False)
     applied: list[Applied] = field(default_factory=list)
     void: list[tuple[Step, Act]] = field(default_factory=list)
-    low: int = 0
     tried: int = 0
     failed: Step | None = None
+
+    def __post_init__(self) -> None:
+        self.low = self.start
 
     @property
     def is_met(self) -> bool:
@@ -110,54 +129,119 @@ class Expander:
 def _iter_drop(fit: SectionFit) -> Iterator[Act]:
     entries = list(fit.alive)
     if entries and not any(entry.item.kept for entry in entries):
-        yield Act(tuple(Edit(entry, None) for entry in entries), "the section is dropped", drops=True)
+        yield Act(tuple(Edit(entry) for entry in entries), "the section is dropped", drops=True)
 
 
-def run_ladder(notches: Iterator[Notch], count: Callable[[], int], target: int, total: int, *, protect_min: bool) -> LadderRun:
-    """Apply notches until `count` is within `target`, both in units: first fit over exact counts.
+def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: int, *, protect_min: bool) -> LadderRun:
+    """Apply notches until `measure` is within `target`, both in units: first fit over exact counts.
 
     A notch that would go under `window.min`, or with `protect_min` under `budget.min`, is left out; one that replaces text whole and does
-    not shorten it is void.
+    not shorten it is void. The notches of a trim of one text are weighed, and only the last one is carried out and recorded, for all.
     """
-    now = count()
-    run = LadderRun(target, now, low=now)
-    if now <= target:
-        return run
-    for step, fit, act in notches:
-        if act.fails:
-            run.failed = step
-            break
-        run.tried += 1
-        changes = _apply(fit, act)
-        after = count()
-        if act.voidable and after >= now:
-            run.void.append((step, act))
-            fit.revert()
-        elif _is_under_min(fit, act, total, protect_min):
-            fit.revert()
-        else:
-            fit.settle()
-            run.applied.append(Applied(step, fit.section.id, act, now, after, run.low - target, changes))
-            fit.is_dropped = fit.is_dropped or act.drops
-            now = after
-            run.low = min(run.low, now)
-            if now <= target:
-                break
+    run = LadderRun(target, measure.count())
+    if run.low > target:
+        _Walk(run, measure, total, protect_min).walk(notches)
     return run
 
 
+class _Walk:
+    """One walk down a ladder. `_pending` is the newest notch of a trim that was weighed and not yet carried out."""
+
+    def __init__(self, run: LadderRun, measure: Measure, total: int, protect_min: bool) -> None:
+        self._run = run
+        self._measure = measure
+        self._total = total
+        self._protect_min = protect_min
+        self._now = run.start
+        self._pending: tuple[Step, SectionFit, Act, _Trimmed] | None = None
+
+    def walk(self, notches: Iterator[Notch]) -> None:
+        """Goes on until the target is met, the notches are spent, or a `fail` step is reached."""
+        for step, fit, act in notches:
+            if act.fails:
+                self._run.failed = step
+                return
+            if act.ends:
+                self._settle()
+                continue
+            self._run.tried += 1
+            self._take(step, fit, act)
+            if self._now <= self._run.target:
+                break
+        self._settle()
+
+    def _take(self, step: Step, fit: SectionFit, act: Act) -> None:
+        edit = act.edits[0] if isinstance(step, Trim) else None
+        weighed = self._measure.weigh(fit, edit) if edit is not None and not self._has_min(fit) else None
+        if weighed is None:
+            self._settle()
+            self._carry_out(step, fit, act)
+            return
+        first = self._pending[3] if self._pending is not None else _Trimmed(self._now, 0, 0)
+        self._pending = step, fit, act, _Trimmed(first.before, self._run.low - self._run.target, first.notches + 1)
+        self._now = weighed
+        self._run.low = min(self._run.low, weighed)
+
+    def _settle(self) -> None:
+        """Carries out the trim that is pending, and records it with all notches it stands for."""
+        if self._pending is None:
+            return
+        step, fit, act, trimmed = self._pending
+        self._pending = None
+        changes = _apply(fit, act)
+        fit.settle()
+        self._run.applied.append(Applied(step, fit.section.id, act, trimmed.before, self._now, trimmed.needs, changes, trimmed.notches))
+
+    def _carry_out(self, step: Step, fit: SectionFit, act: Act) -> None:
+        run = self._run
+        changes = _apply(fit, act)
+        after = self._measure.count()
+        if act.voidable and after >= self._now:
+            run.void.append((step, act))
+            fit.revert()
+        elif _is_under_min(fit, act, self._total, self._protect_min):
+            fit.revert()
+        else:
+            fit.settle()
+            run.applied.append(Applied(step, fit.section.id, act, self._now, after, run.low - run.target, changes))
+            fit.is_dropped = fit.is_dropped or act.drops
+            self._now = after
+            run.low = min(run.low, after)
+
+    def _has_min(self, fit: SectionFit) -> bool:
+        return self._protect_min and fit.section.budget is not None and fit.section.budget.min is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Trimmed:
+    """The count before the first notch of a trim, what the last one needs, and how many notches there were."""
+
+    before: int
+    needs: int
+    notches: int
+
+
 def _apply(fit: SectionFit, act: Act) -> tuple[Change, ...]:
-    changes = [(edit.entry.item.id, edit.entry.text, edit.text or "") for edit in act.edits]
+    before = [_measure_entry(edit.entry) for edit in act.edits]
     fit.apply(act)
-    if act.made is not None:
-        changes.append((act.made.id, "", act.made.text))
+    changes = [
+        Change(edit.entry.item.id, size, None if edit.is_removal else _measure_entry(edit.entry))
+        for edit, size in zip(act.edits, before, strict=True)
+    ]
+    if fit.made is not None and act.made is not None:
+        changes.append(Change(act.made.id, None, _measure_entry(fit.made)))
     return tuple(changes)
+
+
+def _measure_entry(entry: Entry) -> Extent:
+    """An entry's extent as it stands: its units with what follows it, its characters alone."""
+    return Extent(entry.cells[0].units, len(entry.text))
 
 
 def _is_under_min(fit: SectionFit, act: Act, total: int, protect_min: bool) -> bool:
     items, budget = fit.section.items, fit.section.budget
     window = items.window if items is not None else None
-    if window is not None and fit.count_windowed < window.min and any(edit.text is None and edit.entry.item.windowed for edit in act.edits):
+    if window is not None and fit.count_windowed < window.min and any(edit.is_removal and edit.entry.item.windowed for edit in act.edits):
         return True
     if not protect_min or budget is None or budget.min is None:
         return False

@@ -84,7 +84,7 @@ class ItemRenderer:
         marker = trim.marker.render(self._names) if trim.marker is not None else ""
 
         def fits(cut: Cut) -> bool:
-            return fits_size(cut.text, trim.to, self._meter, self._total)
+            return cut.measure_size(trim.to.unit) <= trim.to.tokens(self._total)
 
         cut = find_cut(raw, fits, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter)
         return (cut.raw, cut.text) if cut is not None else (raw, text)

@@ -42,8 +42,8 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "frame": _describe_frame(fitted, emitted, counts, tokens),
         "joins": _count_joins(fitted),
         "ladders": {name: _describe_ladder(run) for name, run in _iter_ladders(fitted)},
-        "cuts": [_describe_cut(fitted, one) for run in iter_runs(fitted) for one in run.applied],
-        "dropped": [one.section for run in iter_runs(fitted) for one in run.applied if one.act.drops],
+        "cuts": [_describe_cut(fitted, name, one) for name, run in iter_runs(fitted) for one in run.applied],
+        "dropped": [one.section for _, run in iter_runs(fitted) for one in run.applied if one.act.drops],
         "guarded": list(_iter_guarded(fitted)),
         "warnings": [_describe_warning(fitted, found) for found in warnings],
         "flags": _describe_flags(fitted),
@@ -172,23 +172,25 @@ def _iter_ladders(fitted: Fitted) -> Iterator[tuple[str, LadderRun]]:
 
 
 def _describe_ladder(run: LadderRun) -> dict[str, int]:
-    return {"notches": run.tried, "applied": len(run.applied), "void": len(run.void)}
+    return {"notches": run.tried, "applied": sum(one.notches for one in run.applied), "void": len(run.void)}
 
 
-def _describe_cut(fitted: Fitted, cut: Applied) -> dict[str, Any]:
-    meter = fitted.frame.meter
-    before = sum(meter.tokens(meter.count(old)) for _, old, _ in cut.changes)
-    after = sum(meter.tokens(meter.count(new)) for _, _, new in cut.changes)
+def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
+    tokens = fitted.frame.meter.tokens
+    before = [one.before for one in cut.changes if one.before is not None]
+    after = [one.after for one in cut.changes if one.after is not None]
     described: dict[str, Any] = {
+        "ladder": ladder,
         "step": cut.step.label,
         "rule": type(cut.step).__name__.lower(),
         "section": cut.section,
-        "items": [name for name, old, _ in cut.changes if old],
-        "tokens": [before, after],
-        "chars": [sum(len(old) for _, old, _ in cut.changes), sum(len(new) for _, _, new in cut.changes)],
-        "count": [meter.tokens(cut.before), meter.tokens(cut.after)],
+        "items": [one.id for one in cut.changes if one.before is not None],
+        "notches": cut.notches,
+        "tokens": [sum(tokens(one.units) for one in before), sum(tokens(one.units) for one in after)],
+        "chars": [sum(one.chars for one in before), sum(one.chars for one in after)],
+        "count": [tokens(cut.before), tokens(cut.after)],
         "why": cut.act.why,
-        "needs": meter.tokens(cut.needs),
+        "needs": tokens(cut.needs),
         "at": _describe_place(fitted, cut.step.span),
     }
     if cut.act.boundary:

@@ -1,6 +1,5 @@
 """Second pass: every section's items under one plan, before any budget is looked at."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -175,7 +174,7 @@ def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
     lines = sorted({line for pair in fences.values() for line in pair if line})
     guarding = plan.output.guarding
     prefixes = sorted({prefix for section in plan.sections for prefix in _iter_prefixes(section)})
-    is_joined = any(section.separator is not None and not re.search(r"\s", section.separator) for section in plan.sections)
+    is_joined = any(section.separator is not None and "\n" not in section.separator for section in plan.sections)
     return Guard(
         lines,
         prefixes,

@@ -1,12 +1,13 @@
 """What a render says besides its output: warnings of the selection, of cuts that ask for one, of void acts, of size."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.plural import count_noun
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied, LadderRun
+from promptc.passes.section_fit import Edit
 from promptc.passes.strain import iter_warnings
 
 
@@ -15,20 +16,20 @@ def warn(fitted: Fitted, emitted: Emitted | None) -> tuple[Diagnostic, ...]:
     return tuple(dict.fromkeys(_iter_all(fitted, emitted)))
 
 
-def iter_runs(fitted: Fitted) -> Iterator[LadderRun]:
-    """The ladders that were walked: a tier's `do`, the sections', the total's."""
+def iter_runs(fitted: Fitted) -> Iterator[tuple[str, LadderRun]]:
+    """The ladders that were walked, by name: a tier's `do`, the sections' by their ids, `truncate`."""
     if fitted.done is not None:
-        yield fitted.done
-    yield from fitted.ladders.values()
+        yield "do", fitted.done
+    yield from fitted.ladders.items()
     if fitted.truncated is not None:
-        yield fitted.truncated
+        yield "truncate", fitted.truncated
 
 
 def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
     yield from iter_warnings(fitted.strained)
     yield from (found for found in fitted.errors if found.level != "error")
-    for run in iter_runs(fitted):
-        yield from _iter_cuts(run, fitted)
+    for name, run in iter_runs(fitted):
+        yield from _iter_cuts(name, run, fitted)
         for step, act in run.void:
             message = f"`{step.label}` did not shorten {_name_edits(act.edits)} of `{step.section}`: left as it was"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
@@ -38,7 +39,7 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
 
 
-def _iter_cuts(run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:
+def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:
     by_step: dict[str, list[Applied]] = {}
     for one in run.applied:
         if one.act.warn:
@@ -47,8 +48,9 @@ def _iter_cuts(run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:
         first, last = cuts[0], cuts[-1]
         meter = fitted.frame.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
-        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {after} tokens ({last.act.why})"
-        message = f"`{first.section}` was shortened by `{first.step.label}`: {cut}"
+        cut = f"{count_noun(sum(one.notches for one in cuts), 'notch')}, {before} to {after} tokens"
+        whole = " of the whole prompt" if ladder == "truncate" else ""
+        message = f"`{first.section}` was shortened by `{first.step.label}`: {cut}{whole} ({last.act.why})"
         yield Diagnostic(
             "PC0540",
             message,
@@ -58,6 +60,6 @@ def _iter_cuts(run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:
         )
 
 
-def _name_edits(edits: object) -> str:
-    names = [edit.entry.item.id for edit in edits]  # type: ignore[attr-defined]
+def _name_edits(edits: Sequence[Edit]) -> str:
+    names = [edit.entry.item.id for edit in edits]
     return f"item {names[0]}" if len(names) == 1 else f"{len(names)} items"

@@ -46,8 +46,8 @@ class Guard:
 
     `fences` are the texts of all fences, open and close; `prefixes` the literal beginnings of fences that are not known in full. Each
     line of one is guarded for itself, without the white space around it; what is left empty guards nothing. A fence that is a run of
-    backslashes only cannot be guarded. With `guards_ends` the halves of a special token at either end of a text are escaped too: for texts
-    that are joined without white space between them.
+    backslashes only cannot be guarded. With `guards_ends` the halves of a special token at either end of a text, and a last line that a
+    fence begins with, are escaped too: for texts that are joined without a line end between them.
     """
 
     def __init__(
@@ -80,13 +80,21 @@ class Guard:
             text = escape_invisible(text)
         if self._token_policy == "escape":
             text = _TOKEN.sub(r"<\\\1|", text)
-            text = self._guard_ends(text)
+            text = _guard_halves(text) if self._guards_ends else text
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._line.sub(r"\1\\", text)
+        if self._fence_policy == "escape" and self._guards_ends:
+            text = self._guard_last_line(text)
         return text, findings
 
-    def _guard_ends(self, text: str) -> str:
-        return _TOKEN_TAIL.sub(r"\\\1|", _TOKEN_HEAD.sub(r"<\\\1|", text)) if self._guards_ends else text
+    def _guard_last_line(self, text: str) -> str:
+        """Escapes a last line that is only the beginning of a fence: what is joined behind it could complete it."""
+        start = max((found.end() for found in re.finditer(f"[{_BREAKS}]", text)), default=0)
+        line = text[start:].lstrip()
+        bare = line.lstrip("\\")
+        if bare and any(fence != bare and fence.startswith(bare) for fence in self._fences):
+            return f"{text[: len(text) - len(line)]}\\{line}"
+        return text
 
     def unguard(self, text: str) -> str:
         """The text that `guard` was given."""
@@ -131,6 +139,10 @@ class Guard:
         if folded.startswith(self._fences):
             return not line.strip().startswith(self._fences)
         return len(_BARE_TOKEN.findall(folded)) > len(_BARE_TOKEN.findall(line))
+
+
+def _guard_halves(text: str) -> str:
+    return _TOKEN_TAIL.sub(r"\\\1|", _TOKEN_HEAD.sub(r"<\\\1|", text))
 
 
 def _fold(text: str) -> str:

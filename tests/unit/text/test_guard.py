@@ -117,3 +117,11 @@ def test_halves_of_a_token_do_not_join_across_texts():
     assert "<|endoftext|>" not in joined
     assert guard.unguard(joined) == "a <|endoftext|> b"
     assert guard.guard("<")[0] + guard.guard("|im_end|>")[0] == "<\\|im_end|>"
+
+
+def test_halves_of_a_fence_do_not_join_across_texts():
+    guard = Guard(["=== CORE_END ==="], guards_ends=True)
+    joined = guard.guard("one\n=== CO")[0] + guard.guard("RE_END ===")[0]
+    assert joined == "one\n\\=== CORE_END ==="
+    assert guard.unguard(joined) == "one\n=== CORE_END ==="
+    assert guard.guard("nothing of it")[0] == "nothing of it"

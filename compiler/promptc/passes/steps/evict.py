@@ -21,7 +21,7 @@ def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard)
         return guard.guard(" ".join(text.split()))[0]
 
     def act(standing: Sequence[Block], why: str) -> Act:
-        edits = tuple(Edit(entry, None) for block in standing for entry in block)
+        edits = tuple(Edit(entry) for block in standing for entry in block)
         return Act(edits, why, marker=render_marker if marker is not None else None, warn=step.warn)
 
     ordinal = {id(block[0]): place for place, block in enumerate(blocks)}

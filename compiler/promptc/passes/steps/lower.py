@@ -18,7 +18,7 @@ def iter_lowerings(step: Lower, fit: SectionFit, scope: StepScope) -> Iterator[A
             why = f"{step.by.text.strip()} = {level}, greatest level first"
             left = [levels[id(entry)] for entry in fit.alive if id(entry) in levels and entry not in going]
             span = (level, max(left) if left else None)
-            yield Act(tuple(Edit(entry, None) for entry in going), why, level=span, moves=tuple(_iter_moves(going, fit, levels)))
+            yield Act(tuple(Edit(entry) for entry in going), why, level=span, moves=tuple(_iter_moves(going, fit, levels)))
 
 
 def _iter_moves(going: list[Entry], fit: SectionFit, levels: dict[int, int | float]) -> Iterator[_Move]:

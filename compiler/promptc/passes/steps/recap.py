@@ -42,4 +42,4 @@ def _act(
         first = entries[0].item
         role = fit.section.role
         made = Item(id, first.number, None, raw, guarded, windowed=False, key=first.key, unit=-1 - len(fit.entries), role=role, found=found)
-    return Act(tuple(Edit(entry, None) for entry in entries), why, made=made, voidable=True)
+    return Act(tuple(Edit(entry) for entry in entries), why, made=made, voidable=True)

@@ -29,21 +29,21 @@ def _iter_entry(step: Trim, fit: SectionFit, entry: Entry, why: str, marker: str
     meter = fit.frame.meter
     if not entry.is_alive or (step.to is not None and fits_size(entry.text, step.to, meter, total)):
         return
-    last: Act | None = None
+    shortest: Cut | None = None
     for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter):
         if _is_past(entry, cut):
             continue
         if step.to is None:
-            if step.floor is not None and _is_under(cut, step, fit, total):
-                return
+            if step.floor is not None and cut.measure_size(step.floor.unit) < step.floor.tokens(total):
+                break
             yield _act(step, entry, cut, why)
             continue
-        last = _act(step, entry, cut, why)
-        if fits_size(cut.text, step.to, meter, total):
-            yield last
-            return
-    if last is not None:
-        yield last
+        shortest = cut
+        if cut.measure_size(step.to.unit) <= step.to.tokens(total):
+            break
+    if shortest is not None:
+        yield _act(step, entry, shortest, why)
+    yield Act((), "", ends=True)
 
 
 def _is_past(entry: Entry, cut: Cut) -> bool:
@@ -51,16 +51,8 @@ def _is_past(entry: Entry, cut: Cut) -> bool:
     return not entry.is_alive or (entry.kept is not None and cut.kept >= entry.kept)
 
 
-def _is_under(cut: Cut, step: Trim, fit: SectionFit, total: int) -> bool:
-    if step.floor is None or not step.floor.amount:
-        return False
-    meter, floor = fit.frame.meter, step.floor.tokens(total)
-    size = len(cut.text) if step.floor.unit == "chars" else meter.tokens(meter.count(cut.text))
-    return size < floor
-
-
 def _act(step: Trim, entry: Entry, cut: Cut, why: str) -> Act:
     place = f"cut at a {cut.boundary}"
     if cut.boundary != step.at:
         place += f" (no {step.at} ends in reach)"
-    return Act((Edit(entry, cut.text, kept=cut.kept, measure=cut.measure),), f"{place}; {why}", warn=step.warn, boundary=cut.boundary)
+    return Act((Edit(entry, cut=cut),), f"{place}; {why}", warn=step.warn, boundary=cut.boundary)
