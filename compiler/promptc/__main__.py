@@ -1,5 +1,7 @@
 """`python -m promptc`: the command line."""
 
+import sys
+
 from promptc.cli.main import main
 
-main()
+sys.exit(main())

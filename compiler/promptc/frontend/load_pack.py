@@ -20,6 +20,8 @@ from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Counting, Let
 from promptc.text.counters.load_counter import load_counter
 from promptc.text.digest import render_digest
 
+MISSING = "PC0181"
+"""The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""
 _LATER = {
     "stores": "segment stores",
     "indexes": "retrieval indexes",
@@ -139,10 +141,10 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: dict[Path, bytes
 def _load_counting(node: Node, compiler: TextCompiler, files: dict[Path, bytes]) -> Counting | None:
     wanted = str(node.value["use"].value if isinstance(node.value, dict) else node.value)
     try:
-        return Counting(load_counter(wanted, folder=node.folder), wanted=wanted)
+        return Counting(load_counter(wanted, folder=node.folder, span=node.span), wanted=wanted)
     except PromptcError as error:
         fallback = node.get("fallback")
-        if fallback is None:
+        if fallback is None or any(one.code != MISSING for one in error.diagnostics):
             compiler.findings.extend(Diagnostic(one.code, one.message, node.span, one.help) for one in error.diagnostics)
             return None
         margin = node.get("margin")

@@ -11,6 +11,7 @@ from promptc.frontend.load_output import load_output, load_shared_fence
 from promptc.frontend.load_section import load_section
 from promptc.frontend.load_steps import load_steps
 from promptc.frontend.read_budget import read_total
+from promptc.frontend.schema_check import check_effective_shape
 from promptc.frontend.vary import apply_variation
 from promptc.model.node import Node
 from promptc.model.pack import Choice, Plan
@@ -56,6 +57,8 @@ class PlanLoader:
         manifest = self._manifest
         for variation in self._iter_variations(choice):
             manifest = apply_variation(manifest, variation, self.patches, self._compiler.findings)
+        if choice != Choice() and len(self._compiler.findings) == mark:
+            self._compiler.findings.extend(check_effective_shape(manifest))
         if len(self._compiler.findings) > mark:
             return None
         fence = self._load_fence(manifest)

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.span import Span
-from promptc.frontend.schema_check import check_pack_shape
+from promptc.frontend.schema_check import check_effective_shape, check_pack_shape
 from promptc.frontend.vary import apply_extension, index_sections
 from promptc.frontend.yaml_io import load_yaml
 from promptc.model.node import Node
@@ -30,7 +30,7 @@ def read_manifest(file: Path, shown: str, files: dict[Path, bytes], below: tuple
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DiskError(
-            [Diagnostic("PC0101", f"cannot read the pack {shown}: {reason}", help="name a pack's file, or a folder with a `pack.yaml`")]
+            [Diagnostic("PC0154", f"cannot read the pack {shown}: {reason}", help="name a pack's file, or a folder with a `pack.yaml`")]
         ) from error
     files[file] = raw
     node = load_yaml(raw, shown, file.parent)
@@ -58,7 +58,9 @@ def _extend(node: Node, extends: Node, shown: str, files: dict[Path, bytes], bel
         )
     title = os.path.relpath(parent, Path(shown).parent) if not Path(shown).is_absolute() else str(parent)
     shown_parent = str(PurePosixPath(Path(shown).parent / title)) if not Path(shown).is_absolute() else title
-    return apply_extension(read_manifest(parent, os.path.normpath(shown_parent), files, below), node, findings)
+    merged = apply_extension(read_manifest(parent, os.path.normpath(shown_parent), files, below), node, findings)
+    findings.extend(check_effective_shape(merged) if not findings else ())
+    return merged
 
 
 def _resolve(folder: Path, name: str, span: Span) -> Path:

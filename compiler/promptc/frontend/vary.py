@@ -79,6 +79,9 @@ def _merge_sections(sections: Node, changes: Node, findings: list[Diagnostic]) -
             help = suggest(name, by_id) or "a new section needs a source and `before` or `after`"
             findings.append(Diagnostic("PC0243", f"there is no section `{name}` to vary", changes.key_span(name), help))
             continue
+        if name in by_id and change.value is None:
+            _remove_section(by_id, name, change, findings)
+            continue
         if name in by_id:
             by_id[name] = _merge_section(by_id[name], change, name, findings)
         else:
@@ -86,6 +89,14 @@ def _merge_sections(sections: Node, changes: Node, findings: list[Diagnostic]) -
             keys[name] = changes.key_span(name)
         _place(by_id, name, change, findings)
     return replace(sections, value=by_id, keys=keys)
+
+
+def _remove_section(by_id: dict[str, Node], name: str, change: Node, findings: list[Diagnostic]) -> None:
+    locked = [key for key in _LOCKED if (held := by_id[name].get(key)) is not None and held.value is True]
+    if locked:
+        findings.append(Diagnostic("PC0245", f"a variation may not remove `{name}`, which is {locked[0]}", change.span))
+    else:
+        del by_id[name]
 
 
 def _is_whole(section: Node) -> bool:
