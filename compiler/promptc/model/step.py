@@ -1,5 +1,6 @@
 """The step vocabulary (language.md §5), as data. `label` is a step's address, such as `recent.overflow[0]`."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -99,3 +100,13 @@ class Use(Step):
     """Applies a named patch; only in a tier's `do`."""
 
     patch: str
+
+
+def iter_code(step: Step) -> Iterator[Expression | Template]:
+    """The expressions and templates that carrying out a step evaluates."""
+    if isinstance(step, Ranked):
+        yield from step.order
+    for name in ("by", "where", "marker", "template"):
+        code = getattr(step, name, None)
+        if code is not None:
+            yield code

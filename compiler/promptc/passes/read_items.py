@@ -144,6 +144,10 @@ class ItemReader:
         """How many elements `where` refused so far."""
         return {"where": len(self._refused)} if self._refused else {}
 
+    def count_refused_before(self, place: int) -> int:
+        """How many of them stand before `place`."""
+        return sum(1 for refused in self._refused if refused < place)
+
     # --- the window ---
 
     def _read_window(self, window: Window, kept: Mapping[int, Read]) -> Reading:

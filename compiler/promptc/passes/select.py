@@ -11,6 +11,7 @@ from promptc.model.pack import Choice, Plan
 from promptc.model.reach import has_reach
 from promptc.model.section import Fence, Section
 from promptc.model.stages import Bound, Item, Selected, Selection
+from promptc.passes.reach import Reach
 from promptc.passes.render_items import render_fence, strip_lines
 from promptc.passes.scope import section_names
 from promptc.passes.select_items import select_items
@@ -138,8 +139,8 @@ class _Selecting:
             raise fail("PC0519", message, span, help="name an earlier section")
         return tuple(item.value for item in found.items)
 
-    def _find_reach(self, section: Section) -> int | None:
-        """How many units of the newest items a prompt, or the section's own cap, can hold; None where the list is read whole."""
+    def _find_reach(self, section: Section) -> Reach | None:
+        """What follows a list as far as a prompt, or the section's own cap, can hold it; None where the list is read whole."""
         if not has_reach(section, self._plan, self._bound.pack):
             return None
         cap = section.budget.cap if section.budget is not None else None
@@ -147,7 +148,9 @@ class _Selecting:
         base = self._bound.pack.find_plan(replace(self._bound.choice, tiers=0, uses=())).find_section(section.id)
         if base is not None and base.budget is not None and base.budget.cap is not None and base.budget.cap.unit != "chars":
             most = max(most, base.budget.cap.tokens(self._bound.total))
-        return max(most, self._bound.total) * self._bound.meter.counter.unit
+        units = max(most, self._bound.total) * self._bound.meter.counter.unit
+        steps = [step for step in self._plan.truncate if step.section == section.id]
+        return Reach(section, steps, self._bound.meter, units)
 
 
 def _refuse_guarded(selected: Selected) -> None:

@@ -11,7 +11,7 @@ from promptc.model.section import Items, Section
 from promptc.model.stages import GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
 from promptc.passes.join_units import join_units
-from promptc.passes.reach import find_floor
+from promptc.passes.reach import Reach
 from promptc.passes.read_items import ItemReader, Read, Reading
 from promptc.passes.render_items import ItemRenderer, strip_lines
 from promptc.passes.scope import evaluate_key, type_key
@@ -30,7 +30,7 @@ def select_items(
     meter: Meter,
     total: int,
     against: Mapping[str, tuple[Any, ...]],
-    reach: int | None,
+    reach: Reach | None,
 ) -> Selected:
     """The section's items before any budget. With `reach` (units) the list is read from its newest end until it holds more than that.
 
@@ -41,7 +41,7 @@ def select_items(
     try:
         reading = reader.read(lazily=reach is not None)
         if reach is not None:
-            return _select_reached(section, items, reading, renderer, meter, reach, reader)
+            return _select_reached(section, items, reading, renderer, reach, reader)
         return _select_whole(section, items, reading, renderer, against, names, guard)
     except PromptcError as error:
         raise PromptcError(
@@ -92,25 +92,21 @@ def _iter_rendered(reading: Reading, ids: Mapping[int, str], renderer: ItemRende
             yield item
 
 
-def _select_reached(
-    section: Section, items: Items, reading: Reading, renderer: ItemRenderer, meter: Meter, reach: int, reader: ItemReader
-) -> Selected:
+def _select_reached(section: Section, items: Items, reading: Reading, renderer: ItemRenderer, reach: Reach, reader: ItemReader) -> Selected:
     newest: list[tuple[Read, Item | None]] = []
-    spent, is_partial, least = 0, False, find_floor(section)
+    is_partial = False
     for read in reading.older if reading.older is not None else reversed(reading.items):
-        item = renderer.render(read, _find_id(items, read, renderer, section), None)
-        newest.append((read, item))
-        if item is None or item.kept:
-            continue
-        spent += meter.count(item.text + "\n")
-        least -= 1
-        if spent > reach and least < 0 and _starts_safely(item, meter):
+        if reach.is_enough(read.number):
             is_partial = True
             break
+        item = renderer.render(read, _find_id(items, read, renderer, section), None)
+        newest.append((read, item))
+        if item is not None:
+            reach.add(item)
     first = newest[-1][0].place if newest else reader.size
     unread = [read for read in reading.items if read.place < first] if is_partial else []
     older = [(read, renderer.render(read, _find_id(items, read, renderer, section), None)) for read in unread if read.kept]
-    beyond = (first if reading.older is not None else len(unread)) - len(older)
+    beyond = (first - reader.count_refused_before(first) if reading.older is not None else len(unread)) - len(older)
     left_out = {**reading.left_out, **reader.count_refused()}
     if is_partial and beyond:
         left_out["reach"] = beyond
@@ -139,11 +135,6 @@ def _finish_reached(
         is_partial=is_partial,
         warnings=tuple(warnings),
     )
-
-
-def _starts_safely(item: Item, meter: Meter) -> bool:
-    """True when whatever stands on the line before, the counts of both add up: nothing older can make the rest cheaper."""
-    return meter.is_safe("x\n", item.text)
 
 
 def _find_id(items: Items, read: Read, renderer: ItemRenderer, section: Section) -> str:
