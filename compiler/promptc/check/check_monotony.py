@@ -1,7 +1,6 @@
 """What voids that a larger total never removes content (language.md §11): sizes that follow the total where they should not."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
@@ -9,7 +8,7 @@ from promptc.check.settled import Settled, is_share
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.model.budget import Budget
-from promptc.model.pack import Pack, Strain
+from promptc.model.pack import Pack, Plan, Strain
 from promptc.model.section import Section
 from promptc.model.step import Trim
 from promptc.model.tiers import list_steps
@@ -22,7 +21,7 @@ def check_monotony(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     settled, rules = Settled(pack), pack.strain
     if rules is not None:
         lowest = [look for look in looks if look.combination.tier == 0]
-        yield from fold_looks(lowest, lambda look: _iter_pressure(pack, rules, look))
+        yield from fold_looks(lowest, lambda look: _iter_pressure(rules, look.base))
     yield from fold_looks(looks, lambda look: _iter_look(pack, look, settled))
 
 
@@ -34,8 +33,7 @@ def _iter_look(pack: Pack, look: Look, settled: Settled) -> Iterator[Diagnostic]
         yield from _iter_beside(section, shares)
 
 
-def _iter_pressure(pack: Pack, rules: Strain, look: Look) -> Iterator[Diagnostic]:
-    plan = pack.find_plan(replace(look.combination.choice, tiers=0, uses=()))
+def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
     reads_percent = any(path[:2] in (("strain",), ("strain", "percent")) for section in plan.sections for path in section.reads)
     if len(rules.tiers) < 2 and not reads_percent:
         return

@@ -1,8 +1,9 @@
 """Strain tiers that no pressure reaches (language.md §7): pressure is at most what the counted sections can hold of their caps."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 from promptc.check.fold import fold_looks
@@ -10,7 +11,7 @@ from promptc.check.looks import Look
 from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Pack, Strain
+from promptc.model.pack import Pack, Strain, Tier
 from promptc.model.step import Step, Use
 from promptc.model.tiers import find_caps, list_steps
 
@@ -33,10 +34,10 @@ def check_tiers(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     yield from _iter_unused(pack, rules)
     for step in dict.fromkeys(step for tier in rules.tiers for step in tier.do or ()):
         acting = [look for look in looks if step in list_steps(rules.tiers[: look.combination.tier + 1])[0]]
-        yield from fold_looks(acting, lambda look, step=step: _iter_unknown(step, look))  # type: ignore[misc]
+        yield from fold_looks(acting, partial(_iter_unknown, step))
     yield from fold_looks(lowest, lambda look: _iter_uncapped(pack, rules, look))
     settled = Settled(pack)
-    reaches = [_find_reach(pack, rules, look, settled) for look in lowest if not look.combination.patch]
+    reaches = [_find_reach(rules, look, settled) for look in lowest if not look.combination.patch]
     if reaches and len(rules.tiers) > 1:
         yield from _judge(rules, reaches)
 
@@ -58,7 +59,7 @@ def _iter_unknown(step: Step, look: Look) -> Iterator[Diagnostic]:
 
 
 def _iter_uncapped(pack: Pack, rules: Strain, look: Look) -> Iterator[Diagnostic]:
-    plan = pack.find_plan(replace(look.combination.choice, tiers=0, uses=()))
+    plan = look.base
     caps = find_caps(plan, rules, plan.budget.total)
     node = pack.manifest.value["strain"].get("count")
     for name in node.value if node is not None else ():
@@ -67,9 +68,8 @@ def _iter_uncapped(pack: Pack, rules: Strain, look: Look) -> Iterator[Diagnostic
             yield Diagnostic("PC0614", message, name.span, f"give `{name.value}` a budget with a number, or take it out of `count`", "warn")
 
 
-def _find_reach(pack: Pack, rules: Strain, look: Look, settled: Settled) -> _Reach:
-    plan = pack.find_plan(replace(look.combination.choice, tiers=0, uses=()))
-    caps = find_caps(plan, rules, plan.budget.total)
+def _find_reach(rules: Strain, look: Look, settled: Settled) -> _Reach:
+    caps = find_caps(look.base, rules, look.base.budget.total)
     short = []
     for name, cap in caps.items():
         section = look.plan.find_section(name)
@@ -88,7 +88,7 @@ def _judge(rules: Strain, reaches: Sequence[_Reach]) -> Iterator[Diagnostic]:
     for tier, above in pairwise((*rules.tiers, None)):
         if tier is not None and not any(_can_be(reach, tier.at, above.at if above is not None else None) for reach in reaches):
             most = max((reach for reach in reaches if reach.allowed), key=lambda reach: reach.spent / reach.allowed)
-            yield Diagnostic("PC0616", _describe(tier.name, float(tier.at), most), tier.span, _advise(most), "warn")
+            yield Diagnostic("PC0616", _describe(tier, most), tier.span, _advise(most), "warn")
 
 
 def _can_be(reach: _Reach, at: Fraction, below: Fraction | None) -> bool:
@@ -99,11 +99,12 @@ def _can_be(reach: _Reach, at: Fraction, below: Fraction | None) -> bool:
     return below is None or not reach.allowed or least * below.denominator < below.numerator * reach.allowed
 
 
-def _describe(name: str, at: float, most: _Reach) -> str:
-    if at * most.allowed > most.spent:
-        share = f"{most.spent / most.allowed:.2f}"
-        return f"tier `{name}` begins at {at:g}, and pressure reaches {share} at most ({most.spent} of {most.allowed} tokens)"
-    return f"tier `{name}` begins at {at:g}, so close below the next one that no number of {most.allowed} tokens lies between"
+def _describe(tier: Tier, most: _Reach) -> str:
+    begins = f"tier `{tier.name}` begins at {float(tier.at):g}"
+    if tier.at * most.allowed > most.spent:
+        share = 100 * most.spent // most.allowed / 100
+        return f"{begins}, and pressure reaches {share:g} at most ({most.spent} of {most.allowed} tokens)"
+    return f"{begins}, so close below the next one that no number of {most.allowed} tokens lies between"
 
 
 def _advise(most: _Reach) -> str:

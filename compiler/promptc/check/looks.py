@@ -1,19 +1,19 @@
 """The plans that lints look at: every combination of variant cases and strain tiers, and each patch alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
-from promptc.model.pack import Axis, Choice, Pack, Plan
+from promptc.model.pack import Choice, Pack, Plan
 from promptc.model.tiers import list_steps
 
 MAX_COMBINATIONS = 256
 
-Cases = tuple[tuple[str, str | None], ...]
-"""The case of each axis; None where an axis has none."""
+Cases = tuple[tuple[str, str], ...]
+"""The case of each axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,11 @@ class Combination:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """A combination that loads, and its plan."""
+    """A combination that loads, and its plan. `base` is the plan without tiers: it tells budgets and the caps of pressure."""
 
     combination: Combination
     plan: Plan
+    base: Plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,14 +50,15 @@ def find_looks(pack: Pack) -> Looks:
     """Every combination of cases and tiers if they are at most MAX_COMBINATIONS; else all tiers of the defaults and the first and the last
     tier of each other case alone. Each patch is looked at over the defaults."""
     tiers = len(pack.strain.tiers) if pack.strain is not None else 1
-    count = prod(len(_list_cases(axis)) for axis in pack.axes) * tiers
+    count = prod(len(axis.cases) for axis in pack.axes) * tiers
     pairs = list(_iter_all(pack, tiers) if count <= MAX_COMBINATIONS else _iter_alone(pack, tiers))
     combinations = [_combine(pack, cases, tier) for cases, tier in pairs]
     combinations += [_combine(pack, list_defaults(pack), 0, patch) for patch in pack.patches]
     loaded, failed = [], []
     for combination in combinations:
         try:
-            loaded.append(Look(combination, pack.find_plan(combination.choice)))
+            base = pack.find_plan(replace(combination.choice, tiers=0, uses=()))
+            loaded.append(Look(combination, pack.find_plan(combination.choice), base))
         except PromptcError as error:
             failed.append((combination, error.diagnostics))
     return Looks(tuple(loaded), tuple(failed), len(pairs), count)
@@ -64,7 +66,7 @@ def find_looks(pack: Pack) -> Looks:
 
 def list_defaults(pack: Pack) -> Cases:
     """The case of each axis that its default names, else its first."""
-    return tuple((axis.name, axis.default if axis.default is not None else _list_cases(axis)[0]) for axis in pack.axes)
+    return tuple((axis.name, axis.default if axis.default is not None else axis.cases[0]) for axis in pack.axes)
 
 
 def iter_variations(combination: Combination) -> Iterator[str]:
@@ -77,12 +79,8 @@ def iter_variations(combination: Combination) -> Iterator[str]:
         yield f"patch `{combination.patch}`"
 
 
-def _list_cases(axis: Axis) -> tuple[str | None, ...]:
-    return axis.cases or (None,)
-
-
 def _iter_all(pack: Pack, tiers: int) -> Iterator[tuple[Cases, int]]:
-    axes = [[(axis.name, case) for case in _list_cases(axis)] for axis in pack.axes]
+    axes = [[(axis.name, case) for case in axis.cases] for axis in pack.axes]
     for cases in product(*axes):
         for tier in range(tiers):
             yield cases, tier
@@ -93,7 +91,7 @@ def _iter_alone(pack: Pack, tiers: int) -> Iterator[tuple[Cases, int]]:
     for tier in range(tiers):
         yield defaults, tier
     for axis in pack.axes:
-        for case in _list_cases(axis):
+        for case in axis.cases:
             cases = tuple((name, case if name == axis.name else usual) for name, usual in defaults)
             if cases != defaults:
                 yield from ((cases, tier) for tier in sorted({0, tiers - 1}))

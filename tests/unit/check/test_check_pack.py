@@ -23,6 +23,18 @@ def test_a_combination_that_does_not_load(tmp_path):
     assert found[0].message == "there is no section `loer` to vary (with `a0=y`)"
 
 
+def test_what_only_a_tier_would_mend(tmp_path):
+    """Every render merges its cases without tiers first, so that has to load too."""
+    body = """
+        sections: [{id: lore, text: x}, {id: log, text: y}]
+        variants: {mood: {select: state.mood, cases: {calm: {}, tense: {sections: {log: {text: null}}}}}}
+        strain: {tiers: [{name: only, at: 0, sections: {log: {text: z}}}]}
+        """
+    found = [one for one in lint(tmp_path, body) if one.level == "error"]
+    assert [one.code for one in found] == ["PC0207"]
+    assert found[0].message.endswith("(with `mood=tense`)")
+
+
 def test_a_section_that_a_case_adds_and_no_message_holds(tmp_path):
     body = """
         sections: [{id: lore, text: x}]
@@ -30,16 +42,6 @@ def test_a_section_that_a_case_adds_and_no_message_holds(tmp_path):
         output: {messages: [{role: system, sections: [lore]}]}
         """
     assert messages(lint(tmp_path, body), "PC0250") == ["`output.messages` misses the section `fear` (with `mood=tense`)"]
-
-
-def test_an_axis_that_has_lost_its_cases(tmp_path):
-    lint(tmp_path, _axes("{x: {}}"))
-    child = tmp_path / "child"
-    child.mkdir()
-    (child / "pack.yaml").write_text(
-        "promptc: 1\nname: child\nversion: 1.0.0\nextends: ..\nvariants: {a0: {cases: {x: null}}}\n", encoding="utf-8"
-    )
-    assert [one.code for one in check_pack(promptc.load(child).model)] == ["PC0642"]
 
 
 def test_a_patch_that_does_not_load(tmp_path):

@@ -20,7 +20,7 @@ def _strain(*at: str, more: str = "") -> str:
 def test_a_tier_over_what_constant_texts_leave(tmp_path):
     found = lint(tmp_path, _strain("0", "0.7", "0.9"))
     assert codes(found) == ["PC0616"]
-    assert found[0].message == "tier `t2` begins at 0.9, and pressure reaches 0.80 at most (319 of 400 tokens)"
+    assert found[0].message == "tier `t2` begins at 0.9, and pressure reaches 0.79 at most (319 of 400 tokens)"
     assert "`motto` holds 19 of its 100 at most" in found[0].help
     assert excerpts(found, "PC0616")[0].startswith("{name: t2")
 
