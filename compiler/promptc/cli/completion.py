@@ -18,7 +18,7 @@ _SHELLS = ("bash", "zsh", "fish")
         ("for fish", "promptc completion fish > ~/.config/fish/completions/promptc.fish"),
     ],
 )
-@click.argument("shell", type=click.Choice(_SHELLS))
+@click.argument("shell", metavar="SHELL", type=click.Choice(_SHELLS))
 def command(shell: str) -> int:
     """Print the script that makes SHELL complete commands, options, files and codes."""
     found = get_completion_class(shell)

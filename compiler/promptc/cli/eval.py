@@ -34,8 +34,8 @@ _LATE = {"strain", "selected", "section", "item", "this", "group"}
     cls=Command,
     examples=[
         ("a value of the state, defaults filled in", "promptc eval packs/sentinel state.json state.window"),
-        ("how many blocks are of which type", "promptc eval . state.json \"state.transcript | groupby('type') | list | length\""),
-        ("what a section's expressions see", "promptc eval . state.json '[strain.tier, selected.recent]' --section input"),
+        ("who spoke", "promptc eval . state.json 'state.turns | map(attribute=\"who\") | unique'"),
+        ("what a section's expressions see", "promptc eval . state.json '[strain.tier, selected]' --section input"),
         ("what a predicate says of one item", "promptc eval . state.json 'this.tokens > 120' --item recent/b233"),
     ],
 )

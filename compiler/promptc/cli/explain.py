@@ -16,7 +16,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.page import Page
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.errors import PromptcError, UsageError
 from promptc.diag.suggest import suggest
 from promptc.model.stages import Selected
 from promptc.model.state import State
@@ -159,7 +159,7 @@ def _show_sweep(pack: Pack, state: State, asked: Asked, given: str, page: Page) 
 
     sweep = sweep_all(render, own) if not budgets else sweep_range(render, own, budgets)
     if sweep is None:
-        raise UsageError(compile_asked(pack, state, asked, budget=PLENTY).errors)
+        raise PromptcError(compile_asked(pack, state, asked, budget=PLENTY).errors)
     page.show(sweep, render_sweep)
     return 0 if any(point.tokens is not None for point in sweep.points) else _DOES_NOT_FIT
 

@@ -24,6 +24,15 @@ COMMANDS: dict[str, str] = {
 }
 _CONTEXT = {"help_option_names": ["-h", "--help"], "terminal_width": 80, "max_content_width": 80}
 _OPTION_CELLS = 30
+_ARGUMENTS = {
+    "pack": "A pack: its file, or a folder with a pack.yaml.",
+    "state": "A state: a JSON file, or `-` for standard input.",
+    "expression": "As in a pack, such as state.player.name.",
+    "code": "The code of a finding, such as PC0531.",
+    "kind": "pack, state (of PACK), report or case.",
+    "folder": "Where to make it; its name becomes the pack's.",
+    "shell": "bash, zsh or fish.",
+}
 
 
 def _make_settings() -> list[click.Option]:
@@ -51,7 +60,12 @@ class Command(click.Command):
         return [*own[: len(self.params)], *self._settings, *own[len(self.params) :]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Two lists: the command's own options, and those of every command."""
+        """Its arguments, its own options, and the options of every command."""
+        named = [
+            (param.make_metavar(ctx).strip("[]"), _ARGUMENTS[str(param.name)]) for param in self.params if isinstance(param, click.Argument)
+        ]
+        with formatter.section("Arguments"):
+            formatter.write_dl(named)
         _write_options("Options", self.params, ctx, formatter)
         _write_options("Everywhere", [one for one in self.get_params(ctx) if one not in self.params], ctx, formatter)
 

@@ -22,9 +22,9 @@ _DOES_NOT_FIT = 3
     cls=Command,
     examples=[
         ("the prompt, as the pack says", "promptc render packs/sentinel state.json"),
-        ("as messages, with an account of every token", "promptc render packs/sentinel state.json --format messages --report report.json"),
-        ("a smaller budget, another mood, a state from a pipe", "jq . log.json | promptc render pack.yaml - --budget 4000 --mood action"),
-        ("one value of the state changed, into a file", "promptc render . state.json --set '/player/name=\"Ada\"' -o prompt.txt"),
+        ("as messages, with an account of every token", "promptc render . state.json --format messages --report report.json"),
+        ("a smaller budget, another mood, a state from a pipe", "jq .last log.json | promptc render . - --budget 4000 --mood action"),
+        ("one value of the state changed, into a file", "promptc render . state.json --set '/input=\"Why?\"' -o prompt.txt"),
     ],
 )
 @PACK

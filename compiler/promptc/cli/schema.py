@@ -1,7 +1,5 @@
 """`promptc schema`."""
 
-import json
-
 import click
 
 from promptc.cli.group import Command
@@ -9,6 +7,7 @@ from promptc.cli.streams import write_stdout
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
 from promptc.frontend.paths import find_shipped
+from promptc.frontend.read_file import read_pack_file
 
 _STATE = "state"
 
@@ -22,14 +21,14 @@ _STATE = "state"
         ("of what `render --report` and `explain --json` write", "promptc schema report"),
     ],
 )
-@click.argument("kind", type=click.Choice(("pack", _STATE, "report", "case")))
+@click.argument("kind", metavar="KIND", type=click.Choice(("pack", _STATE, "report", "case")))
 @click.argument("pack", required=False, type=click.Path())
 def command(kind: str, pack: str | None) -> int:
     """Print the JSON Schema (2020-12) of manifests, of reports, of test cases, or of the states PACK takes."""
     if (kind == _STATE) != (pack is not None):
         found = "`promptc schema state` needs a pack" if pack is None else f"`promptc schema {kind}` takes no pack"
         raise UsageError([Diagnostic("PC0720", found, help="such as `promptc schema state packs/sentinel`")])
-    write_stdout(_render_state_schema(pack) if pack is not None else read_shipped_schema(kind))
+    write_stdout(_read_state_schema(pack) if pack is not None else read_shipped_schema(kind))
     return 0
 
 
@@ -43,14 +42,16 @@ def read_shipped_schema(kind: str) -> bytes:
         raise DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="install promptc anew")]) from wrong
 
 
-def _render_state_schema(pack: str) -> bytes:
+def _read_state_schema(pack: str) -> bytes:
+    """The file as it is, after the pack was loaded: so it is valid."""
     from promptc.api import Pack
 
     loaded = Pack.load(pack)
-    schema = loaded.model.schema
-    if schema is None:
+    state = loaded.model.manifest.get("state")
+    node = state.get("schema") if state is not None else None
+    if node is None:
         raise UsageError([Diagnostic("PC0729", f"the pack `{loaded.name}` declares no schema for its states", help=_DECLARE)])
-    return (json.dumps(schema, ensure_ascii=False, indent=2) + "\n").encode()
+    return read_pack_file(node.folder, str(node.value), node.span)
 
 
 _DECLARE = "name one in its manifest: `state: {schema: state.schema.json}`"

@@ -1,6 +1,5 @@
 """Changes to a state before it is validated: values put at JSON pointers."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,11 +20,10 @@ def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocumen
     What was set is found at its own text (`--set /pointer:1:1`), all else where it stood. `UsageError` for a text that is no JSON, and
     for a pointer that leads nowhere (PC0722).
     """
+    texts = _load_all(changes)
     value, places = document.value, []
-    for pointer, text in changes:
-        given = _load(pointer, text)
-        way = _split(pointer, document)
-        value = _put(value, way, 0, given.value, document)
+    for (pointer, _), given in zip(changes, texts, strict=True):
+        value = _put(value, _split(pointer, document), 0, given.value, document)
         places.append((_settle(pointer, value), given))
     whole = "".join((document.source.text, *(given.source.text for _, given in places)))
     return JsonDocument(value, Source(document.source.name, whole), _ChangedPlaces(document, tuple(places)))
@@ -57,7 +55,7 @@ class _ChangedPlaces(Places):
 
 def _load(pointer: str, text: str) -> JsonDocument:
     try:
-        return load_json(os.fsencode(text), f"--set {pointer}")
+        return load_json(text.encode("utf-8", "surrogatepass"), f"--set {pointer}")
     except PromptcError as error:
         help = "the value is JSON: a text stands in double quotes, such as '\"calm\"'"
         raise UsageError(replace(found, help=found.help or help) for found in error.diagnostics) from None

@@ -45,11 +45,12 @@ def list_items(cuts: Sequence[Applied]) -> list[str]:
 
 
 def find_reason(cut: Applied) -> str:
-    """Why, without the value that differs from item to item where a step goes by one."""
+    """Why, without what differs from item to item: the boundary of a trim, the value a step goes by."""
+    why = cut.act.why.partition("; ")[2] if cut.act.boundary else cut.act.why
     if not isinstance(cut.step, Ranked) or cut.step.by is None:
-        return cut.act.why
+        return why
     by = cut.step.by.text.strip()
-    return re.sub(re.escape(by) + r" = \S+, smallest first", lambda _: f"{by}, smallest first", cut.act.why)
+    return re.sub(re.escape(by) + r" = \S+, smallest first", lambda _: f"{by}, smallest first", why)
 
 
 def find_rule(cut: Applied) -> str:
@@ -71,8 +72,14 @@ def _iter_lines(ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> I
         yield from _iter_step_lines(list(same), ladder, outcome, width, paint)
     needs = tokens(cuts[-1].needs)
     if ladder.target is not None and ladder.run.is_met and needs > 0:
-        of = "" if cuts[-1].section == ladder.title else f" of {cuts[-1].section}"
-        yield from wrap(f"{show_plural(needs, 'token')} more would keep {show_ids(list_items(cuts[-1:]))}{of}", width, 2)
+        yield from wrap(f"with {show_plural(needs, 'token')} more {_describe_spared(cuts[-1], ladder)}", width, 2)
+
+
+def _describe_spared(cut: Applied, ladder: Ladder) -> str:
+    names = show_ids(list_items([cut]))
+    of = "" if cut.section == ladder.title else f" of {cut.section}"
+    is_gone = any(not after for _, before, after in cut.changes if before)
+    return f"{names}{of} would stay" if is_gone else f"{names}{of} would be spared its last cut"
 
 
 def _iter_step_lines(cuts: Sequence[Applied], ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:

@@ -8,7 +8,7 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.bar import render_bar
 from promptc.cli.views.cuts import render_cuts
-from promptc.cli.views.figures import show_count, show_percent, show_plural
+from promptc.cli.views.figures import GUARDED, show_count, show_percent, show_plural
 from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
 from promptc.pipeline import Outcome
@@ -157,7 +157,4 @@ def _iter_notes(outcome: Outcome) -> Iterator[str]:
     for one in report["guarded"]:
         where = f"{one['section']}/{one['item']}" if "item" in one else one["section"]
         what = f"{one['kind'].replace('_', ' ')} {escape_controls(one['text'])}"
-        yield f"{escape_controls(where)}, line {one['line']}: {what} {_DONE[one['policy']]}"
-
-
-_DONE = {"escape": "was escaped", "keep": "was kept", "reject": "was rejected"}
+        yield f"{escape_controls(where)}, line {one['line']}: {what} {GUARDED[one['policy']]}"

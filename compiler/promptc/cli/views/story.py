@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.cuts import Ladder, find_rule, iter_ladders
-from promptc.cli.views.figures import show_count, show_plural
+from promptc.cli.views.figures import GUARDED, show_count, show_plural
 from promptc.cli.views.stages import has_pipeline
 from promptc.cli.views.wrap import wrap
 from promptc.diag.diagnostic import Diagnostic
@@ -129,7 +129,7 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: 
     size = f"{show_plural(meter.tokens(meter.count(original.text)), 'token')}, {show_plural(len(original.text), 'character')}"
     yield Fact("selected", "; ".join([size, *marks]))
     for found in original.found:
-        yield Fact("guarded", f"line {found.line}: {found.kind.replace('_', ' ')} {found.text}: {found.policy}")
+        yield Fact("guarded", f"line {found.line}: {found.kind.replace('_', ' ')} {found.text} {GUARDED[found.policy]}")
 
 
 def _iter_cuts(cuts: Sequence[tuple[Ladder, Applied]], item: Item, outcome: Outcome) -> Iterator[Fact]:
@@ -142,15 +142,17 @@ def _iter_cuts(cuts: Sequence[tuple[Ladder, Applied]], item: Item, outcome: Outc
 
 
 def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fact:
-    meter = outcome.fitted.frame.meter
-    before, after = next((old, new) for name, old, new in cut.changes if name == item.id)
-    own = f"{show_count(meter.tokens(meter.count(before)))} → {show_plural(meter.tokens(meter.count(after)), 'token')}"
-    whole = f"{ladder.title} {show_count(meter.tokens(cut.before))} → {show_count(meter.tokens(cut.after))}"
-    lines = [f"by {find_rule(cut)}, {cut.step.span}", ladder.goal, cut.act.why, f"{own}; {whole}"]
-    needs = meter.tokens(cut.needs)
+    tokens = outcome.fitted.frame.meter.tokens
+    change = next(one for one in cut.changes if one.id == item.id)
+    sizes = [tokens(extent.units) if extent is not None else 0 for extent in (change.before, change.after)]
+    own = f"{show_count(sizes[0])} → {show_plural(sizes[1], 'token')}"
+    whole = f"{ladder.title} {show_count(tokens(cut.before))} → {show_count(tokens(cut.after))}"
+    notches = f" ({cut.notches} notches)" if cut.notches > 1 else ""
+    lines = [f"by {find_rule(cut)}, {cut.step.span}{notches}", ladder.goal, cut.act.why, f"{own}; {whole}"]
+    needs = tokens(cut.needs)
     if ladder.target is not None and needs > 0:
-        lines.append(f"{show_plural(needs, 'token')} more, {show_count(ladder.target + needs)}, would spare it this")
-    return Fact("made" if not before else "cut" if not after else "shortened", "\n".join(lines))
+        lines.append(f"with {show_plural(needs, 'token')} more, {show_count(ladder.target + needs)}, it would be spared this")
+    return Fact("made" if change.before is None else "cut" if change.after is None else "shortened", "\n".join(lines))
 
 
 def _iter_standing(outcome: Outcome, entry: Entry) -> Iterator[Fact]:

@@ -1,0 +1,179 @@
+"""The smaller commands: check, rule, schema, init, completion, --version."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+from promptc.diag.codes import CODES
+from promptc.text.counters.vocabulary import VOCABULARIES
+from tests.cli.conftest import KEEP, ROOT
+
+HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\n"
+DEAD = HEAD + "sections: [{id: rules, text: a, pinned: true, overflow: [{drop: {}}]}]\n"
+LIST = HEAD + "sections: [{id: log, items: {from: state.log, text: '{{ item }}', sort: item}}]\n"
+
+
+def _write(folder, text):
+    (folder / "pack.yaml").write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+# --- check ---
+
+
+def test_a_clean_pack_has_nothing(keep, run):
+    assert (run("check", "keep").code, run("check", "keep").out, run("check", "keep").err) == (0, "nothing found\n", "")
+    assert run("check", "keep", "--format", "json").out == "[]\n"
+    assert run("check", "keep", "--quiet").out == ""
+
+
+def test_findings_are_printed_and_counted(run, tmp_path):
+    done = run("check", _write(tmp_path, DEAD))
+    assert done.code == 1 and done.err == ""
+    assert "pack.yaml:6:" in done.out and done.out.splitlines()[-1].startswith("1 error")
+    found = json.loads(run("check", str(tmp_path), "--format", "json").out)
+    assert {one["level"] for one in found} >= {"error"}
+    assert all(one["line"] and one["code"] in done.out for one in found if one["file"])
+
+
+def test_notes_alone_are_no_findings_unless_strict(run, tmp_path):
+    done = run("check", _write(tmp_path, HEAD + "sections: [{id: rules, text: a}]\n"))
+    levels = {one["level"] for one in json.loads(run("check", str(tmp_path), "--format", "json").out)}
+    assert levels <= {"note"} and done.code == 0
+    assert run("check", str(tmp_path), "--strict").code == (1 if levels else 0)
+
+
+@pytest.mark.parametrize("flags", [[], ["--format", "json"], ["--diagnostics", "json"]])
+def test_a_pack_that_cannot_be_loaded_is_no_finding_but_an_error(flags, run, tmp_path):
+    done = run("check", _write(tmp_path, HEAD + "sectoins: []\n"), *flags)
+    assert (done.code, done.out) == (3, "")
+    assert "PC02" in done.err
+    if flags:
+        assert all(json.loads(line)["file"] for line in done.err.splitlines())
+
+
+# --- rule ---
+
+
+def test_a_rule_is_explained(run):
+    done = run("rule", "pc0531")
+    assert done.code == 0 and done == run("rule", "PC0531")
+    assert done.out.startswith("PC0531 error: ") and max(map(len, done.out.splitlines())) <= 80
+
+
+def test_every_rule_is_listed(run):
+    lines = run("rule", "--all").out.splitlines()
+    assert [line.split()[0] for line in lines] == [code.name for code in CODES]
+    assert [one["name"] for one in json.loads(run("rule", "--all", "--format", "json").out)] == [code.name for code in CODES]
+    assert json.loads(run("rule", "PC0101", "--format", "json").out)["name"] == "PC0101"
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["PC9999"], "PC0728"), ([], "PC0720"), (["PC0101", "--all"], "PC0720")])
+def test_a_rule_nobody_knows(arguments, code, run):
+    done = run("rule", *arguments)
+    assert (done.code, done.out) == (2, "") and code in done.err
+
+
+# --- schema ---
+
+
+@pytest.mark.parametrize("kind", ["pack", "report", "case"])
+def test_a_schema_is_the_shipped_one(kind, run):
+    assert run("schema", kind).out == (ROOT / "schemas" / f"{kind}.schema.json").read_text(encoding="utf-8")
+
+
+def test_the_schema_of_a_packs_states(keep, run):
+    assert run("schema", "state", "keep").out == (KEEP / "state.schema.json").read_text(encoding="utf-8")
+
+
+def test_a_report_is_valid_by_the_schema_that_is_printed(keep, run):
+    schema = json.loads(run("schema", "report").out)
+    for flags in ([], ["--budget", "20"], ["--format", "messages"]):
+        jsonschema.validate(json.loads(run("explain", "keep", "keep/state.json", "--json", *flags).out), schema)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["state"], "PC0720"), (["pack", "keep"], "PC0720"), (["nothing"], "PC0720"), (["state", "bare"], "PC0729")]
+)
+def test_a_schema_that_is_not_there(arguments, code, run, tmp_path, monkeypatch):
+    (tmp_path / "bare").mkdir()
+    _write(tmp_path / "bare", HEAD + "sections: [{id: rules, text: a}]\n")
+    monkeypatch.chdir(tmp_path)
+    done = run("schema", *arguments)
+    assert (done.code, done.out) == (2, "") and code in done.err
+
+
+# --- init ---
+
+
+def test_a_new_pack_renders_at_once_and_is_clean(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "The Old House!").code == 0
+    monkeypatch.chdir(tmp_path / "The Old House!")
+    files = sorted(path.relative_to(tmp_path / "The Old House!").as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    assert files == ["pack.schema.json", "pack.yaml", "state.json", "state.schema.json", "templates/rules.md.j2"]
+    done = run("render", ".", "state.json")
+    assert (done.code, done.err) == (0, "") and done.out.startswith("You are Ilse")
+    assert run("check", ".").out == "nothing found\n"
+    assert "the-old-house 0.1.0" in run("explain", ".", "state.json").out
+
+
+def test_a_new_pack_names_the_schema_that_lies_beside_it(run, tmp_path):
+    run("init", str(tmp_path / "inn"))
+    manifest = (tmp_path / "inn" / "pack.yaml").read_text(encoding="utf-8")
+    assert manifest.startswith("# yaml-language-server: $schema=pack.schema.json\n") and "\nname: inn\n" in manifest
+    assert (tmp_path / "inn" / "pack.schema.json").read_bytes() == (ROOT / "schemas" / "pack.schema.json").read_bytes()
+    assert "starter" not in manifest and ".." not in manifest
+
+
+def test_the_least_state_renders(run, tmp_path):
+    """Everything but the input has a default."""
+    run("init", str(tmp_path / "inn"))
+    assert "ask." in run("render", str(tmp_path / "inn"), "-", stdin=b'{"input": "Hello?"}').out
+
+
+@pytest.mark.parametrize("name", ["42", "...", "π"])
+def test_a_folder_whose_name_is_no_packs_name(name, run, tmp_path):
+    run("init", str(tmp_path / name))
+    assert "\nname: my-pack\n" in (tmp_path / name / "pack.yaml").read_text(encoding="utf-8")
+
+
+def test_nothing_is_overwritten(run, tmp_path):
+    (tmp_path / "state.json").write_text("mine", encoding="utf-8")
+    done = run("init", str(tmp_path))
+    assert (done.code, done.out) == (4, "") and "PC0727" in done.err and "state.json" in done.err
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert run("init", str(tmp_path / "file" / "inn")).code == 4
+
+
+# --- the rest ---
+
+
+def test_the_version_names_the_vocabularies(run):
+    lines = run("--version").out.splitlines()
+    assert re.fullmatch(r"promptc \d+\.\d+\.\d+", lines[0])
+    assert lines[1:] == [f"{name} sha256:{vocabulary.sha256}" for name, vocabulary in VOCABULARIES.items()]
+
+
+def test_a_vocabulary_that_is_missing_or_another_is_told(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("promptc.text.counters.vocabulary._FOLDER", tmp_path)
+    (tmp_path / "o200k_base.tiktoken").write_bytes(b"x")
+    assert [line.split(" ", 1)[1][-20:] for line in run("--version").out.splitlines()[1:]] == ["missing", "(another was shipped)"[-20:]]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_its_script(shell, run):
+    assert "_PROMPTC_COMPLETE" in run("completion", shell).out
+
+
+@pytest.mark.parametrize(
+    ("words", "offers"), [("promptc ex", "explain"), ("promptc rule PC053", "PC0531"), ("promptc render --bud", "--budget")]
+)
+def test_a_shell_is_answered(words, offers, run, monkeypatch):
+    monkeypatch.setenv("_PROMPTC_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    assert offers in run().out

@@ -1,0 +1,149 @@
+"""`promptc explain`: every view is a golden at 80 columns, and says the same as the report."""
+
+import json
+
+import pytest
+
+STATE = "keep/state.json"
+VIEWS = {
+    "meter": [],
+    "meter_cut": ["--budget", "150", "--quiet"],
+    "meter_messages": ["--format", "messages", "--patch", "brief", "--mood", "stern"],
+    "meter_estimate": ["--budget", "95", "--quiet"],
+    "meter_unfit": ["--budget", "20", "--quiet"],
+    "why_whole": ["--why", "recent/t6"],
+    "why_shortened": ["--why", "recent/t7"],
+    "why_cut": ["--why", "lore/hall", "--budget", "150"],
+    "why_window": ["--why", "recent/t1"],
+    "why_where": ["--why", "lore/secret"],
+    "why_double": ["--why", "lore/keys-again"],
+    "why_limit_per": ["--why", "lore/tower"],
+    "why_limit": ["--why", "lore/dog"],
+    "why_guarded": ["--why", "recent/t9"],
+    "why_text": ["--why", "input/text"],
+    "why_section": ["--why", "recent", "--budget", "150"],
+    "why_off": ["--why", "quiet", "--set", "/turn=4"],
+    "stages": ["--stages", "recent", "--budget", "150"],
+    "stages_sorted": ["--stages", "lore", "--budget", "150"],
+    "sweep": ["--sweep", "--budget", "160"],
+    "sweep_range": ["--sweep", "60:240:20"],
+    "without": ["--without", "lore"],
+}
+UNFIT = {"meter_unfit"}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_is_the_golden(view, keep, run, golden):
+    done = run("explain", "keep", STATE, *VIEWS[view])
+    assert done.code == (3 if view in UNFIT else 0)
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert all(line == line.rstrip() for line in done.out.splitlines() if not line.startswith("▕"))
+    golden(f"explain_{view}.txt", done.out)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("width", ["40", "60", "120"])
+def test_a_view_keeps_to_its_width(view, width, keep, run):
+    """Names, numbers and places are never broken, so that a narrow one may run over."""
+    done = run("explain", "keep", STATE, *VIEWS[view], "--width", width)
+    assert max(map(len, done.out.splitlines())) <= max(int(width), 72)
+
+
+@pytest.mark.parametrize("view", [name for name in VIEWS if not name.startswith("meter")])
+def test_every_view_is_there_as_json(view, keep, run):
+    assert json.loads(run("explain", "keep", STATE, *VIEWS[view], "--json").out)
+
+
+def test_the_meter_adds_up(keep, run):
+    report = json.loads(run("explain", "keep", STATE, "--json").out)
+    meter = run("explain", "keep", STATE).out
+    rows = {line.split()[0]: line.split() for line in meter.split("\n\n")[1].splitlines()[1:]}
+    assert {section["id"]: section["charge"] for section in report["sections"]} == {
+        name: int(row[1]) for name, row in rows.items() if name not in ("total", "shared")
+    }
+    assert int(rows["total"][1]) == report["tokens"]
+
+
+def test_a_render_that_does_not_fit_is_explained(keep, run):
+    done = run("explain", "keep", STATE, "--budget", "20", "--json")
+    assert done.code == 3 and json.loads(done.out)["error"]["missing"] > 0
+    assert "PC0532" in done.err
+    assert "in what was tried" in run("explain", "keep", STATE, "--budget", "20", "--why", "rules/text").out
+
+
+def test_without_shows_what_would_make_it_fit(keep, run):
+    done = run("explain", "keep", STATE, "--budget", "80", "--without", "quiet", "--without", "lore")
+    assert done.code == 3 or "no fit" in done.out
+
+
+def test_a_sweep_finds_the_least_budget_that_fits(keep, run):
+    sweep = json.loads(run("explain", "keep", STATE, "--sweep", "--json").out)
+    least, top = sweep["points"][0]["budget"], sweep["points"][-1]["budget"]
+    assert run("render", "keep", STATE, "--budget", str(least)).code == 0
+    assert run("render", "keep", STATE, "--budget", str(least - 1)).code == 3
+    assert run("render", "keep", STATE, "--budget", str(top)).out == run("render", "keep", STATE).out
+    assert run("render", "keep", STATE, "--budget", str(top - 1)).out != run("render", "keep", STATE).out
+    for one in sweep["reaches"]:
+        before = run("render", "keep", STATE, "--budget", str(one["appears"] - 1), "--only", one["section"])
+        assert before.out == ""
+        assert run("render", "keep", STATE, "--budget", str(one["appears"]), "--only", one["section"]).out
+
+
+def test_a_sweep_where_no_budget_helps_says_why(run, tmp_path):
+    """A cap of its own does not grow with the whole."""
+    head = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\n"
+    pack, state = tmp_path / "pack.yaml", tmp_path / "state.json"
+    pack.write_text(head + "sections: [{id: rules, text: 'Never say never.', pinned: true, budget: 2}]\n", encoding="utf-8")
+    state.write_text("{}", encoding="utf-8")
+    done = run("explain", str(pack), str(state), "--sweep")
+    assert (done.code, done.out) == (3, "")
+    assert "PC0530 `rules` is capped at 2" in done.err
+    shown = run("explain", str(pack), str(state), "--sweep", "50:100:50")
+    assert shown.code == 3 and shown.out.count("no fit") == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["--why", "recnt/t1"], "did you mean `recent`?"),
+        (["--why", "recent/t11x"], "did you mean `t11`?"),
+        (["--stages", "nothing"], "PC0704"),
+        (["--without", "nothing"], "PC0704"),
+        (["--sweep", "9:1:1"], "PC0721"),
+        (["--sweep", "1:999999:1"], "more than 1000"),
+        (["--why", "recent", "--stages", "recent"], "one at a time"),
+        (["--width", "x"], "whole number"),
+    ],
+)
+def test_what_cannot_be_shown_is_a_usage_error(flags, says, keep, run):
+    done = run("explain", "keep", STATE, *flags)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+
+
+def test_sweep_may_stand_anywhere(keep, run):
+    assert run("explain", "--sweep", "keep", STATE) == run("explain", "keep", STATE, "--sweep") == run("explain", "keep", "--sweep", STATE)
+
+
+def test_ids_that_repeat_have_a_story_each(keep, run):
+    done = run("explain", "keep", STATE, "--set", '/turns/11/id="t7"', "--why", "recent/t7")
+    assert done.out.count("recent/t7: ") == 1
+    assert "recent/t7#2: in the prompt" in run("explain", "keep", STATE, "--set", '/turns/11/id="t7"', "--why", "recent/t7#2").out
+    twice = run("explain", "keep", STATE, "--set", '/turns/0/id="t2"', "--why", "recent/t2").out
+    assert twice.count("recent/t2: not in the prompt") == 2
+
+
+def test_control_characters_of_the_state_are_shown_escaped(keep, run):
+    done = run("explain", "keep", STATE, "--set", '/turns/12/id="\\u001b[31m"', "--why", "recent/\x1b[31m")
+    assert "\x1b" not in done.out and "\\x1b[31m" in done.out
+
+
+def test_colours_are_for_terminals_or_on_demand(keep, run, monkeypatch):
+    assert "\x1b[" not in run("explain", "keep", STATE).out
+    coloured = run("explain", "keep", STATE, "--color", "always").out
+    assert "\x1b[32m" in coloured
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert run("explain", "keep", STATE).out == coloured
+    assert "\x1b[" not in run("explain", "keep", STATE, "--color", "never").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in run("explain", "keep", STATE).out

@@ -1,0 +1,57 @@
+"""`--help` of every command is a golden, fits 80 columns, and ends in examples that the command line can read."""
+
+import re
+import shlex
+
+import click
+import pytest
+
+from promptc.cli.group import COMMANDS, group
+
+_EXAMPLE = re.compile(r"^  ((?:jq \S+ \S+ \| )?promptc .*)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ""])
+def test_help_is_the_golden(command, run, golden):
+    done = run(*([command] if command else []), "--help")
+    assert done.code == 0 and not done.err
+    assert max(map(len, done.out.splitlines())) <= 80
+    golden(f"help_{command or 'promptc'}.txt", done.out)
+
+
+def test_no_command_shows_the_help(run):
+    assert run() == run("--help") == run("-h")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_the_help_can_be_read(command, run):
+    """Parsed, not run: every option and argument in them is known."""
+    lines = _EXAMPLE.findall(run(command, "--help").out)
+    assert lines
+    for line in lines:
+        context = click.Context(group)
+        name, found, rest = group.resolve_command(context, _split(line))
+        assert found is not None
+        found.make_context(name, list(rest), parent=context, resilient_parsing=True)
+
+
+def _split(line):
+    """The arguments of the first `promptc` in a line of shell."""
+    words = list(shlex.shlex(line, posix=True, punctuation_chars=True))
+    words = shlex.split(line) if not set(words) & {"|", ">", "&&"} else words
+    after = words[words.index("promptc") + 1 :]
+    return after[: next((at for at, word in enumerate(after) if word in ("|", ">", "&&")), len(after))]
+
+
+def test_every_command_is_listed_and_can_be_loaded():
+    context = click.Context(group)
+    for name in COMMANDS:
+        found = group.get_command(context, name)
+        assert found is not None and found.name == name and found.help
+    assert group.get_command(context, "nothing") is None
+
+
+def test_every_option_says_what_it_is_for():
+    context = click.Context(group)
+    commands = [group, *(group.get_command(context, name) for name in COMMANDS)]
+    assert all(param.help for found in commands for param in found.get_params(context) if isinstance(param, click.Option))

@@ -1,0 +1,131 @@
+"""The command line in a process of its own: exit codes, streams, signals, bytes."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import KEEP, command, environment
+
+PACK, STATE = "tests/cli/keep", "tests/cli/keep/state.json"
+
+
+def test_a_prompt_is_all_that_stdout_gets(start):
+    done = start("render", PACK, STATE)
+    assert done.code == 0
+    assert done.out.startswith("<rules>\n") and done.out.endswith("</input>\n")
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments", "says"),
+    [
+        (2, ["render", PACK, STATE, "--bugdet", "3"], "PC0720"),
+        (2, ["render", PACK], "`STATE` is missing"),
+        (2, ["rendr", PACK], "did you mean `render`?"),
+        (2, ["render", PACK, STATE, "--budget", "0"], "whole number"),
+        (2, ["render", PACK, STATE, "--mood", "clam"], "did you mean `calm`?"),
+        (3, ["render", PACK, STATE, "--set", "/turn=true"], "--set /turn:1:1: PC0302"),
+        (3, ["render", PACK, STATE, "--budget", "20"], "PC0532"),
+        (4, ["render", PACK, "no-such-state.json"], "PC0724"),
+        (4, ["render", "no-such-pack", STATE], "cannot read the pack no-such-pack"),
+        (4, ["render", PACK, STATE, "-o", "no-such-folder/prompt.txt"], "PC0725"),
+    ],
+)
+def test_a_failure_has_its_code_and_nothing_on_stdout(code, arguments, says, start):
+    done = start(*arguments)
+    assert (done.code, done.out) == (code, "")
+    assert says in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_state_from_standard_input(start):
+    raw = (KEEP / "state.json").read_bytes()
+    assert start("render", PACK, "-", stdin=raw) == start("render", PACK, STATE)
+    assert "stdin:1:1: PC0103" in start("render", PACK, "-").err
+
+
+def test_line_ends_of_pack_and_state_do_not_matter(tmp_path, start):
+    for path in KEEP.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert start("render", str(tmp_path), str(tmp_path / "state.json")).out == start("render", PACK, STATE).out
+
+
+@pytest.mark.parametrize("arguments", [["render", PACK, STATE], ["explain", PACK, STATE], ["--help"], ["rule", "--all"]])
+def test_a_closed_pipe_ends_it_quietly(arguments):
+    running = subprocess.Popen(command(arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), cwd=KEEP.parents[2])
+    assert running.stdout is not None and running.stderr is not None
+    running.stdout.close()
+    err = running.stderr.read()
+    running.stderr.close()
+    assert (running.wait(), err) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_closed_stream_ends_it_quietly(closed):
+    line = f'exec "$@" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *command(["render", PACK, STATE])],
+        capture_output=True,
+        env=environment(),
+        cwd=KEEP.parents[2],
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_an_interrupt_ends_it_without_a_word():
+    probe = (
+        "import signal, sys; from promptc.cli import compile_asked, main; "
+        "compile_asked.read_stdin = lambda: signal.raise_signal(signal.SIGINT); sys.exit(main.main(sys.argv[1:]))"
+    )
+    arguments = [command([])[0], "-c", probe, "render", PACK, "-"]
+    done = subprocess.run(arguments, capture_output=True, env=environment(), cwd=KEEP.parents[2], check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_arguments_that_are_no_text_are_findings(start):
+    for arguments in (["render", PACK, b"no\xff"], ["eval", PACK, STATE, b"'\xff'"], [b"\xff"], ["rule", b"PC\xff"]):
+        done = start(*arguments)
+        assert done.code in (2, 4) and done.out == ""
+        assert "\\udcff" in done.err or "UTF-8" in done.err
+
+
+def test_the_locale_and_the_terminal_do_not_matter(start):
+    plain = subprocess.run(
+        command(["explain", PACK, STATE]),
+        capture_output=True,
+        env=environment(LC_ALL="C", COLUMNS="20", PYTHONUTF8="0"),
+        cwd=KEEP.parents[2],
+        check=False,
+    )
+    assert plain.stdout.decode() == start("explain", PACK, STATE).out
+
+
+def test_findings_as_json_lines(start):
+    done = start("render", PACK, STATE, "--diagnostics", "json", "--set", '/turn="x"', "--set", "/mood=3")
+    found = [json.loads(line) for line in done.err.splitlines()]
+    assert [(one["code"], one["file"], one["line"], one["column"]) for one in found] == [
+        ("PC0302", "--set /mood", 1, 1),
+        ("PC0302", "--set /turn", 1, 1),
+    ]
+    usage = start("render", "--diagnostics=json", "--nothing")
+    assert json.loads(usage.err)["code"] == "PC0720"
+
+
+def test_a_render_loads_neither_what_it_does_not_need():
+    probe = "import sys; from promptc.cli.main import main; main(sys.argv[1:]); print(sorted(sys.modules), file=sys.stderr)"
+    arguments = ["-c", probe, "render", PACK, STATE]
+    done = subprocess.run([command([])[0], *arguments], capture_output=True, env=environment(), cwd=KEEP.parents[2], check=True)
+    loaded = done.stderr.decode()
+    for name in (
+        "rich",
+        "hypothesis",
+        "jsonschema",
+        "referencing",
+        "tokenizers",
+        "requests",
+        "promptc.check.check_pack",
+        "promptc.cli.views.meter",
+    ):
+        assert f"'{name}'" not in loaded
