@@ -53,12 +53,21 @@ class _ChangedPlaces(Places):
         return self._document, pointer
 
 
-def _load(pointer: str, text: str) -> JsonDocument:
-    try:
-        return load_json(text.encode("utf-8", "surrogatepass"), f"--set {pointer}")
-    except PromptcError as error:
-        help = "the value is JSON: a text stands in double quotes, such as '\"calm\"'"
-        raise UsageError(replace(found, help=found.help or help) for found in error.diagnostics) from None
+def _load_all(changes: Sequence[Change]) -> list[JsonDocument]:
+    """The JSON texts, with the findings of all of them when one is none."""
+    texts: list[JsonDocument] = []
+    findings: list[Diagnostic] = []
+    for pointer, text in changes:
+        try:
+            texts.append(load_json(text.encode("utf-8", "surrogatepass"), f"--set {pointer}"))
+        except PromptcError as error:
+            findings += [replace(found, help=found.help or _QUOTES) for found in error.diagnostics]
+    if findings:
+        raise UsageError(findings)
+    return texts
+
+
+_QUOTES = "the value is JSON: a text stands in double quotes, such as '\"calm\"'"
 
 
 def _split(pointer: str, document: JsonDocument) -> list[str]:
