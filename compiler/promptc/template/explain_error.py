@@ -74,7 +74,7 @@ def _explain_missing(error: MissingFault, names: Mapping[str, Any], compiled: Co
     holder = find_holder(compiled.paths, line, part)
     message = f"`{holder}` has no {name_part(error.name)}" if holder else str(error)
     if isinstance(error.holder, Mapping):
-        return error.code, message, suggest(part, map(str, error.holder))
+        return error.code, message, suggest(part, (key for key in error.holder if isinstance(key, str)))
     if isinstance(error.holder, list | tuple | str) and isinstance(error.name, int):
         return error.code, message, f"it has {len(error.holder)} elements, counted from 0"
     return error.code, message, f"it is {name_kind(error.holder)}" if holder else ""

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from jinja2 import Undefined
+
 from promptc.template.fault import name_kind, refuse
 from promptc.template.run import Run
 
@@ -59,6 +61,8 @@ def pay_texts(run: Run, values: Any) -> None:
 
 def check_key(key: Any) -> Any:
     """The key of a mapping is a text, a number, true, false or none: JSON has no other, and hashing a list of lists may never end."""
-    if isinstance(key, tuple):
+    if key.__class__ not in _SCALARS:
+        if isinstance(key, Undefined):
+            str(key)
         refuse("PC0414", f"{name_kind(key)} cannot be a key of a mapping", "use a text: join its parts with `~`")
     return key

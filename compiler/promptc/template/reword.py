@@ -14,7 +14,7 @@ def reword(text: str) -> tuple[str, str]:
         found = pattern.search(line)
         if found:
             return write(*found.groups())
-    plain = _QUOTED.sub(lambda found: find_kind(found[1]), _INSIDE.sub("", line)).rstrip(".")
+    plain = _QUOTED.sub(lambda found: find_kind(found[1] or found[2]), _INSIDE.sub("", line)).rstrip(".")
     return plain[:1].lower() + plain[1:], ""
 
 
@@ -22,7 +22,7 @@ _Words = tuple[str, str]
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
 _PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
-_QUOTED = re.compile(r"'(NoneType|str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
+_QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
 
 
 def _unsuited(sign: str, left: str, right: str) -> _Words:
@@ -38,6 +38,10 @@ def _ask(*kinds: str) -> str:
 
 def _unsuited_call(name: str, kind: str) -> _Words:
     return f"`{name}` does not suit {find_kind(kind)}", _ask(kind)
+
+
+def _wrong_kind(due: str, kind: str) -> _Words:
+    return f"{find_kind(due)} is due, and not {find_kind(kind)}", _ask(kind)
 
 
 def _wrong_arguments(name: str, rest: str) -> _Words:
@@ -61,6 +65,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{find_kind(kind)} cannot be rounded", _ask(kind))),
     (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
     (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{find_kind(kind)} is never in a text", "look for a text")),
+    (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
     (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
     (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
 )
