@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from promptc.model.stages import Item, Selected
+from promptc.passes.cut_text import Cut
 from promptc.passes.frame import Frame
 from promptc.passes.scope import type_key
 from promptc.passes.tape import Cell, Tape
@@ -41,14 +42,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """A change of one entry: another text (None: gone), the item it then is (another form), and a way to count the text."""
+    """A change of one entry: it goes, it takes another form (`item`), or a `cut` is made of it."""
 
     entry: Entry
-    text: str | None
     item: Item | None = None
     form: int | None = None
-    kept: int | None = None
-    measure: Callable[[str], int] | None = None
+    cut: Cut | None = None
+
+    @property
+    def is_removal(self) -> bool:
+        """True when the entry goes."""
+        return self.item is None and self.cut is None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +73,7 @@ class Act:
     moves: Sequence[tuple[str, int | float, int | float | None]] = ()
     drops: bool = False
     fails: bool = False
+    ends: bool = False
 
 
 class _Lane:
@@ -95,6 +100,7 @@ class SectionFit:
         self.entries: list[Entry] = [Entry(item, place) for place, item in enumerate(selected.items)]
         self.is_dropped = False
         self.removed = 0
+        self.made: Entry | None = None
         self._marker = ""
         self._headers = {type_key(group.key): (index, group.header) for index, group in enumerate(selected.groups)}
         for entry in self.entries:
@@ -138,6 +144,23 @@ class SectionFit:
         if self.is_empty:
             return 0
         return self.own.units + max(self.own.count_tail(ending) for ending in self._endings())
+
+    def weigh_charge(self, edit: Edit) -> int | None:
+        """The charge with the edit's cut made, told without making it; None where only doing it tells."""
+        units = self.weigh(edit, self.own)
+        if units is None or edit.cut is None or edit.cut.measure is None:
+            return None
+        cell = edit.entry.cells[0]
+        if self.own.last is not cell:
+            return units + max(self.own.count_tail(ending) for ending in self._endings())
+        return units + max(edit.cut.measure(ending) for ending in self._endings()) - edit.cut.measure(cell.trail)
+
+    def weigh(self, edit: Edit, tape: Tape) -> int | None:
+        """The units of a tape with the edit's cut made, told without making it; None where only doing it tells."""
+        if edit.cut is None or edit.cut.measure is None or edit.entry.item.open:
+            return None
+        lane = next(index for index, lane in enumerate(self._lanes) if lane.tape is tape)
+        return tape.weigh(edit.entry.cells[lane], edit.cut.opens, edit.cut.measure)
 
     def _endings(self) -> tuple[str, ...]:
         return ("",) if self.section.id in self.frame.each and self.frame.format == "messages" else self.frame.endings(self.section)
@@ -207,10 +230,10 @@ class SectionFit:
         if act.made is not None:
             self._insert_made(act, undo)
         for edit in act.edits:
-            if edit.text is None:
+            if edit.is_removal:
                 self._remove(edit.entry, undo)
             else:
-                self._rewrite(edit, edit.text, undo)
+                self._rewrite(edit, undo)
         if act.marker is not None and not self.is_empty:
             self._mark(act.marker(self.removed), undo)
 
@@ -228,7 +251,7 @@ class SectionFit:
         for lane in self._lanes:
             lane.tape.settle()
 
-    def _rewrite(self, edit: Edit, text: str, undo: list[Callable[[], None]]) -> None:
+    def _rewrite(self, edit: Edit, undo: list[Callable[[], None]]) -> None:
         entry = edit.entry
         held = (entry.item, entry.text, entry.form, entry.kept)
 
@@ -237,10 +260,10 @@ class SectionFit:
 
         undo.append(restore)
         entry.item = edit.item or entry.item
-        entry.text = text
+        entry.text = edit.cut.text if edit.cut is not None else entry.item.text
         entry.form = entry.form if edit.form is None else edit.form
-        entry.kept = entry.kept if edit.kept is None else edit.kept
-        measure = edit.measure if not entry.item.open else None
+        entry.kept = entry.kept if edit.cut is None else edit.cut.kept
+        measure = edit.cut.measure if edit.cut is not None and not entry.item.open else None
         for lane, cell in zip(self._lanes, entry.cells, strict=True):
             lane.tape.rewrite(cell, entry.body, measure)
 
@@ -286,6 +309,7 @@ class SectionFit:
         """The new item stands at the place of the oldest it stands for, in that one's group."""
         oldest = act.edits[0].entry
         made = Entry(act.made, len(self.entries), is_made=True)  # type: ignore[arg-type]
+        self.made = made
         made.run = oldest.run
         self._runs[made.run] += 1
         at = self.entries.index(oldest)

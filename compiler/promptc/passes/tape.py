@@ -113,6 +113,18 @@ class Tape:
         self._settle(cell.previous, (cell,), cell.next, before)
         self._journal.append((self._undo_rewrite, (cell, old, old_measure)))
 
+    def weigh(self, cell: Cell, opens: bool, measure: Callable[[str], int]) -> int | None:
+        """What `units` would be if the cell's body were one that counts `measure(trail)`, and that meets a plain line's end safely as
+        `opens` says. None where the old body or the new one meets a neighbour unsafely: then only doing it tells.
+        """
+        left, right = cell.previous, cell.next
+        closes = cell.trail[-1:] == "\n" and self._meter.is_safe("x" + cell.trail, "x")
+        if left is not None and left.message == cell.message and not (left.closes and cell.opens and opens):
+            return None
+        if right is not None and right.message == cell.message and not (cell.closes and closes and right.opens):
+            return None
+        return self.units - cell.units + measure(cell.trail)
+
     def mark(self) -> int:
         """A point to come back to."""
         return len(self._journal)
