@@ -1,7 +1,7 @@
 """The whole story of one item, or of one section: whether it was read, what left it out, what cut it, where it stands now."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
@@ -20,6 +20,7 @@ from promptc.pipeline import Outcome
 
 _LABEL = 10
 _NOTCHES = 3
+_TWINS = 3
 _TEXT_LINES = 6
 
 
@@ -45,7 +46,10 @@ def find_stories(outcome: Outcome, selected: Selected, id: str) -> list[Story]:
     name = selected.section.id
     trace = trace_items(outcome.fitted.strained.selection, selected) if has_pipeline(selected) else None
     places = trace.find_places(id) if trace is not None else []
-    stories = [_tell_left_out(trace, place, name) for place in places if trace is not None and _find_stage(trace, place) is not None]
+    gone = [place for place in places if trace is not None and _find_stage(trace, place) is not None]
+    stories = [_tell_left_out(trace, place, name) for place in gone[:_TWINS] if trace is not None]
+    if len(gone) > _TWINS:
+        stories[-1] = replace(stories[-1], facts=(*stories[-1].facts, Fact("also", f"{show_count(len(gone) - _TWINS)} more of this id")))
     fit = outcome.fitted.fits.get(name)
     entries = [entry for entry in (fit.entries if fit is not None else ()) if entry.item.id == id]
     if not stories and not entries:
@@ -147,8 +151,7 @@ def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fac
     sizes = [tokens(extent.units) if extent is not None else 0 for extent in (change.before, change.after)]
     own = f"{show_count(sizes[0])} → {show_plural(sizes[1], 'token')}"
     whole = f"{ladder.title} {show_count(tokens(cut.before))} → {show_count(tokens(cut.after))}"
-    notches = f" ({cut.notches} notches)" if cut.notches > 1 else ""
-    lines = [f"by {find_rule(cut)}, {cut.step.span}{notches}", ladder.goal, cut.act.why, f"{own}; {whole}"]
+    lines = [f"by {find_rule(cut)}, {cut.step.span}", ladder.goal, cut.act.why, f"{own}; {whole}"]
     needs = tokens(cut.needs)
     if ladder.target is not None and needs > 0:
         lines.append(f"with {show_plural(needs, 'token')} more, {show_count(ladder.target + needs)}, it would be spared this")
