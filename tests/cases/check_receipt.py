@@ -54,11 +54,10 @@ def _iter_wrong_ranges(outcome: Outcome, sections: list[Mapping[str, Any]]) -> I
 def _iter_wrong_flow(report: Mapping[str, Any]) -> Iterator[str]:
     """demand + added - what own ladders removed is a section's charge; their sum, less joins and what `truncate` removed, the total.
 
-    Cuts stand in the order they were made: a tier's `do`, the sections' ladders, then those of `truncate`.
+    Cuts say which ladder they belong to: a tier's `do`, a section's, or `truncate`.
     """
-    late = report["ladders"].get("truncate", {}).get("applied", 0)
-    early = report["cuts"][: len(report["cuts"]) - late]
-    truncated = sum(before - after for before, after in (cut["count"] for cut in report["cuts"][len(early) :]))
+    early = [cut for cut in report["cuts"] if cut["ladder"] != "truncate"]
+    truncated = sum(cut["count"][0] - cut["count"][1] for cut in report["cuts"] if cut["ladder"] == "truncate")
     shrunk: dict[str, int] = {}
     for cut in early:
         before, after = cut["count"]

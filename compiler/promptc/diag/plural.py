@@ -2,5 +2,5 @@
 
 
 def count_noun(number: int, noun: str) -> str:
-    """`1 token`, `2 tokens`, `3 notches`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
+    """`1 token`, `2 tokens`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -13,7 +13,7 @@ _ALL_ROLES = ("user", "assistant")
 
 
 def load_items(node: Node, compiler: TextCompiler) -> Items:
-    """The compiled pipeline. A rendering may be absent: the caller says so."""
+    """The compiled pipeline of items that have the shape of the schema."""
     group, limit_per, window = node.get("group"), node.get("limit_per"), node.get("window")
     return Items(
         span=node.span,

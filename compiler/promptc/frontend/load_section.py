@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from promptc.diag.diagnostic import Diagnostic
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_items import load_fence, load_items
 from promptc.frontend.load_steps import load_ladder
@@ -47,24 +46,7 @@ def _load_source(name: str, node: Node, compiler: TextCompiler) -> tuple[Templat
         return compiler.file(node.value["template"]), None
     if node.get("text") is not None:
         return compiler.inline(node.value["text"]), None
-    items = node.get("items")
-    if items is None or items.get("from") is None:
-        missing = "a source: one of `template`, `text`, `items`" if items is None else "`items.from`"
-        compiler.findings.append(
-            Diagnostic("PC0246", f"section `{name}` has no {missing.removeprefix('a ')}", node.span, f"give it {missing}")
-        )
-        return None, None
-    loaded = load_items(items, compiler)
-    if not loaded.forms and loaded.message is None:
-        compiler.findings.append(
-            Diagnostic(
-                "PC0247",
-                f"the items of `{name}` have no rendering",
-                items.span,
-                "give `items` one of `text`, `template`, `forms`, `message`",
-            )
-        )
-    return None, loaded
+    return None, load_items(node.value["items"], compiler)
 
 
 def _load_overflow(name: str, node: Node, pinned: bool, lists: bool, compiler: TextCompiler) -> tuple[Step, ...]:

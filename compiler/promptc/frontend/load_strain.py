@@ -9,6 +9,7 @@ from promptc.frontend.load_steps import load_steps
 from promptc.frontend.read_budget import read_fraction
 from promptc.model.node import Node
 from promptc.model.pack import Strain, Tier
+from promptc.model.step import Use
 
 
 def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
@@ -19,6 +20,7 @@ def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
     count, watch = node.get("count"), node.get("watch")
     tiers = tuple(_load_tier(tier, compiler) for tier in node.value["tiers"].value)
     _check_tiers(tiers, compiler)
+    _check_uses(tiers, manifest, compiler)
     strain = Strain(
         tiers=tiers,
         span=node.span,
@@ -58,6 +60,14 @@ def _check_tiers(tiers: tuple[Tier, ...], compiler: TextCompiler) -> None:
         if tier.leave > tier.at:
             message = f"tier `{tier.name}` is left at {float(tier.leave):g}, above its threshold {float(tier.at):g}"
             compiler.findings.append(Diagnostic("PC0255", message, tier.span, "`leave` is at or under `at`"))
+
+
+def _check_uses(tiers: tuple[Tier, ...], manifest: Node, compiler: TextCompiler) -> None:
+    node = manifest.get("patches")
+    known = [name for name, _ in node.items()] if node is not None else []
+    for step in (step for tier in tiers for step in tier.do or ()):
+        if isinstance(step, Use) and step.patch not in known:
+            compiler.findings.append(Diagnostic("PC0241", f"there is no patch `{step.patch}`", step.span, suggest(step.patch, known)))
 
 
 def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCompiler) -> None:

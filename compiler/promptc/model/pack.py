@@ -67,7 +67,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What selects a plan: a case for each axis (None: no case applies), patches, how many strain tiers are in force, what their `do` uses."""
+    """What selects a plan: a case for each axis (None: no case applies), patches, how many strain tiers hold, patches they use."""
 
     cases: tuple[tuple[str, str | None], ...] = ()
     patches: tuple[str, ...] = ()

@@ -42,6 +42,7 @@ class Cut:
 
     def __init__(self, original: Original, kept: Kept, marker: str) -> None:
         self._original = original
+        self._units: dict[str, int] = {}
         raw = original.raw
         self.start = kept.start if kept.side == "middle" else 0 if kept.side == "start" else kept.stop
         self.stop = kept.start if kept.side == "start" else kept.stop if kept.side == "middle" else len(raw)
@@ -89,7 +90,9 @@ class Cut:
         return self._measure if self._is_plain else None
 
     def _measure(self, trail: str) -> int:
-        return self._original.count_cut(self.start, self.stop, self.middle, trail)
+        if trail not in self._units:
+            self._units[trail] = self._original.count_cut(self.start, self.stop, self.middle, trail)
+        return self._units[trail]
 
     @cached_property
     def _is_plain(self) -> bool:

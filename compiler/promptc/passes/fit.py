@@ -182,7 +182,7 @@ class _Fitting:
     def _find_claim(self, name: str, section: Section, demand: int) -> Claim:
         budget = section.budget
         assert budget is not None
-        least = min(demand, budget.min.tokens(self._total)) if budget.min is not None else 0
+        least = min(demand, budget.min.tokens(self._total)) if budget.min is not None and budget.min.unit != "chars" else 0
         floor = max(least, self._find_least(name))
         cap = budget.cap
         most = Fraction(demand) if cap is None else cap.amount * (self._total if cap.unit == "share" else 1)

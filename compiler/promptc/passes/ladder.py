@@ -37,7 +37,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Applied:
-    """A notch that was carried out, or all of one trim of one text (`notches`). Counts are in units of the ladder's measure."""
+    """A notch that was carried out. Counts are in units of the ladder's measure."""
 
     step: Step
     section: str
@@ -46,7 +46,6 @@ class Applied:
     after: int
     needs: int
     changes: tuple[Change, ...]
-    notches: int = 1
 
 
 @dataclass(slots=True, eq=False)
@@ -136,7 +135,7 @@ def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: i
     """Apply notches until `measure` is within `target`, both in units: first fit over exact counts.
 
     A notch that would go under `window.min`, or with `protect_min` under `budget.min`, is left out; one that replaces text whole and does
-    not shorten it is void. The notches of a trim of one text are weighed, and only the last one is carried out and recorded, for all.
+    not shorten it is void. The notches of a trim of one text are weighed, and only the last one is carried out.
     """
     run = LadderRun(target, measure.count())
     if run.low > target:
@@ -145,7 +144,7 @@ def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: i
 
 
 class _Walk:
-    """One walk down a ladder. `_pending` is the newest notch of a trim that was weighed and not yet carried out."""
+    """One walk down a ladder. `_pending` is the newest cut of a trim that was weighed and not yet made, and what it leaves."""
 
     def __init__(self, run: LadderRun, measure: Measure, total: int, protect_min: bool) -> None:
         self._run = run
@@ -153,7 +152,7 @@ class _Walk:
         self._total = total
         self._protect_min = protect_min
         self._now = run.start
-        self._pending: tuple[Step, SectionFit, Act, _Trimmed] | None = None
+        self._pending: tuple[SectionFit, Act, Extent] | None = None
 
     def walk(self, notches: Iterator[Notch]) -> None:
         """Goes on until the target is met, the notches are spent, or a `fail` step is reached."""
@@ -173,24 +172,22 @@ class _Walk:
     def _take(self, step: Step, fit: SectionFit, act: Act) -> None:
         edit = act.edits[0] if isinstance(step, Trim) else None
         weighed = self._measure.weigh(fit, edit) if edit is not None and not self._has_min(fit) else None
-        if weighed is None:
+        if edit is None or weighed is None:
             self._settle()
             self._carry_out(step, fit, act)
             return
-        first = self._pending[3] if self._pending is not None else _Trimmed(self._now, 0, 0)
-        self._pending = step, fit, act, _Trimmed(first.before, self._run.low - self._run.target, first.notches + 1)
-        self._now = weighed
-        self._run.low = min(self._run.low, weighed)
+        before = self._pending[2] if self._pending is not None else _find_extent(edit.entry)
+        after = _weigh_extent(edit)
+        self._pending = fit, act, after
+        self._record(step, fit, act, weighed, (Change(edit.entry.item.id, before, after),))
 
     def _settle(self) -> None:
-        """Carries out the trim that is pending, and records it with all notches it stands for."""
-        if self._pending is None:
-            return
-        step, fit, act, trimmed = self._pending
-        self._pending = None
-        changes = _apply(fit, act)
-        fit.settle()
-        self._run.applied.append(Applied(step, fit.section.id, act, trimmed.before, self._now, trimmed.needs, changes, trimmed.notches))
+        """Carries out the trim that is pending."""
+        if self._pending is not None:
+            fit, act, _ = self._pending
+            self._pending = None
+            fit.apply(act)
+            fit.settle()
 
     def _carry_out(self, step: Step, fit: SectionFit, act: Act) -> None:
         run = self._run
@@ -203,39 +200,41 @@ class _Walk:
             fit.revert()
         else:
             fit.settle()
-            run.applied.append(Applied(step, fit.section.id, act, self._now, after, run.low - run.target, changes))
             fit.is_dropped = fit.is_dropped or act.drops
-            self._now = after
-            run.low = min(run.low, after)
+            self._record(step, fit, act, after, changes)
+
+    def _record(self, step: Step, fit: SectionFit, act: Act, after: int, changes: tuple[Change, ...]) -> None:
+        run = self._run
+        run.applied.append(Applied(step, fit.section.id, act, self._now, after, run.low - run.target, changes))
+        run.low = min(run.low, after)
+        self._now = after
 
     def _has_min(self, fit: SectionFit) -> bool:
         return self._protect_min and fit.section.budget is not None and fit.section.budget.min is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Trimmed:
-    """The count before the first notch of a trim, what the last one needs, and how many notches there were."""
-
-    before: int
-    needs: int
-    notches: int
-
-
 def _apply(fit: SectionFit, act: Act) -> tuple[Change, ...]:
-    before = [_measure_entry(edit.entry) for edit in act.edits]
+    before = [_find_extent(edit.entry) for edit in act.edits]
     fit.apply(act)
     changes = [
-        Change(edit.entry.item.id, size, None if edit.is_removal else _measure_entry(edit.entry))
+        Change(edit.entry.item.id, size, None if edit.is_removal else _find_extent(edit.entry))
         for edit, size in zip(act.edits, before, strict=True)
     ]
     if fit.made is not None and act.made is not None:
-        changes.append(Change(act.made.id, None, _measure_entry(fit.made)))
+        changes.append(Change(act.made.id, None, _find_extent(fit.made)))
     return tuple(changes)
 
 
-def _measure_entry(entry: Entry) -> Extent:
+def _find_extent(entry: Entry) -> Extent:
     """An entry's extent as it stands: its units with what follows it, its characters alone."""
     return Extent(entry.cells[0].units, len(entry.text))
+
+
+def _weigh_extent(edit: Edit) -> Extent:
+    """An entry's extent with the edit's cut made."""
+    cut = edit.cut
+    assert cut is not None and cut.measure is not None
+    return Extent(cut.measure(edit.entry.cells[0].trail), cut.chars)
 
 
 def _is_under_min(fit: SectionFit, act: Act, total: int, protect_min: bool) -> bool:
@@ -245,4 +244,6 @@ def _is_under_min(fit: SectionFit, act: Act, total: int, protect_min: bool) -> b
         return True
     if not protect_min or budget is None or budget.min is None:
         return False
+    if budget.min.unit == "chars":
+        return fit.count_chars() < budget.min.tokens(total)
     return fit.count_charge() < budget.min.tokens(total) * fit.frame.meter.counter.unit

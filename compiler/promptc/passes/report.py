@@ -172,7 +172,7 @@ def _iter_ladders(fitted: Fitted) -> Iterator[tuple[str, LadderRun]]:
 
 
 def _describe_ladder(run: LadderRun) -> dict[str, int]:
-    return {"notches": run.tried, "applied": sum(one.notches for one in run.applied), "void": len(run.void)}
+    return {"notches": run.tried, "applied": len(run.applied), "void": len(run.void)}
 
 
 def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
@@ -185,7 +185,6 @@ def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
         "rule": type(cut.step).__name__.lower(),
         "section": cut.section,
         "items": [one.id for one in cut.changes if one.before is not None],
-        "notches": cut.notches,
         "tokens": [sum(tokens(one.units) for one in before), sum(tokens(one.units) for one in after)],
         "chars": [sum(one.chars for one in before), sum(one.chars for one in after)],
         "count": [tokens(cut.before), tokens(cut.after)],

@@ -66,7 +66,7 @@ def _select_whole(
     guard: Guard,
 ) -> Selected:
     ids, warnings = _name(section, items, [(read, _find_id(items, read, renderer, section)) for read in reading.items])
-    arranged = arrange_items(items, reading.items, renderer.bind, against, section.id)
+    arranged = arrange_items(items, reading.items, lambda read: renderer.bind(read, ids.get(read.place, "")), against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
     kept = tuple(join_units(full, lambda: _iter_rendered(reading, ids, renderer)))
@@ -185,6 +185,7 @@ def _tally(items: Items, kept: tuple[Item, ...], renderer: ItemRenderer, section
     counts: dict[str, int] = {}
     for item in kept:
         read = Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed)
-        name = str(evaluate_key(items.tally, renderer.bind(read, item.id), f"`tally` of `{section.id}`"))
+        names = {**renderer.bind(read, item.id), "group": item.key}
+        name = str(evaluate_key(items.tally, names, f"`tally` of `{section.id}`"))
         counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items()))

@@ -48,7 +48,7 @@ def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnost
         first, last = cuts[0], cuts[-1]
         meter = fitted.frame.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
-        cut = f"{count_noun(sum(one.notches for one in cuts), 'notch')}, {before} to {after} tokens"
+        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {after} tokens"
         whole = " of the whole prompt" if ladder == "truncate" else ""
         message = f"`{first.section}` was shortened by `{first.step.label}`: {cut}{whole} ({last.act.why})"
         yield Diagnostic(

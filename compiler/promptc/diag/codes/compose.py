@@ -52,22 +52,6 @@ COMPOSE_CODES: tuple[Code, ...] = (
         fix="Leave the key out of the variation, or out of the section.",
     ),
     Code(
-        name="PC0246",
-        level="error",
-        summary="a section has no source",
-        why="A section's content comes from exactly one of `template`, `text` and `items`.",
-        bad="sections: [{id: a, items: {text: x}}]",
-        fix="Add a source; `items` needs `from`.",
-    ),
-    Code(
-        name="PC0247",
-        level="error",
-        summary="items have no rendering",
-        why="An item is turned into text by exactly one of `text`, `template`, `forms` and `message`.",
-        bad="items: {from: state.list}",
-        fix="Add `text` or another rendering.",
-    ),
-    Code(
         name="PC0248",
         level="error",
         summary="`output.messages` names a section that does not exist",

@@ -71,7 +71,7 @@ TEMPLATE_CODES: tuple[Code, ...] = (
         "PC0409",
         "error",
         "a method that may not be used, or not so",
-        "`x.items` without `()` would be the method and not the key `items`; methods that could reach outside or format without bounds are refused.",
+        "`x.items` without `()` would be the method and not the key `items`; those that reach outside or format without bound are refused.",
         "{{ state.items | length }}",
         "Write `state['items']` for the key, `state.items()` to call the method, or a filter of the list.",
     ),
