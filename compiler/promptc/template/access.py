@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Undefined
 from jinja2.filters import _GroupTuple
-from jinja2.runtime import LoopContext, TemplateReference
+from jinja2.runtime import BlockReference, LoopContext, TemplateReference
 from jinja2.utils import Namespace, missing
 
 from promptc.template.allowed import (
@@ -32,6 +32,7 @@ _ATTRIBUTES: dict[type, frozenset[str]] = {
     LoopContext: LOOP_NAMES,
     Cycler: frozenset({"current"}),
     _GroupTuple: frozenset({"grouper", "list"}),
+    BlockReference: frozenset({"super"}),
 }
 _METHODS: dict[type, frozenset[str]] = {
     str: TEXT_METHODS,

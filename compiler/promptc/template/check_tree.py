@@ -104,8 +104,7 @@ def _check_argument(node: nodes.Filter, place: int, code: str, what: str, known:
 
 def _check_name(line: int, code: str, what: str, name: str, known: Iterable[str]) -> Iterator[Finding]:
     if name not in known:
-        word = "method" if what == "method" else what
-        message = f"there is no {word} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
+        message = f"there is no {what} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
         yield line, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/templates.md"
 
 
@@ -134,7 +133,7 @@ def _check_call(node: nodes.Call, bound: frozenset[str]) -> Iterator[Finding]:
             yield from _check_name(callee.lineno, "PC0408", "function", callee.name, GLOBALS | bound)
     elif isinstance(callee, nodes.Getattr):
         known = TEXT_METHODS if isinstance(callee.node, nodes.Const | nodes.Concat) else METHODS
-        if callee.attr not in known and _find_root(callee) not in bound | {"self"}:
+        if callee.attr not in known and _find_root(callee) not in bound | {"self", "super"}:
             yield from _check_name(callee.lineno, "PC0409", "method", callee.attr, known)
     elif not isinstance(callee, nodes.Call | nodes.Getitem):
         yield node.lineno, "PC0409", "only functions, macros and methods can be called", "leave the `()` out"

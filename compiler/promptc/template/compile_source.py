@@ -8,7 +8,7 @@ from jinja2 import TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.errors import PromptcError, fail
 from promptc.template.check_bounds import check_bounds, check_size
 from promptc.template.check_tree import check_tree, find_bound, find_names
 from promptc.template.compiled import Compiled
@@ -37,6 +37,14 @@ class Program:
 
 def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False) -> Program:
     """Check and compile a template and all it includes. All findings of a stage are raised at once as `PromptcError`."""
+    try:
+        return _compile_all(text, place, load_file, expression=expression)
+    except (RecursionError, MemoryError):
+        help = "split it with `set`, macros or `include`"
+        raise fail("PC0403", "the template nests too deeply", place.find_span("", text, 1), help=help) from None
+
+
+def _compile_all(text: str, place: Place, load_file: LoadFile | None, *, expression: bool) -> Program:
     sandbox: Sandbox = find_sandbox().overlay()
     tree = _parse(text, "", place, sandbox, expression=expression)
     files = _Files(place, load_file, sandbox)
@@ -64,8 +72,6 @@ def _parse(text: str, name: str, place: Place, sandbox: Sandbox, *, expression: 
         return _parse_expression(parser) if expression else parser.parse()
     except TemplateSyntaxError as wrong:
         raise PromptcError([_wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
-    except (RecursionError, MemoryError):
-        raise _too_deep(text, name, place) from None
 
 
 def _raise(findings: Any) -> None:
@@ -89,11 +95,6 @@ def _wrong_syntax(why: str | None, name: str, text: str, line: int, place: Place
     return Diagnostic("PC0401", message, place.find_span(name, text, line), help)
 
 
-def _too_deep(text: str, name: str, place: Place) -> PromptcError:
-    span = place.find_span(name, text, 1)
-    return PromptcError([Diagnostic("PC0403", "the template nests too deeply", span, "split it with `set`, macros or `include`")])
-
-
 def _compile(tree: nodes.Template, name: str, text: str, sandbox: Sandbox, place: Place, kind: type[Generator]) -> Compiled:
     weight, paths = count_nodes(tree), find_paths(tree)
     try:
@@ -103,8 +104,6 @@ def _compile(tree: nodes.Template, name: str, text: str, sandbox: Sandbox, place
         raise PromptcError([_wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
     except SyntaxError as wrong:
         raise PromptcError([_wrong_syntax(wrong.msg, name, text, _find_line(lines, wrong.lineno), place)]) from None
-    except (RecursionError, MemoryError):
-        raise _too_deep(text, name, place) from None
     module: dict[str, Any] = {"environment": sandbox}
     exec(code, module)
     compiled = Compiled(name, text, weight, module["root"], module["blocks"], tuple(sorted(lines.items())), paths)
@@ -129,7 +128,7 @@ class _Files:
     def load_all(self, tree: nodes.Template, name: str, text: str, above: tuple[str, ...]) -> None:
         """Load what `tree` names, and what that names."""
         for node in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
-            for wanted in find_names(node.template):  # type: ignore[attr-defined]
+            for wanted in _find_wanted(node):
                 span = self.place.find_span(name, text, node.lineno)
                 if wanted in above:
                     chain = " -> ".join((*above[above.index(wanted) :], wanted))
@@ -150,6 +149,13 @@ class _Files:
         self.texts[name] = text
         self.trees[name] = tree
         self.load_all(tree, name, text, above)
+
+
+def _find_wanted(node: nodes.Node) -> list[str]:
+    """The files a statement names; none where it will be refused anyway."""
+    if isinstance(node, nodes.Include) and node.ignore_missing:
+        return []
+    return list(find_names(node.template))  # type: ignore[attr-defined]
 
 
 def _because(failed: Diagnostic, why: str, help: str = "") -> Diagnostic:

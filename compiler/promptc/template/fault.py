@@ -1,6 +1,6 @@
 """What a template run raises when a rule of ours is broken."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from jinja2 import TemplateRuntimeError
@@ -22,7 +22,7 @@ def refuse(code: str, message: str, help: str = "") -> NoReturn:
 
 def name_kind(value: object) -> str:
     """What an author calls a value of this kind: "a text", "a list", "none" ..."""
-    kind = type(value).__name__
+    kind = "dict" if isinstance(value, Mapping) else type(value).__name__
     return find_kind("generator" if kind not in _KINDS and isinstance(value, Iterable) else kind)
 
 

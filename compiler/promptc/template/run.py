@@ -42,7 +42,7 @@ class Run:
     def make(self, characters: int) -> None:
         """Pay for a text of so many characters, or a list of so many elements, before it is made."""
         if characters > MAX_TEXT:
-            refuse("PC0430", f"the template makes a text of more than {MAX_TEXT} characters", "make less text: limit what is repeated")
+            refuse("PC0430", f"the template makes a value of more than {MAX_TEXT} characters or elements", "limit what is repeated")
         self.take(characters >> 3)
 
     def enter(self, weight: int) -> None:

@@ -97,6 +97,7 @@ TEMPLATES = [
     "{% import 'context.j2' as m with context %}{{ m.who() }} {% from 'context.j2' import who with context %}{{ who() }}",
     "{% import 'counting.j2' as a %}{% import 'counting.j2' as b %}{{ a.next() }}{{ b.next() }}{{ a.next() }}",
     "{% extends 'base.j2' %}{% block head %}child {{ super() }}{% endblock %}ignored{% set q = 1 %}",
+    "{% extends 'middle.j2' %}{% block head %}{{ super.super() }}{% endblock %}",
     "{% extends 'middle.j2' %}{% block head %}leaf({{ super() }}){% endblock %}{% block body %}{{ self.head() }}{% endblock %}",
     "{% block a %}x{{ x }}{% endblock %} {{ self.a() }}",
     "{% for i in [1, 2] %}{% block item scoped %}{{ i }}{{ loop.index }}{% endblock %}{% endfor %}",
