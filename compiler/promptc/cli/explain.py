@@ -151,11 +151,11 @@ def _show_sweep(pack: Pack, state: State, asked: Asked, given: str, page: Page) 
     from promptc.cli.views.sweep import PLENTY, Point, describe_point, render_sweep, sweep_all, sweep_range
 
     budgets = _read_range(given)
-    own = compile_asked(pack, state, asked).report["budget"]
+    own = asked.budget or compile_asked(pack, state, asked).fitted.strained.selection.plan.budget.total
 
     @cache
     def render(budget: int) -> Point:
-        return describe_point(compile_asked(pack, state, asked, budget=budget))
+        return describe_point(compile_asked(pack, state, asked, budget=budget), budget)
 
     sweep = sweep_all(render, own) if not budgets else sweep_range(render, own, budgets)
     if sweep is None:

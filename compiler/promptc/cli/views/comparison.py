@@ -48,7 +48,7 @@ def render_comparison(found: Comparison, width: int, paint: Paint = PLAIN) -> st
 
 def _describe_side(outcome: Outcome) -> Side:
     spent, allowed = outcome.report["pressure"]["before"] if outcome.report["pressure"] is not None else (0, 0)
-    return Side(describe_point(outcome), (spent, allowed))
+    return Side(describe_point(outcome, outcome.report["budget"]), (spent, allowed))
 
 
 def _show_pair(before: int | None, after: int | None) -> list[str]:

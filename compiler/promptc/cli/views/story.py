@@ -119,7 +119,6 @@ def _touches(cut: Applied, fit: SectionFit, item: Item) -> bool:
 def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: Entry) -> Iterator[Fact]:
     item, meter = entry.item, outcome.fitted.frame.meter
     if entry.is_made:
-        yield Fact("made", "by a step, in place of the items it stands for")
         return
     place = next(iter(trace.find_places(item.id)), None) if trace is not None else None
     if trace is not None and place is not None:
@@ -153,14 +152,12 @@ def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fac
     whole = f"{ladder.title} {show_count(tokens(cut.before))} → {show_count(tokens(cut.after))}"
     lines = [f"by {find_rule(cut)}, {cut.step.span}", ladder.goal, cut.act.why, f"{own}; {whole}"]
     needs = tokens(cut.needs)
-    if ladder.target is not None and needs > 0:
+    if ladder.target is not None and needs > 0 and change.before is not None:
         lines.append(f"with {show_plural(needs, 'token')} more, {show_count(ladder.target + needs)}, it would be spared this")
     return Fact("made" if change.before is None else "cut" if change.after is None else "shortened", "\n".join(lines))
 
 
 def _iter_standing(outcome: Outcome, entry: Entry) -> Iterator[Fact]:
-    if entry.form:
-        yield Fact("form", f"the {entry.form + 1}. form of it")
     if outcome.emitted is not None:
         yield Fact("stands", _find_lines(outcome, entry))
     lines = entry.body.split("\n")

@@ -46,14 +46,12 @@ class Sweep:
     reaches: tuple[Reach, ...] = ()
 
 
-def describe_point(outcome: Outcome) -> Point:
-    """What a render came to."""
+def describe_point(outcome: Outcome, budget: int) -> Point:
+    """What a render that was asked for with `budget` came to; a counter that stands in for another may hold some of it back."""
     report, fitted = outcome.report, outcome.fitted
     tokens = fitted.frame.meter.tokens
     held = {name: tokens(fit.count_charge()) for name, fit in fitted.fits.items()}
-    return Point(
-        report["budget"], report["tokens"], report["strain"], tuple((one["id"], held.get(one["id"], 0)) for one in report["sections"])
-    )
+    return Point(budget, report["tokens"], report["strain"], tuple((one["id"], held.get(one["id"], 0)) for one in report["sections"]))
 
 
 def sweep_range(render: Callable[[int], Point], own: int, budgets: Sequence[int]) -> Sweep:
