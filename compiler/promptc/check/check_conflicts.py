@@ -58,7 +58,7 @@ def _load_tiers(pack: Pack) -> list[_Setter]:
     for tier, node in zip(pack.strain.tiers, pack.manifest.value["strain"].value["tiers"].value, strict=True):
         keys = _collect(node, pack, ())
         for step in tier.do or ():
-            if isinstance(step, Use) and step.patch in pack.patches:
+            if isinstance(step, Use):
                 keys |= _collect(pack.patches[step.patch], pack, (step.patch,))
         setters.append(_Setter(tier.name, "", keys))
     return setters

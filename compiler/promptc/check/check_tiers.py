@@ -12,7 +12,7 @@ from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack, Strain, Tier
-from promptc.model.step import Step, Use
+from promptc.model.step import Step
 from promptc.model.tiers import find_caps, list_steps
 
 
@@ -31,7 +31,6 @@ def check_tiers(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     if rules is None:
         return
     lowest = [look for look in looks if look.combination.tier == 0]
-    yield from _iter_unused(pack, rules)
     for step in dict.fromkeys(step for tier in rules.tiers for step in tier.do or ()):
         acting = [look for look in looks if step in list_steps(rules.tiers[: look.combination.tier + 1])[0]]
         yield from fold_looks(acting, partial(_iter_unknown, step))
@@ -40,14 +39,6 @@ def check_tiers(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     reaches = [_find_reach(rules, look, settled) for look in lowest if not look.combination.patch]
     if reaches and len(rules.tiers) > 1:
         yield from _judge(rules, reaches)
-
-
-def _iter_unused(pack: Pack, rules: Strain) -> Iterator[Diagnostic]:
-    for step in (step for tier in rules.tiers for step in tier.do or ()):
-        if isinstance(step, Use) and step.patch not in pack.patches:
-            yield Diagnostic(
-                "PC0613", f"`{step.label}` uses `{step.patch}`, which is no patch", step.span, suggest(step.patch, pack.patches)
-            )
 
 
 def _iter_unknown(step: Step, look: Look) -> Iterator[Diagnostic]:

@@ -102,6 +102,6 @@ def _combine(pack: Pack, cases: Cases, tier: int, patch: str = "") -> Combinatio
     if pack.strain is None:
         return Combination(Choice(cases, patches), cases, 0, "", patch)
     tiers = pack.strain.tiers
-    uses = tuple(name for name in list_steps(tiers[: tier + 1])[1] if name in pack.patches)
+    _, uses = list_steps(tiers[: tier + 1])
     choice = Choice(cases, patches, tier + 1, uses)
     return Combination(choice, cases, tier, tiers[tier].name, patch)

@@ -69,12 +69,11 @@ def test_a_counted_section_without_a_cap(tmp_path):
 def test_steps_on_what_does_not_exist(tmp_path):
     body = """
         sections: [{id: lore, text: "{{ state.lore }}", budget: 10}]
-        patches: {small: {sections: {lore: {budget: 5}}}}
-        strain: {tiers: [{name: a, at: 0}, {name: b, at: 0.5, do: [{drop: {section: loer}}, {use: smal}]}]}
+        strain: {tiers: [{name: a, at: 0}, {name: b, at: 0.5, do: [{drop: {section: loer}}]}]}
         """
     found = lint(tmp_path, body)
-    assert codes(found) == ["PC0613", "PC0613"]
-    assert [one.help for one in found] == ["did you mean `lore`?", "did you mean `small`?"]
+    assert codes(found) == ["PC0613"]
+    assert [one.help for one in found] == ["did you mean `lore`?"]
 
 
 def test_no_strain_no_findings(tmp_path):
