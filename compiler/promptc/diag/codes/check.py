@@ -106,7 +106,7 @@ _STRAIN_AND_SHARES: tuple[Code, ...] = (
         name="PC0613",
         level="error",
         summary="a tier's step names what does not exist",
-        why="A step of `do` works on a declared section, `use` applies a declared patch.",
+        why="A step of `do` works on a declared section.",
         bad="do: [{drop: {section: retreival}}]",
         fix="Correct the name.",
     ),
