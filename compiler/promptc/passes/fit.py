@@ -233,7 +233,7 @@ class _Fitting:
         by_part = {fit.part: fit for fit in self._fits.values()}
         for part in self._frame.order():
             if part in by_part:
-                by_part[part].lay(tape)
+                by_part[part].join(tape)
         whole = WholeMeasure(tape, self._frame.fixed)
         steps = self._strained.selection.plan.truncate
         run = run_ladder(self._expander.iter_steps(steps), whole, self._total * self._unit, self._total, protect_min=True)

@@ -35,17 +35,27 @@ class Change(NamedTuple):
     after: Extent | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Applied:
-    """A notch that was carried out. Counts are in units of the ladder's measure."""
+class Applied(NamedTuple):
+    """A notch that was carried out. Counts are in units of the ladder's measure. `added` is what it did besides taking items out."""
 
     step: Step
-    section: str
+    fit: SectionFit
     act: Act
     before: int
     after: int
     needs: int
-    changes: tuple[Change, ...]
+    added: tuple[Change, ...] = ()
+
+    @property
+    def section(self) -> str:
+        """The section's id."""
+        return self.fit.section.id
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What it did to each item. What is gone has the extent it had when it went."""
+        gone = (Change(entry.item.id, find_extent(self.fit, entry), None) for entry in self.act.gone)
+        return (*gone, *self.added)
 
 
 @dataclass(slots=True, eq=False)
@@ -115,7 +125,7 @@ class Expander:
             case Drop():
                 return _iter_drop(fit)
             case Fail():
-                return iter((Act((), "a `fail` step was reached", fails=True),))
+                return iter((Act("a `fail` step was reached", fails=True),))
         return iter(())
 
     def _form_renderer(self, fit: SectionFit) -> Callable[[Item, int], Item | None]:
@@ -128,7 +138,7 @@ class Expander:
 def _iter_drop(fit: SectionFit) -> Iterator[Act]:
     entries = list(fit.alive)
     if entries and not any(entry.item.kept for entry in entries):
-        yield Act(tuple(Edit(entry) for entry in entries), "the section is dropped", drops=True)
+        yield Act("the section is dropped", entries, drops=True)
 
 
 def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: int, *, protect_min: bool) -> LadderRun:
@@ -170,14 +180,14 @@ class _Walk:
         self._settle()
 
     def _take(self, step: Step, fit: SectionFit, act: Act) -> None:
-        edit = act.edits[0] if isinstance(step, Trim) else None
-        weighed = self._measure.weigh(fit, edit) if edit is not None and not self._has_min(fit) else None
+        edit = act.edit
+        weighed = self._measure.weigh(fit, edit) if edit is not None and edit.cut is not None and not self._has_min(fit) else None
         if edit is None or weighed is None:
             self._settle()
             self._carry_out(step, fit, act)
             return
-        before = self._pending[2] if self._pending is not None else _find_extent(edit.entry)
-        after = _weigh_extent(edit)
+        before = self._pending[2] if self._pending is not None else find_extent(fit, edit.entry)
+        after = _weigh_extent(fit, edit)
         self._pending = fit, act, after
         self._record(step, fit, act, weighed, (Change(edit.entry.item.id, before, after),))
 
@@ -187,63 +197,60 @@ class _Walk:
             fit, act, _ = self._pending
             self._pending = None
             fit.apply(act)
-            fit.settle()
 
     def _carry_out(self, step: Step, fit: SectionFit, act: Act) -> None:
-        run = self._run
-        changes = _apply(fit, act)
+        has_min = self._has_min(fit)
+        to_undo = act.voidable or has_min or fit.least_windowed > 0
+        before = find_extent(fit, act.edit.entry) if act.edit is not None else None
+        fit.apply(act, to_undo=to_undo)
         after = self._measure.count()
         if act.voidable and after >= self._now:
-            run.void.append((step, act))
+            self._run.void.append((step, act))
             fit.revert()
-        elif _is_under_min(fit, act, self._total, self._protect_min):
+        elif to_undo and (_is_under_window(fit, act) or (has_min and self._is_under_min(fit))):
             fit.revert()
         else:
-            fit.settle()
+            if to_undo:
+                fit.settle()
             fit.is_dropped = fit.is_dropped or act.drops
-            self._record(step, fit, act, after, changes)
+            self._record(step, fit, act, after, tuple(_iter_added(fit, act, before)))
 
-    def _record(self, step: Step, fit: SectionFit, act: Act, after: int, changes: tuple[Change, ...]) -> None:
+    def _record(self, step: Step, fit: SectionFit, act: Act, after: int, added: tuple[Change, ...]) -> None:
         run = self._run
-        run.applied.append(Applied(step, fit.section.id, act, self._now, after, run.low - run.target, changes))
+        run.applied.append(Applied(step, fit, act, self._now, after, run.low - run.target, added))
         run.low = min(run.low, after)
         self._now = after
 
     def _has_min(self, fit: SectionFit) -> bool:
-        return self._protect_min and fit.section.budget is not None and fit.section.budget.min is not None
+        return self._protect_min and fit.least is not None
+
+    def _is_under_min(self, fit: SectionFit) -> bool:
+        least = fit.least
+        if least is None:
+            return False
+        if least.unit == "chars":
+            return fit.count_chars() < least.tokens(self._total)
+        return fit.count_charge() < least.tokens(self._total) * fit.frame.meter.counter.unit
 
 
-def _apply(fit: SectionFit, act: Act) -> tuple[Change, ...]:
-    before = [_find_extent(edit.entry) for edit in act.edits]
-    fit.apply(act)
-    changes = [
-        Change(edit.entry.item.id, size, None if edit.is_removal else _find_extent(edit.entry))
-        for edit, size in zip(act.edits, before, strict=True)
-    ]
-    if fit.made is not None and act.made is not None:
-        changes.append(Change(act.made.id, None, _find_extent(fit.made)))
-    return tuple(changes)
+def _iter_added(fit: SectionFit, act: Act, before: Extent | None) -> Iterator[Change]:
+    if act.edit is not None:
+        yield Change(act.edit.entry.item.id, before, find_extent(fit, act.edit.entry))
+    if act.made is not None and fit.made is not None:
+        yield Change(act.made.id, None, find_extent(fit, fit.made))
 
 
-def _find_extent(entry: Entry) -> Extent:
+def find_extent(fit: SectionFit, entry: Entry) -> Extent:
     """An entry's extent as it stands: its units with what follows it, its characters alone."""
-    return Extent(entry.cells[0].units, len(entry.text))
+    return Extent(fit.find_cell(entry).units, len(entry.text))
 
 
-def _weigh_extent(edit: Edit) -> Extent:
+def _weigh_extent(fit: SectionFit, edit: Edit) -> Extent:
     """An entry's extent with the edit's cut made."""
     cut = edit.cut
     assert cut is not None and cut.measure is not None
-    return Extent(cut.measure(edit.entry.cells[0].trail), cut.chars)
+    return Extent(cut.measure(fit.find_cell(edit.entry).trail), cut.chars)
 
 
-def _is_under_min(fit: SectionFit, act: Act, total: int, protect_min: bool) -> bool:
-    items, budget = fit.section.items, fit.section.budget
-    window = items.window if items is not None else None
-    if window is not None and fit.count_windowed < window.min and any(edit.is_removal and edit.entry.item.windowed for edit in act.edits):
-        return True
-    if not protect_min or budget is None or budget.min is None:
-        return False
-    if budget.min.unit == "chars":
-        return fit.count_chars() < budget.min.tokens(total)
-    return fit.count_charge() < budget.min.tokens(total) * fit.frame.meter.counter.unit
+def _is_under_window(fit: SectionFit, act: Act) -> bool:
+    return fit.count_windowed < fit.least_windowed and any(entry.item.windowed for entry in act.gone)

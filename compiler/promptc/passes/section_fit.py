@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from promptc.model.stages import Item, Selected
 from promptc.passes.cut_text import Cut
@@ -20,7 +21,7 @@ from promptc.passes.tape import Cell, Tape
 class Entry:
     """An item as it stands: its guarded `text`, the `form` it is in, how many characters a trim `kept` of it."""
 
-    __slots__ = ("item", "place", "text", "form", "kept", "is_made", "is_alive", "cells", "run")
+    __slots__ = ("item", "place", "text", "form", "kept", "is_made", "is_alive", "run")
 
     def __init__(self, item: Item, place: int, *, is_made: bool = False) -> None:
         self.item = item
@@ -30,7 +31,6 @@ class Entry:
         self.kept: int | None = None
         self.is_made = is_made
         self.is_alive = True
-        self.cells: list[Cell] = []
         self.run = 0
 
     @property
@@ -42,28 +42,23 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edit:
-    """A change of one entry: it goes, it takes another form (`item`), or a `cut` is made of it."""
+    """A change of one entry: it takes another form (`item`), or a `cut` is made of it."""
 
     entry: Entry
     item: Item | None = None
     form: int | None = None
     cut: Cut | None = None
 
-    @property
-    def is_removal(self) -> bool:
-        """True when the entry goes."""
-        return self.item is None and self.cut is None
 
+class Act(NamedTuple):
+    """One notch: the entries that are `gone` with it, or one that it edits.
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Act:
-    """One notch: edits made together.
-
-    `made` takes the place of the first edit's entry. A `voidable` act that does not shorten is skipped.
+    `made` takes the place of the first of those gone. A `voidable` act that does not shorten is skipped.
     """
 
-    edits: Sequence[Edit]
     why: str
+    gone: Sequence[Entry] = ()
+    edit: Edit | None = None
     made: Item | None = None
     marker: Callable[[int], str] | None = None
     voidable: bool = False
@@ -75,42 +70,61 @@ class Act:
     fails: bool = False
     ends: bool = False
 
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The entries it touches."""
+        return self.gone if self.edit is None else (self.edit.entry,)
+
 
 class _Lane:
     """A section's pieces on one tape."""
 
-    def __init__(self, tape: Tape, part: int) -> None:
+    def __init__(self, tape: Tape) -> None:
         self.tape = tape
-        self.part = part
         self.open: Cell | None = None
         self.header: Cell | None = None
         self.marker: Cell | None = None
         self.close: Cell | None = None
         self.groups: dict[int, Cell] = {}
+        self.cells: dict[Entry, Cell] = {}
 
 
 class SectionFit:
-    """A section's entries on the tapes laid for it. `apply` does one act on all of them, `revert` undoes the newest ones."""
+    """A section's entries and the tapes that count them: first one of its own, then that of the whole.
+
+    `apply` does one act on all of them; what was applied to be undone is undone by `revert` or left to stand by `settle`.
+    """
 
     def __init__(self, selected: Selected, part: int, frame: Frame) -> None:
         self.selected = selected
         self.section = selected.section
         self.part = part
         self.frame = frame
+        budget, items = self.section.budget, self.section.items
+        self.least = budget.min if budget is not None else None
+        self.least_windowed = items.window.min if items is not None and items.window is not None else 0
         self.entries: list[Entry] = [Entry(item, place) for place, item in enumerate(selected.items)]
         self.is_dropped = False
         self.removed = 0
         self.made: Entry | None = None
         self._marker = ""
-        self._headers = {type_key(group.key): (index, group.header) for index, group in enumerate(selected.groups)}
-        for entry in self.entries:
-            entry.run = self._headers[type_key(entry.item.key)][0] if self._headers else 0
-        self._runs = Counter(entry.run for entry in self.entries)
+        self._headers = [group.header for group in selected.groups]
+        self._runs = self._number_runs()
         self._alive = len(self.entries)
-        self._windowed = sum(1 for entry in self.entries if entry.item.windowed)
-        self._lanes: list[_Lane] = []
-        self._journal: list[tuple[list[int], list[Callable[[], None]]]] = []
-        self.own = self._lay_own()
+        self._windowed = sum([item.windowed for item in selected.items])
+        self._chars: int | None = None
+        self._undo: list[Callable[[], None]] | None = None
+        self._own: _Lane | None = self._lay()
+        self._lanes = [self._own]
+
+    def _number_runs(self) -> Counter[int]:
+        """Tell every entry which group it is in; how many entries each has."""
+        if not self._headers:
+            return Counter({0: len(self.entries)})
+        runs = {type_key(group.key): run for run, group in enumerate(self.selected.groups)}
+        for entry in self.entries:
+            entry.run = runs[type_key(entry.item.key)]
+        return Counter(entry.run for entry in self.entries)
 
     # --- what steps ask ---
 
@@ -132,7 +146,7 @@ class SectionFit:
     @property
     def count_runs(self) -> int:
         """How many groups still stand."""
-        return sum(1 for count in self._runs.values() if count)
+        return len(self._runs)
 
     @property
     def count_windowed(self) -> int:
@@ -143,75 +157,87 @@ class SectionFit:
         """The section's charge in units: everything it adds, at its larger ending."""
         if self.is_empty:
             return 0
-        return self.own.units + max(self.own.count_tail(ending) for ending in self._endings())
+        tape = self._own.tape if self._own is not None else self._lay().tape
+        return tape.units + max(tape.count_tail(ending) for ending in self._endings())
 
     def weigh_charge(self, edit: Edit) -> int | None:
         """The charge with the edit's cut made, told without making it; None where only doing it tells."""
-        units = self.weigh(edit, self.own)
-        if units is None or edit.cut is None or edit.cut.measure is None:
+        own = self._own
+        units = self.weigh(edit, own.tape) if own is not None else None
+        if own is None or units is None or edit.cut is None or edit.cut.measure is None:
             return None
-        cell = edit.entry.cells[0]
-        if self.own.last is not cell:
-            return units + max(self.own.count_tail(ending) for ending in self._endings())
+        cell = own.cells[edit.entry]
+        if own.tape.last is not cell:
+            return units + max(own.tape.count_tail(ending) for ending in self._endings())
         return units + max(edit.cut.measure(ending) for ending in self._endings()) - edit.cut.measure(cell.trail)
 
     def weigh(self, edit: Edit, tape: Tape) -> int | None:
         """The units of a tape with the edit's cut made, told without making it; None where only doing it tells."""
         if edit.cut is None or edit.cut.measure is None or edit.entry.item.open:
             return None
-        lane = next(index for index, lane in enumerate(self._lanes) if lane.tape is tape)
-        return tape.weigh(edit.entry.cells[lane], edit.cut.opens, edit.cut.measure)
+        lane = next(lane for lane in self._lanes if lane.tape is tape)
+        return tape.weigh(lane.cells[edit.entry], edit.cut.opens, edit.cut.measure)
+
+    def find_cell(self, entry: Entry) -> Cell:
+        """An entry's piece where it stands, or last stood."""
+        return next(lane.cells[entry] for lane in reversed(self._lanes) if entry in lane.cells)
 
     def _endings(self) -> tuple[str, ...]:
         return ("",) if self.section.id in self.frame.each and self.frame.format == "messages" else self.frame.endings(self.section)
 
     def count_chars(self) -> int:
         """The characters of the content: items and what stands between them."""
+        if self._chars is None:
+            self._chars = sum(len(entry.body) for entry in self.alive)
         separator = self.section.separator if self.section.separator is not None else "\n"
-        return sum(len(entry.body) for entry in self.alive) + len(separator) * max(0, self._alive - 1)
+        return self._chars + len(separator) * max(0, self._alive - 1)
 
     # --- tapes ---
 
-    def _lay_own(self) -> Tape:
-        tape = Tape(self.frame.meter, self.frame.trail, self.frame.overhead)
-        self.lay(tape)
-        return tape
+    def join(self, tape: Tape) -> None:
+        """Put the section's pieces behind those of the whole's tape and keep them up to date there.
 
-    def lay(self, tape: Tape) -> None:
-        """Put the section's pieces at the end of a tape and keep them up to date there."""
-        lane = _Lane(tape, self.part)
-        self._lanes.append(lane)
+        Its own tape is kept beside it only where `budget.min` asks for the charge at each notch; else it is laid anew when asked for.
+        """
+        lane = self._lay() if self._own is None or self.least is not None else self._own
+        tape.take(lane.tape)
+        lane.tape = tape
+        if lane is self._own:
+            self._own = None
+        else:
+            self._lanes.append(lane)
+
+    def _lay(self) -> _Lane:
+        """The section's pieces as they stand, on a tape of their own."""
+        lane = _Lane(Tape(self.frame.meter, self.frame.trail, self.frame.overhead))
         if self.is_empty:
-            return
+            return lane
         cells: list[Cell] = []
-        lane.open = self._add(cells, lane, self.selected.open, "fence")
-        lane.header = self._add(cells, lane, self.selected.header, "header")
-        lane.marker = self._add(cells, lane, self._marker, "marker")
+        lane.open = self._add(cells, self.selected.open, "fence")
+        lane.header = self._add(cells, self.selected.header, "header")
+        lane.marker = self._add(cells, self._marker, "marker")
         run = -1
         for entry in self.alive:
             if self._headers and entry.run != run:
                 run = entry.run
-                header = self._add(cells, lane, self._header(run), "group")
+                header = self._add(cells, self._headers[run], "group")
                 if header is not None:
                     lane.groups[run] = header
-            cell = self._cell(lane, entry)
-            entry.cells.append(cell)
+            lane.cells[entry] = cell = self._cell(entry)
             cells.append(cell)
-        lane.close = self._add(cells, lane, self.selected.close, "fence")
-        tape.extend(cells)
+        lane.close = self._add(cells, self.selected.close, "fence")
+        lane.tape.extend(cells)
+        return lane
 
-    def _header(self, run: int) -> str:
-        return next((text for index, text in self._headers.values() if index == run), "")
-
-    def _add(self, cells: list[Cell], lane: _Lane, body: str, kind: str) -> Cell | None:
+    def _add(self, cells: list[Cell], body: str, kind: str) -> Cell | None:
         if not body:
             return None
-        cell = Cell(body, lane.part, kind, message=self._message())
+        cell = Cell(body, self.part, kind, message=self._message())
         cells.append(cell)
         return cell
 
-    def _cell(self, lane: _Lane, entry: Entry) -> Cell:
-        return Cell(entry.body, lane.part, "item", self._message(entry), owner=entry)
+    def _cell(self, entry: Entry) -> Cell:
+        return Cell(entry.body, self.part, "item", self._message(entry), owner=entry)
 
     def _message(self, entry: Entry | None = None) -> int:
         """The message's number: item messages have one each, spaced so that they stay apart from every section's."""
@@ -222,128 +248,146 @@ class SectionFit:
 
     # --- acts ---
 
-    def apply(self, act: Act) -> None:
-        """Do an act on every tape."""
-        undo: list[Callable[[], None]] = []
-        marks = [lane.tape.mark() for lane in self._lanes]
-        self._journal.append((marks, undo))
+    def apply(self, act: Act, *, to_undo: bool = False) -> None:
+        """Do an act on every tape; with `to_undo`, so that `revert` can take it back."""
+        if to_undo:
+            self._undo = []
+            for lane in self._lanes:
+                lane.tape.mark()
         if act.made is not None:
-            self._insert_made(act, undo)
-        for edit in act.edits:
-            if edit.is_removal:
-                self._remove(edit.entry, undo)
-            else:
-                self._rewrite(edit, undo)
-        if act.marker is not None and not self.is_empty:
-            self._mark(act.marker(self.removed), undo)
+            self._insert_made(act.made, act.gone[0])
+        for entry in act.gone:
+            self._remove(entry)
+        if act.edit is not None:
+            self._rewrite(act.edit)
+        if act.marker is not None and self._alive:
+            self._mark(act.marker(self.removed))
 
     def revert(self) -> None:
-        """Undo the newest act."""
-        marks, undo = self._journal.pop()
+        """Undo the act that was applied to be undone."""
+        undo, self._undo = self._undo or [], None
         for step in reversed(undo):
             step()
-        for lane, mark in zip(self._lanes, marks, strict=True):
-            lane.tape.revert(mark)
+        for lane in self._lanes:
+            lane.tape.revert()
 
     def settle(self) -> None:
         """Let what was applied stand: it can no longer be undone."""
-        self._journal.clear()
+        self._undo = None
         for lane in self._lanes:
             lane.tape.settle()
 
-    def _rewrite(self, edit: Edit, undo: list[Callable[[], None]]) -> None:
+    def _rewrite(self, edit: Edit) -> None:
         entry = edit.entry
-        held = (entry.item, entry.text, entry.form, entry.kept)
-
-        def restore() -> None:
-            entry.item, entry.text, entry.form, entry.kept = held
-
-        undo.append(restore)
+        if self._undo is not None:
+            self._undo.append(partial(self._restore_text, entry, (entry.item, entry.text, entry.form, entry.kept)))
+        size = len(entry.body)
         entry.item = edit.item or entry.item
         entry.text = edit.cut.text if edit.cut is not None else entry.item.text
         entry.form = entry.form if edit.form is None else edit.form
         entry.kept = entry.kept if edit.cut is None else edit.cut.kept
         measure = edit.cut.measure if edit.cut is not None and not entry.item.open else None
-        for lane, cell in zip(self._lanes, entry.cells, strict=True):
-            lane.tape.rewrite(cell, entry.body, measure)
+        self._grow(len(entry.body) - size)
+        for lane in self._lanes:
+            lane.tape.rewrite(lane.cells[entry], entry.body, measure)
 
-    def _remove(self, entry: Entry, undo: list[Callable[[], None]]) -> None:
+    def _restore_text(self, entry: Entry, held: tuple[Item, str, int, int | None]) -> None:
+        size = len(entry.body)
+        entry.item, entry.text, entry.form, entry.kept = held
+        self._grow(len(entry.body) - size)
+
+    def _grow(self, chars: int) -> None:
+        if self._chars is not None:
+            self._chars += chars
+
+    def _remove(self, entry: Entry) -> None:
         entry.is_alive = False
+        self.removed += 1
+        self._leave(entry)
+        if self._undo is not None:
+            self._undo.append(partial(self._restore, entry))
+        for lane in self._lanes:
+            lane.tape.remove(lane.cells[entry])
+        if self._headers and entry.run not in self._runs:
+            self._remove_group(entry.run)
+        if not self._alive:
+            self._remove_frame()
+
+    def _restore(self, entry: Entry) -> None:
+        entry.is_alive = True
+        self.removed -= 1
+        self._enter(entry)
+
+    def _enter(self, entry: Entry) -> None:
+        self._alive += 1
+        self._windowed += entry.item.windowed
+        self._runs[entry.run] += 1
+        if self._chars is not None:
+            self._chars += len(entry.body)
+
+    def _leave(self, entry: Entry) -> None:
         self._alive -= 1
         self._windowed -= entry.item.windowed
         self._runs[entry.run] -= 1
-        self.removed += 1
+        if not self._runs[entry.run]:
+            del self._runs[entry.run]
+        if self._chars is not None:
+            self._chars -= len(entry.body)
 
-        def restore() -> None:
-            entry.is_alive = True
-            self._alive += 1
-            self._windowed += entry.item.windowed
-            self._runs[entry.run] += 1
-            self.removed -= 1
-
-        undo.append(restore)
-        for lane, cell in zip(self._lanes, entry.cells, strict=True):
-            lane.tape.remove(cell)
-        if self._headers and not self._runs[entry.run]:
-            self._remove_group(entry.run, undo)
-        if self.is_empty:
-            self._remove_frame(undo)
-
-    def _remove_group(self, run: int, undo: list[Callable[[], None]]) -> None:
+    def _remove_group(self, run: int) -> None:
         for lane in self._lanes:
             cell = lane.groups.pop(run, None)
             if cell is not None:
                 lane.tape.remove(cell)
-                undo.append(partial(lane.groups.__setitem__, run, cell))
+                if self._undo is not None:
+                    self._undo.append(partial(lane.groups.__setitem__, run, cell))
 
-    def _remove_frame(self, undo: list[Callable[[], None]]) -> None:
+    def _remove_frame(self) -> None:
         for lane in self._lanes:
             for name in ("open", "header", "marker", "close"):
                 cell = getattr(lane, name)
                 if cell is not None:
                     lane.tape.remove(cell)
-                    setattr(lane, name, None)
-                    undo.append(partial(setattr, lane, name, cell))
+                    self._set(lane, name, None)
 
-    def _insert_made(self, act: Act, undo: list[Callable[[], None]]) -> None:
+    def _set(self, holder: object, name: str, value: object) -> None:
+        """Set an attribute so that it can be undone."""
+        if self._undo is not None:
+            self._undo.append(partial(setattr, holder, name, getattr(holder, name)))
+        setattr(holder, name, value)
+
+    def _insert_made(self, item: Item, oldest: Entry) -> None:
         """The new item stands at the place of the oldest it stands for, in that one's group."""
-        oldest = act.edits[0].entry
-        made = Entry(act.made, len(self.entries), is_made=True)  # type: ignore[arg-type]
+        made = Entry(item, len(self.entries), is_made=True)
         self.made = made
         made.run = oldest.run
-        self._runs[made.run] += 1
-        at = self.entries.index(oldest)
-        self.entries.insert(at, made)
-        self._alive += 1
-        for lane, cell in zip(self._lanes, oldest.cells, strict=True):
-            new = self._cell(lane, made)
-            made.cells.append(new)
-            lane.tape.insert(new, cell.previous)
+        self.entries.insert(self.entries.index(oldest), made)
+        self._enter(made)
+        for lane in self._lanes:
+            cell = lane.cells[made] = self._cell(made)
+            lane.tape.insert(cell, lane.cells[oldest].previous)
+        if self._undo is not None:
+            self._undo.append(partial(self._take_back, made))
 
-        def restore() -> None:
-            self.entries.remove(made)
-            self._alive -= 1
-            self._runs[made.run] -= 1
+    def _take_back(self, made: Entry) -> None:
+        self.entries.remove(made)
+        self._leave(made)
 
-        undo.append(restore)
-
-    def _mark(self, text: str, undo: list[Callable[[], None]]) -> None:
-        undo.append(partial(setattr, self, "_marker", self._marker))
-        self._marker = text
+    def _mark(self, text: str) -> None:
+        if text == self._marker:
+            return
+        self._set(self, "_marker", text)
         for lane in self._lanes:
             if lane.marker is not None and text:
                 lane.tape.rewrite(lane.marker, text)
             elif lane.marker is not None:
                 lane.tape.remove(lane.marker)
-                undo.append(partial(setattr, lane, "marker", lane.marker))
-                lane.marker = None
+                self._set(lane, "marker", None)
             elif text:
-                cell = Cell(text, lane.part, "marker", message=self._message())
+                cell = Cell(text, self.part, "marker", message=self._message())
                 lane.tape.insert(cell, lane.header or lane.open or self._before_first(lane))
-                lane.marker = cell
-                undo.append(partial(setattr, lane, "marker", None))
+                self._set(lane, "marker", cell)
 
     def _before_first(self, lane: _Lane) -> Cell | None:
-        first = next(self.alive).cells[self._lanes.index(lane)]
-        group = lane.groups.get(next(self.alive).run)
-        return (group or first).previous
+        first = next(self.alive)
+        return (lane.groups.get(first.run) or lane.cells[first]).previous

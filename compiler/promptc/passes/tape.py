@@ -2,7 +2,8 @@
 
 Pieces that meet at a safe boundary (architecture §2) are counted apart; pieces that do not are counted as one cluster. An edit
 recounts only the clusters it touches, so removing one of ten thousand lines costs what that line costs.
-Edits are journaled: `mark` and `revert` undo the newest ones (the links are Knuth's dancing links: a removed cell keeps its neighbours).
+Edits made after `mark` are journaled until `revert` undoes them or `settle` lets them stand (the links are Knuth's dancing links: a
+removed cell keeps its neighbours).
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Cell:
 
 
 Trail = Callable[[Cell, "Cell | None"], str]
+"""What follows a piece, given the piece behind it. Of both it looks at `part`, `kind` and `message` only."""
 _Undo = tuple[Callable[..., None], tuple[object, ...]]
 
 
@@ -53,8 +55,8 @@ class Tape:
         self._meter = meter
         self._trail = trail
         self._overhead = overhead
-        self._alive: dict[int, int] = {}
-        self._journal: list[_Undo] = []
+        self._parts_lines = meter.is_safe("\n", "x")
+        self._journal: list[_Undo] | None = None
         self.units = 0
         self.first: Cell | None = None
         self.last: Cell | None = None
@@ -68,29 +70,42 @@ class Tape:
     # --- edits ---
 
     def extend(self, cells: Sequence[Cell]) -> None:
-        """Add cells at the end. Laying a whole section so counts every piece once."""
-        if not cells:
+        """Lay cells on an empty tape. Every piece is counted once."""
+        previous: Cell | None = None
+        for cell in cells:
+            cell.previous = previous
+            if previous is not None:
+                previous.next = cell
+                self._set_trail(previous)
+            previous = cell
+        if previous is not None:
+            self._set_trail(previous)
+            self.first, self.last = cells[0], previous
+            self.units = self._count_run(cells[0], previous)
+
+    def take(self, other: Tape) -> None:
+        """Put all pieces of another tape behind those of this one; only where they meet is counted anew. The other is spent."""
+        last, first = self.last, other.first
+        before = self._count_around(last, None, None) + other._count_around(None, None, first)
+        self.units += other.units
+        if first is None:
             return
-        last = self.last
-        before = self._count_around(last, (), None)
-        for cell in cells:
-            self._link(cell, self.last, None)
-            self._enter(cell)
+        first.previous = last
         if last is not None:
-            self._set_trail(last)
-        for cell in cells:
-            self._set_trail(cell)
-        self.units += self._count_run(cells if last is None else (last, *cells)) - before
-        self._journal.append((self._undo_extend, (tuple(cells),)))
+            last.next = first
+        else:
+            self.first = first
+        self.last = other.last
+        self._settle(last, None, first, before)
 
     def insert(self, cell: Cell, after: Cell | None) -> None:
         """Put a cell behind another, or at the beginning."""
         follower = after.next if after is not None else self.first
-        before = self._count_around(after, (), follower)
+        before = self._count_around(after, None, follower)
         self._link(cell, after, follower)
-        self._settle(after, (cell,), follower, before)
-        self._enter(cell)
-        self._journal.append((self._undo_insert, (cell,)))
+        self._settle(after, cell, follower, before)
+        if self._journal is not None:
+            self._journal.append((self.remove, (cell,)))
 
     def remove(self, cell: Cell) -> None:
         """Take a cell out; its links stay, for the way back."""
@@ -99,64 +114,47 @@ class Tape:
             self.units -= cell.units
             self._unlink(cell)
         else:
-            before = self._count_around(after, (cell,), follower)
+            before = self._count_around(after, cell, follower)
             self._unlink(cell)
-            self._settle(after, (), follower, before)
-        self._leave(cell)
-        self._journal.append((self._undo_remove, (cell,)))
+            self._settle(after, None, follower, before)
+        if self._journal is not None:
+            self._journal.append((self.insert, (cell, after)))
 
     def rewrite(self, cell: Cell, body: str, measure: Callable[[str], int] | None = None) -> None:
         """Give a cell another body; `measure(trail)` may count body and trail without a whole encode."""
-        old, old_measure = cell.body, cell.measure
-        before = self._count_around(cell.previous, (cell,), cell.next)
+        if self._journal is not None:
+            self._journal.append((self.rewrite, (cell, cell.body, cell.measure)))
+        before = self._count_around(cell.previous, cell, cell.next)
         cell.body, cell.measure = body, measure
-        self._settle(cell.previous, (cell,), cell.next, before)
-        self._journal.append((self._undo_rewrite, (cell, old, old_measure)))
+        self._settle(cell.previous, cell, cell.next, before)
 
     def weigh(self, cell: Cell, opens: bool, measure: Callable[[str], int]) -> int | None:
         """What `units` would be if the cell's body were one that counts `measure(trail)`, and that meets a plain line's end safely as
         `opens` says. None where the old body or the new one meets a neighbour unsafely: then only doing it tells.
         """
         left, right = cell.previous, cell.next
-        closes = cell.trail[-1:] == "\n" and self._meter.is_safe("x" + cell.trail, "x")
+        closes = self._parts_lines and cell.trail[-1:] == "\n"
         if left is not None and left.message == cell.message and not (left.closes and cell.opens and opens):
             return None
         if right is not None and right.message == cell.message and not (cell.closes and closes and right.opens):
             return None
         return self.units - cell.units + measure(cell.trail)
 
-    def mark(self) -> int:
-        """A point to come back to."""
-        return len(self._journal)
+    def mark(self) -> None:
+        """Journal the edits from here on."""
+        self._journal = []
 
-    def revert(self, mark: int) -> None:
+    def revert(self) -> None:
         """Undo every edit made since `mark`."""
-        while len(self._journal) > mark:
-            undo, arguments = self._journal.pop()
+        journal, self._journal = self._journal or [], None
+        for undo, arguments in reversed(journal):
             undo(*arguments)
 
     def settle(self) -> None:
-        """Forget how to undo what was done."""
-        self._journal.clear()
+        """Let the edits stand."""
+        self._journal = None
 
-    def _undo_extend(self, cells: tuple[Cell, ...]) -> None:
-        for cell in reversed(cells):
-            self.remove(cell)
-            self._journal.pop()
-
-    def _undo_insert(self, cell: Cell) -> None:
-        self.remove(cell)
-        self._journal.pop()
-
-    def _undo_remove(self, cell: Cell) -> None:
-        self.insert(cell, cell.previous)
-        self._journal.pop()
-
-    def _undo_rewrite(self, cell: Cell, body: str, measure: Callable[[str], int] | None) -> None:
-        self.rewrite(cell, body, measure)
-        self._journal.pop()
-
-    # --- links, trails, message overhead ---
+    # --- links and trails ---
 
     def _link(self, cell: Cell, after: Cell | None, follower: Cell | None) -> None:
         cell.previous, cell.next = after, follower
@@ -180,64 +178,60 @@ class Tape:
         else:
             self.last = after
 
-    def _enter(self, cell: Cell) -> None:
-        alive = self._alive.get(cell.message, 0)
-        self._alive[cell.message] = alive + 1
-        if not alive:
-            self.units += self._overhead(cell)
-
-    def _leave(self, cell: Cell) -> None:
-        self._alive[cell.message] -= 1
-        if not self._alive[cell.message]:
-            self.units -= self._overhead(cell)
-
     # --- counting ---
 
     def _stands_alone(self, cell: Cell, left: Cell | None, right: Cell | None) -> bool:
-        """True when taking the cell out changes the count by its own units only: all joins are safe and its neighbour's end stays."""
-        if not (cell.opens and cell.closes):
+        """True when taking the cell out changes the count by its own units only.
+
+        It is then one of its message's pieces, all joins are safe and its neighbour's end stays.
+        """
+        beside = left or right
+        if beside is None or beside.message != cell.message or not (cell.opens and cell.closes):
             return False
-        if left is not None and not (left.closes and self._trail(left, right) == left.trail):
+        if left is not None and not (left.closes and (_are_alike(cell, right) or self._trail(left, right) == left.trail)):
             return False
         return right is None or right.opens
 
     def _set_trail(self, cell: Cell) -> None:
         """Give a cell the trail that fits where it stands, and measure it anew."""
-        cell.trail = self._trail(cell, cell.next)
-        text = cell.body + cell.trail
-        cell.opens = self._meter.is_safe("x\n", text)
-        cell.closes = text[-1:] == "\n" and self._meter.is_safe(text, "x")
-        cell.units = cell.measure(cell.trail) if cell.measure is not None else self._meter.count(text)
+        cell.trail = trail = self._trail(cell, cell.next)
+        text = cell.body + trail
+        cell.opens = self._meter.is_safe("\n", text)
+        cell.closes = self._parts_lines and text[-1:] == "\n"
+        cell.units = cell.measure(trail) if cell.measure is not None else self._meter.count(text)
 
-    def _settle(self, left: Cell | None, middle: tuple[Cell, ...], right: Cell | None, before: int) -> None:
+    def _settle(self, left: Cell | None, middle: Cell | None, right: Cell | None, before: int) -> None:
         """Give the cells in question their trails, and book the difference of the counts."""
-        for cell in (left, *middle):
-            if cell is not None:
-                self._set_trail(cell)
+        if left is not None:
+            self._set_trail(left)
+        if middle is not None:
+            self._set_trail(middle)
         self.units += self._count_around(left, middle, right) - before
 
-    def _count_around(self, left: Cell | None, middle: tuple[Cell, ...], right: Cell | None) -> int:
-        """The count of all clusters that `left`, `middle` and `right` belong to, up to a safe boundary on both sides."""
-        return self._count_run([cell for cell in (left, *middle, right) if cell is not None])
+    def _count_around(self, left: Cell | None, middle: Cell | None, right: Cell | None) -> int:
+        """The count of all clusters that the neighbours `left`, `middle` and `right` belong to."""
+        first, last = left or middle or right, right or middle or left
+        return self._count_run(first, last) if first is not None and last is not None else 0
 
-    def _count_run(self, cells: Sequence[Cell]) -> int:
-        """The count of neighbouring cells, with what stands before the first and behind the last in their clusters."""
-        if not cells:
-            return 0
+    def _count_run(self, first: Cell, last: Cell) -> int:
+        """The count of the clusters of the cells from `first` to `last`, up to a safe boundary on both sides, and of messages they open."""
         total = 0
-        texts = [self._text_before(cells[0])]
-        alone: Cell | None = None if texts[0] else cells[0]
-        for cell, follower in zip(cells, (*cells[1:], None), strict=True):
-            texts.append(cell.text)
-            if follower is None:
-                texts.append(self._text_behind(cell))
-                alone = None if texts[-1] else alone
-            elif not self._joins_safely(cell, follower):
-                alone = None
-                continue
-            total += alone.units if alone is not None else self._meter.count("".join(texts))
-            texts, alone = [], follower
-        return total
+        before = self._text_before(first)
+        texts = [before] if before else []
+        cell: Cell | None = first
+        while cell is not None:
+            follower = cell.next
+            if cell.previous is None or cell.previous.message != cell.message:
+                total += self._overhead(cell)
+            if follower is None or self._joins_safely(cell, follower):
+                total += self._meter.count("".join((*texts, cell.text))) if texts else cell.units
+                texts = []
+            else:
+                texts.append(cell.text)
+            if cell is last:
+                break
+            cell = follower
+        return total + (self._meter.count("".join(texts) + self._text_behind(last)) if texts else 0)
 
     def _joins_safely(self, left: Cell, right: Cell) -> bool:
         return (left.closes and right.opens) or left.message != right.message or self._meter.is_safe(left.text, right.text)
@@ -275,3 +269,8 @@ class Tape:
         if before:
             return self._meter.count(before + cell.body + ending) - self._meter.count(before + cell.text)
         return (cell.measure(ending) if cell.measure is not None else self._meter.count(cell.body + ending)) - cell.units
+
+
+def _are_alike(cell: Cell, other: Cell | None) -> bool:
+    """True when a piece in front of either has the same trail."""
+    return other is not None and cell.kind == other.kind and cell.part == other.part and cell.message == other.message

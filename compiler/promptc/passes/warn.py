@@ -7,7 +7,7 @@ from promptc.diag.plural import count_noun
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied, LadderRun
-from promptc.passes.section_fit import Edit
+from promptc.passes.section_fit import Entry
 from promptc.passes.strain import iter_warnings
 
 
@@ -31,7 +31,7 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
     for name, run in iter_runs(fitted):
         yield from _iter_cuts(name, run, fitted)
         for step, act in run.void:
-            message = f"`{step.label}` did not shorten {_name_edits(act.edits)} of `{step.section}`: left as it was"
+            message = f"`{step.label}` did not shorten {_name_entries(act.entries)} of `{step.section}`: left as it was"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
     limit = fitted.strained.selection.plan.output.warn_chars
     if emitted is not None and limit is not None and emitted.characters > limit:
@@ -60,6 +60,6 @@ def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnost
         )
 
 
-def _name_edits(edits: Sequence[Edit]) -> str:
-    names = [edit.entry.item.id for edit in edits]
+def _name_entries(entries: Sequence[Entry]) -> str:
+    names = [entry.item.id for entry in entries]
     return f"item {names[0]}" if len(names) == 1 else f"{len(names)} items"

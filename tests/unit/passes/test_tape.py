@@ -21,8 +21,8 @@ def test_digits_that_meet_without_a_line_end_are_one_cluster(tmp_path):
 def test_a_removed_piece_brings_its_neighbours_together(tmp_path):
     tape, meter = _lay(tmp_path, "cl100k_base", ["th", "a", "n"], "")
     middle = tape.first.next
-    mark = tape.mark()
+    tape.mark()
     tape.remove(middle)
     assert tape.units == meter.counter.measure("thn\n")
-    tape.revert(mark)
+    tape.revert()
     assert tape.units == meter.counter.measure("than\n")

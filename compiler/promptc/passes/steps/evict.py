@@ -1,10 +1,12 @@
 """`evict`: whole items, units or groups go, in order; with `step`, blocks of equal number // step go together."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from promptc.model.step import Evict
-from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
+from promptc.passes.section_fit import Act, Entry, SectionFit
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks
+from promptc.template.load_template import Template
 from promptc.text.guard import Guard
 
 _Bundle = Sequence[Block]
@@ -13,41 +15,35 @@ _Bundle = Sequence[Block]
 def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
     """The notches of the step, lazily. A block that was skipped (it would go under a floor) is tried again entry by entry at the end."""
     is_group = step.whole == "group"
-    blocks, made = _find_blocks(fit, is_group)
-    marker = step.marker
-
-    def render_marker(removed: int) -> str:
-        text = marker.render({**scope.names, "removed": removed}) if marker is not None else ""
-        return guard.guard(" ".join(text.split()))[0]
-
-    def act(standing: Sequence[Block], why: str) -> Act:
-        edits = tuple(Edit(entry) for block in standing for entry in block)
-        return Act(edits, why, marker=render_marker if marker is not None else None, warn=step.warn)
-
-    ordinal = {id(block[0]): place for place, block in enumerate(blocks)}
+    marker = partial(_render_marker, step.marker, scope, guard) if step.marker is not None else None
     skipped: list[tuple[str, _Bundle]] = []
-    classes: list[tuple[str, Iterator[_Bundle]]] = [
-        (why, _bundle(ranked, step.step, ordinal if is_group else None)) for why, ranked in iter_classes(step, blocks, scope)
-    ]
-    classes.append(("a recap, after all others", ([[entry]] for entry in made)))
-    for why, bundles in classes:
-        for bundle in bundles:
-            standing = _find_standing(bundle)
-            if standing and _leaves(fit, standing, step.floor, is_group):
-                yield act(standing, why)
-            if len(bundle) > 1:
-                skipped.append((why, bundle))
+    for why, bundle in _iter_bundles(step, fit, scope, is_group):
+        going = [entry for block in bundle for entry in block if entry.is_alive]
+        if going and _leaves(fit, going, step.floor, is_group):
+            yield Act(why, going, marker=marker, warn=step.warn)
+        if len(bundle) > 1:
+            skipped.append((why, bundle))
     for why, bundle in skipped:
         for block in bundle:
-            standing = _find_standing([block])
-            if standing and _leaves(fit, standing, step.floor, is_group):
-                yield act(standing, f"{why}; one by one, no whole block is left")
+            going = [entry for entry in block if entry.is_alive]
+            if going and _leaves(fit, going, step.floor, is_group):
+                yield Act(f"{why}; one by one, no whole block is left", going, marker=marker, warn=step.warn)
 
 
-def _find_standing(blocks: Sequence[Block]) -> list[list[Entry]]:
-    """What still stands of the blocks: another step may have taken some since this one began."""
-    standing = ([entry for entry in block if entry.is_alive] for block in blocks)
-    return [block for block in standing if block]
+def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: int) -> str:
+    text = marker.render({**scope.names, "removed": removed})
+    return guard.guard(" ".join(text.split()))[0]
+
+
+def _iter_bundles(step: Evict, fit: SectionFit, scope: StepScope, is_group: bool) -> Iterator[tuple[str, _Bundle]]:
+    """What goes together, in order, and why. Another step may have taken some of it since this one began."""
+    blocks, made = _find_blocks(fit, is_group)
+    ordinal = {id(block[0]): place for place, block in enumerate(blocks)} if is_group else None
+    for why, ranked in list(iter_classes(step, blocks, scope)):
+        for bundle in _bundle(ranked, step.step, ordinal):
+            yield why, bundle
+    for entry in made:
+        yield "a recap, after all others", ((entry,),)
 
 
 def _find_blocks(fit: SectionFit, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
@@ -70,10 +66,10 @@ def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) 
     yield from bundles.values()
 
 
-def _leaves(fit: SectionFit, going: Sequence[Block], floor: int, is_group: bool) -> bool:
+def _leaves(fit: SectionFit, going: Sequence[Entry], floor: int, is_group: bool) -> bool:
     """True when enough items (groups) stay without `going`; a message and its tool's result are one block but two items."""
     if not floor:
         return True
     if is_group:
-        return fit.count_runs - len(going) >= floor
-    return fit.count_alive - sum(map(len, going)) >= floor
+        return fit.count_runs - len({entry.run for entry in going}) >= floor
+    return fit.count_alive - len(going) >= floor

@@ -1,32 +1,52 @@
 """`lower`: all items with the greatest value of `by` go, one level a notch."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from promptc.model.step import Lower
-from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
+from promptc.passes.section_fit import Act, Entry, SectionFit
 from promptc.passes.steps.ranking import StepScope, find_rank
 
-_Move = tuple[str, int | float, int | float | None]
+_Level = int | float
+_Move = tuple[str, _Level, _Level | None]
 
 
 def iter_lowerings(step: Lower, fit: SectionFit, scope: StepScope) -> Iterator[Act]:
     """The notches of the step, greatest level first; levels up to `floor` stay. Kept items stay."""
-    levels = {id(entry): find_rank(step.by, scope.evaluate(step.by, entry)) for entry in fit.alive if not entry.is_made}
-    for level in sorted({value for value in levels.values() if value > step.floor}, reverse=True):
-        going = [entry for entry in fit.alive if levels.get(id(entry)) == level and not entry.item.kept]
+    levels = {entry: find_rank(step.by, scope.evaluate(step.by, entry)) for entry in fit.alive if not entry.is_made}
+    by_level: dict[_Level, list[Entry]] = {}
+    by_run: dict[int, list[Entry]] = {}
+    for entry, level in levels.items():
+        by_level.setdefault(level, []).append(entry)
+        by_run.setdefault(entry.run, []).append(entry)
+    whole = _Slope(list(levels), levels)
+    runs = {run: _Slope(entries, levels) for run, entries in by_run.items()}
+    for level in sorted((level for level in by_level if level > step.floor), reverse=True):
+        going = {entry: None for entry in by_level[level] if entry.is_alive and not entry.item.kept}
         if going:
             why = f"{step.by.text.strip()} = {level}, greatest level first"
-            left = [levels[id(entry)] for entry in fit.alive if id(entry) in levels and entry not in going]
-            span = (level, max(left) if left else None)
-            yield Act(tuple(Edit(entry) for entry in going), why, level=span, moves=tuple(_iter_moves(going, fit, levels)))
+            moves = tuple(_iter_moves(going, runs))
+            yield Act(why, tuple(going), level=(level, whole.find_top(going)), moves=moves)
 
 
-def _iter_moves(going: list[Entry], fit: SectionFit, levels: dict[int, int | float]) -> Iterator[_Move]:
+class _Slope:
+    """Entries by level. What is gone from the top is passed once, so that all notches together cost one pass."""
+
+    def __init__(self, entries: Sequence[Entry], levels: Mapping[Entry, _Level]) -> None:
+        self._levels = levels
+        self._entries = deque(sorted(entries, key=levels.__getitem__, reverse=True))
+
+    def find_top(self, without: Collection[Entry] = ()) -> _Level | None:
+        """The greatest level that stands, also when `without` goes."""
+        while self._entries and not self._entries[0].is_alive:
+            self._entries.popleft()
+        standing = (entry for entry in self._entries if entry.is_alive and entry not in without)
+        return next((self._levels[entry] for entry in standing), None)
+
+
+def _iter_moves(going: Collection[Entry], runs: Mapping[int, _Slope]) -> Iterator[_Move]:
     """(group, level before, level after) of every group that loses items; None when it has no other."""
-    runs = {entry.run: entry.item.key for entry in going}
-    leaving = {id(entry) for entry in going}
-    for run, key in runs.items():
-        standing = [entry for entry in fit.alive if entry.run == run and id(entry) in levels]
-        before = max(levels[id(entry)] for entry in standing)
-        after = [levels[id(entry)] for entry in standing if id(entry) not in leaving]
-        yield "" if key is None else str(key), before, max(after) if after else None
+    for run, key in {entry.run: entry.item.key for entry in going}.items():
+        before = runs[run].find_top()
+        if before is not None:
+            yield "" if key is None else str(key), before, runs[run].find_top(going)

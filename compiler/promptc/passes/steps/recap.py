@@ -6,7 +6,7 @@ from typing import Literal
 from promptc.model.stages import Item
 from promptc.model.step import Recap, Replace
 from promptc.passes.render_items import strip_lines
-from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
+from promptc.passes.section_fit import Act, Entry, SectionFit
 from promptc.passes.steps.ranking import StepScope
 from promptc.template.load_template import Template
 from promptc.text.guard import Guard
@@ -42,4 +42,4 @@ def _act(
         first = entries[0].item
         role = fit.section.role
         made = Item(id, first.number, None, raw, guarded, windowed=False, key=first.key, unit=-1 - len(fit.entries), role=role, found=found)
-    return Act(tuple(Edit(entry) for entry in entries), why, made=made, voidable=True)
+    return Act(why, entries, made=made, voidable=True)

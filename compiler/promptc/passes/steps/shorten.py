@@ -21,5 +21,8 @@ def iter_shortenings(step: Shorten, fit: SectionFit, scope: StepScope, render_fo
                 if not entry.is_alive or entry.kept is not None or entry.form >= form:
                     continue
                 item = render_form(entry.item, form)
-                edit = Edit(entry, item=item, form=form)
-                yield Act((edit,), f"form {form + 1} of {forms}; {why}", voidable=True)
+                label = f"form {form + 1} of {forms}; {why}"
+                if item is None:
+                    yield Act(label, (entry,), voidable=True)
+                else:
+                    yield Act(label, edit=Edit(entry, item=item, form=form), voidable=True)

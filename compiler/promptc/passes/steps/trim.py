@@ -43,7 +43,7 @@ def _iter_entry(step: Trim, fit: SectionFit, entry: Entry, why: str, marker: str
             break
     if shortest is not None:
         yield _act(step, entry, shortest, why)
-    yield Act((), "", ends=True)
+    yield Act("", ends=True)
 
 
 def _is_past(entry: Entry, cut: Cut) -> bool:
@@ -55,4 +55,4 @@ def _act(step: Trim, entry: Entry, cut: Cut, why: str) -> Act:
     place = f"cut at a {cut.boundary}"
     if cut.boundary != step.at:
         place += f" (no {step.at} ends in reach)"
-    return Act((Edit(entry, cut=cut),), f"{place}; {why}", warn=step.warn, boundary=cut.boundary)
+    return Act(f"{place}; {why}", edit=Edit(entry, cut=cut), warn=step.warn, boundary=cut.boundary)
