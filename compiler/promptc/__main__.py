@@ -1,7 +1,8 @@
-"""`python -m promptc`: the command line."""
+"""`python -m promptc` is the command `promptc`."""
 
 import sys
 
 from promptc.cli.main import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

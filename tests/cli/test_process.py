@@ -113,7 +113,12 @@ def test_findings_as_json_lines(start):
     assert json.loads(usage.err)["code"] == "PC0720"
 
 
-def test_a_render_loads_neither_what_it_does_not_need():
+def test_the_package_can_be_run(start):
+    line = [command([])[0], "-m", "promptc", "--version"]
+    assert subprocess.run(line, capture_output=True, env=environment(), check=True).stdout.decode() == start("--version").out
+
+
+def test_a_render_loads_nothing_it_does_not_need():
     probe = "import sys; from promptc.cli.main import main; main(sys.argv[1:]); print(sorted(sys.modules), file=sys.stderr)"
     arguments = ["-c", probe, "render", PACK, STATE]
     done = subprocess.run([command([])[0], *arguments], capture_output=True, env=environment(), cwd=KEEP.parents[2], check=True)
