@@ -142,7 +142,7 @@ def _find_code(fault: Fault) -> str:
 def _mend(fault: Fault, node: Node) -> str:
     wants = fault.wanted if fault.keyword == "type" else None
     schema = fault.schema if isinstance(fault.schema, dict) else {}
-    if schema.get("maxProperties") == 1 and node.value in schema["properties"]:
+    if schema.get("maxProperties") == 1 and isinstance(node.value, str) and node.value in schema["properties"]:
         return f"write `{node.value}: {{}}`"
     if wants == "boolean" and str(node.value).lower() in _OLD_BOOLEANS:
         return f"write `{_OLD_BOOLEANS[str(node.value).lower()]}`"
