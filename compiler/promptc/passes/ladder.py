@@ -174,22 +174,23 @@ class _Walk:
                 self._settle()
                 continue
             self._run.tried += 1
-            self._take(step, fit, act)
+            if act.edit is None or not self._weigh(step, fit, act, act.edit):
+                self._settle()
+                self._carry_out(step, fit, act)
             if self._now <= self._run.target:
                 break
         self._settle()
 
-    def _take(self, step: Step, fit: SectionFit, act: Act) -> None:
-        edit = act.edit
-        weighed = self._measure.weigh(fit, edit) if edit is not None and edit.cut is not None and not self._has_min(fit) else None
-        if edit is None or weighed is None:
-            self._settle()
-            self._carry_out(step, fit, act)
-            return
+    def _weigh(self, step: Step, fit: SectionFit, act: Act, edit: Edit) -> bool:
+        """Records a cut without making it. False where only doing it tells what it leaves."""
+        weighed = self._measure.weigh(fit, edit) if edit.cut is not None and not self._has_min(fit) else None
+        if weighed is None:
+            return False
         before = self._pending[2] if self._pending is not None else find_extent(fit, edit.entry)
         after = _weigh_extent(fit, edit)
         self._pending = fit, act, after
         self._record(step, fit, act, weighed, (Change(edit.entry.item.id, before, after),))
+        return True
 
     def _settle(self) -> None:
         """Carries out the trim that is pending."""
@@ -213,7 +214,7 @@ class _Walk:
             if to_undo:
                 fit.settle()
             fit.is_dropped = fit.is_dropped or act.drops
-            self._record(step, fit, act, after, tuple(_iter_added(fit, act, before)))
+            self._record(step, fit, act, after, _find_added(fit, act, before))
 
     def _record(self, step: Step, fit: SectionFit, act: Act, after: int, added: tuple[Change, ...]) -> None:
         run = self._run
@@ -233,11 +234,12 @@ class _Walk:
         return fit.count_charge() < least.tokens(self._total) * fit.frame.meter.counter.unit
 
 
-def _iter_added(fit: SectionFit, act: Act, before: Extent | None) -> Iterator[Change]:
+def _find_added(fit: SectionFit, act: Act, before: Extent | None) -> tuple[Change, ...]:
     if act.edit is not None:
-        yield Change(act.edit.entry.item.id, before, find_extent(fit, act.edit.entry))
+        return (Change(act.edit.entry.item.id, before, find_extent(fit, act.edit.entry)),)
     if act.made is not None and fit.made is not None:
-        yield Change(act.made.id, None, find_extent(fit, fit.made))
+        return (Change(act.made.id, None, find_extent(fit, fit.made)),)
+    return ()
 
 
 def find_extent(fit: SectionFit, entry: Entry) -> Extent:

@@ -58,11 +58,11 @@ class Act(NamedTuple):
 
     why: str
     gone: Sequence[Entry] = ()
+    marker: Callable[[int], str] | None = None
+    warn: bool = False
     edit: Edit | None = None
     made: Item | None = None
-    marker: Callable[[int], str] | None = None
     voidable: bool = False
-    warn: bool = False
     boundary: str = ""
     level: tuple[int | float | None, int | float | None] = (None, None)
     moves: Sequence[tuple[str, int | float, int | float | None]] = ()
@@ -108,6 +108,8 @@ class SectionFit:
         self.removed = 0
         self.made: Entry | None = None
         self._marker = ""
+        self._message = frame.messages[self.section.id] << 32 if frame.format == "messages" else 0
+        self._is_each = frame.format == "messages" and self.section.id in frame.each
         self._headers = [group.header for group in selected.groups]
         self._runs = self._number_runs()
         self._alive = len(self.entries)
@@ -183,7 +185,7 @@ class SectionFit:
         return next(lane.cells[entry] for lane in reversed(self._lanes) if entry in lane.cells)
 
     def _endings(self) -> tuple[str, ...]:
-        return ("",) if self.section.id in self.frame.each and self.frame.format == "messages" else self.frame.endings(self.section)
+        return ("",) if self._is_each else self.frame.endings(self.section)
 
     def count_chars(self) -> int:
         """The characters of the content: items and what stands between them."""
@@ -232,19 +234,14 @@ class SectionFit:
     def _add(self, cells: list[Cell], body: str, kind: str) -> Cell | None:
         if not body:
             return None
-        cell = Cell(body, self.part, kind, message=self._message())
+        cell = Cell(body, self.part, kind, message=self._message)
         cells.append(cell)
         return cell
 
     def _cell(self, entry: Entry) -> Cell:
-        return Cell(entry.body, self.part, "item", self._message(entry), owner=entry)
-
-    def _message(self, entry: Entry | None = None) -> int:
-        """The message's number: item messages have one each, spaced so that they stay apart from every section's."""
-        if self.frame.format == "text":
-            return 0
-        index = self.frame.messages[self.section.id] << 32
-        return index + 1 + entry.place if entry is not None and self.section.id in self.frame.each else index
+        """An item's piece. Item messages have a number each, spaced so that they stay apart from every section's."""
+        message = self._message + 1 + entry.place if self._is_each else self._message
+        return Cell(entry.body, self.part, "item", message, entry)
 
     # --- acts ---
 
@@ -384,7 +381,7 @@ class SectionFit:
                 lane.tape.remove(lane.marker)
                 self._set(lane, "marker", None)
             elif text:
-                cell = Cell(text, self.part, "marker", message=self._message())
+                cell = Cell(text, self.part, "marker", message=self._message)
                 lane.tape.insert(cell, lane.header or lane.open or self._before_first(lane))
                 self._set(lane, "marker", cell)
 

@@ -223,7 +223,7 @@ class Tape:
             follower = cell.next
             if cell.previous is None or cell.previous.message != cell.message:
                 total += self._overhead(cell)
-            if follower is None or self._joins_safely(cell, follower):
+            if follower is None or (cell.closes and follower.opens) or self._joins_safely(cell, follower):
                 total += self._meter.count("".join((*texts, cell.text))) if texts else cell.units
                 texts = []
             else:

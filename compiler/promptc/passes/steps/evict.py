@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from promptc.model.step import Evict
 from promptc.passes.section_fit import Act, Entry, SectionFit
@@ -9,25 +10,16 @@ from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_bl
 from promptc.template.load_template import Template
 from promptc.text.guard import Guard
 
-_Bundle = Sequence[Block]
-
 
 def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
     """The notches of the step, lazily. A block that was skipped (it would go under a floor) is tried again entry by entry at the end."""
     is_group = step.whole == "group"
     marker = partial(_render_marker, step.marker, scope, guard) if step.marker is not None else None
-    skipped: list[tuple[str, _Bundle]] = []
-    for why, bundle in _iter_bundles(step, fit, scope, is_group):
-        going = [entry for block in bundle for entry in block if entry.is_alive]
-        if going and _leaves(fit, going, step.floor, is_group):
-            yield Act(why, going, marker=marker, warn=step.warn)
-        if len(bundle) > 1:
-            skipped.append((why, bundle))
-    for why, bundle in skipped:
-        for block in bundle:
+    for why, blocks in _list_rounds(step, fit, scope, is_group):
+        for block in blocks:
             going = [entry for entry in block if entry.is_alive]
             if going and _leaves(fit, going, step.floor, is_group):
-                yield Act(f"{why}; one by one, no whole block is left", going, marker=marker, warn=step.warn)
+                yield Act(why, going, marker, step.warn)
 
 
 def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: int) -> str:
@@ -35,15 +27,17 @@ def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: in
     return guard.guard(" ".join(text.split()))[0]
 
 
-def _iter_bundles(step: Evict, fit: SectionFit, scope: StepScope, is_group: bool) -> Iterator[tuple[str, _Bundle]]:
-    """What goes together, in order, and why. Another step may have taken some of it since this one began."""
+def _list_rounds(step: Evict, fit: SectionFit, scope: StepScope, is_group: bool) -> list[tuple[str, Sequence[Block]]]:
+    """What goes together, in order, and why: the classes, items made by a recap, and what is then left of the blocks of `step`."""
     blocks, made = _find_blocks(fit, is_group)
-    ordinal = {id(block[0]): place for place, block in enumerate(blocks)} if is_group else None
-    for why, ranked in list(iter_classes(step, blocks, scope)):
-        for bundle in _bundle(ranked, step.step, ordinal):
-            yield why, bundle
-    for entry in made:
-        yield "a recap, after all others", ((entry,),)
+    wholes: list[tuple[str, Sequence[Block]]] = list(iter_classes(step, blocks, scope))
+    parts: list[tuple[str, Sequence[Block]]] = []
+    if step.step > 1:
+        ordinal = {id(block[0]): place for place, block in enumerate(blocks)} if is_group else None
+        bundled = [(why, _bundle(ranked, step.step, ordinal)) for why, ranked in wholes]
+        wholes = [(why, [list(chain(*bundle)) for bundle in bundles]) for why, bundles in bundled]
+        parts = [(f"{why}; one by one, no whole block is left", _list_parts(bundles)) for why, bundles in bundled]
+    return [*wholes, ("a recap, after all others", [[entry] for entry in made]), *parts]
 
 
 def _find_blocks(fit: SectionFit, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
@@ -53,17 +47,18 @@ def _find_blocks(fit: SectionFit, is_group: bool) -> tuple[list[list[Entry]], li
     return [block for block in blocks if not any(entry.item.kept for entry in block)], made
 
 
-def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) -> Iterator[_Bundle]:
-    if step == 1:
-        for block in ranked:
-            yield (block,)
-        return
+def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) -> list[list[Block]]:
+    """Blocks that go together: their numbers (ordinals, of groups) fall in the same multiple of `step`."""
     bundles: dict[int, list[Block]] = {}
     for block in ranked:
         first = block[0]
         number = first.item.number if ordinal is None else ordinal[id(first)]
         bundles.setdefault(number // step, []).append(block)
-    yield from bundles.values()
+    return list(bundles.values())
+
+
+def _list_parts(bundles: Sequence[Sequence[Block]]) -> list[Block]:
+    return [block for bundle in bundles if len(bundle) > 1 for block in bundle]
 
 
 def _leaves(fit: SectionFit, going: Sequence[Entry], floor: int, is_group: bool) -> bool:
