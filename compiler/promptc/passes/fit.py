@@ -14,12 +14,10 @@ from promptc.model.section import Section
 from promptc.model.stages import Selected, Strained
 from promptc.passes.frame import Frame, load_frame
 from promptc.passes.grant import Claim, find_shares
-from promptc.passes.ladder import Expander, LadderRun, run_ladder
-from promptc.passes.measures import ChargeMeasure, CharsMeasure, Measure, SumMeasure, WholeMeasure
+from promptc.passes.ladder import NEVER, Expander, LadderRun, run_ladder
+from promptc.passes.measures import ChargeMeasure, CharsMeasure, Measure, WholeMeasure
 from promptc.passes.section_fit import SectionFit
 from promptc.passes.tape import Tape
-
-NEVER = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +38,11 @@ class Fitted:
     errors: tuple[Diagnostic, ...] = ()
     short: str = ""
     missing: int = 0
+
+    def counts_chars(self, ladder: str) -> bool:
+        """True for the ladder of a section with a cap in characters: its target and what its cuts need are in characters."""
+        budget = self.fits[ladder].section.budget if ladder in self.fits else None
+        return budget is not None and budget.cap is not None and budget.cap.unit == "chars"
 
 
 def fit(strained: Strained) -> Fitted:
@@ -109,7 +112,11 @@ class _Fitting:
         """A tier's steps: done whole, once, whatever the budget."""
         if not self._strained.steps:
             return None
-        run = run_ladder(self._expander.iter_steps(self._strained.steps), SumMeasure(self._fits), NEVER, self._total, protect_min=False)
+        run = LadderRun(NEVER, sum(fit.count_charge() for fit in self._fits.values()))
+        for step in self._strained.steps:
+            if step.section in self._fits and run.failed is None:
+                charge = ChargeMeasure(self._fits[step.section])
+                run.extend(run_ladder(self._expander.iter_steps((step,)), charge, NEVER, self._total, protect_min=False))
         if run.failed is not None:
             message = f"the strain tier asks for no prompt: `{run.failed.label}` is `fail` on `{run.failed.section}`"
             self._fail(Diagnostic("PC0533", message, run.failed.span, "lower the strain, or take the step out"), run.failed.section, 0)

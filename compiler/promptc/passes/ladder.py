@@ -18,6 +18,8 @@ from promptc.passes.steps.trim import iter_trims
 from promptc.text.guard import Guard
 
 Notch = tuple[Step, SectionFit, Act]
+NEVER = -1
+"""The target of a ladder that is walked to its end."""
 
 
 class Extent(NamedTuple):
@@ -36,7 +38,8 @@ class Change(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """A notch that was carried out. Counts are in units of the ladder's measure. `added` is what it did besides taking items out."""
+    """A notch that was carried out: the charge (for `truncate` the whole) before and after, in units, and how much larger the target would
+    have to be without it, in units of the ladder's measure (0 without a target). `added` is what it did besides taking items out."""
 
     step: Step
     fit: SectionFit
@@ -72,6 +75,13 @@ class LadderRun:
 
     def __post_init__(self) -> None:
         self.low = self.start
+
+    def extend(self, other: "LadderRun") -> None:
+        """Take over what another run did."""
+        self.applied += other.applied
+        self.void += other.void
+        self.tried += other.tried
+        self.failed = other.failed
 
     @property
     def is_met(self) -> bool:
@@ -162,6 +172,7 @@ class _Walk:
         self._total = total
         self._protect_min = protect_min
         self._now = run.start
+        self._booked = measure.book(run.start, None)
         self._pending: tuple[SectionFit, Act, Extent] | None = None
 
     def walk(self, notches: Iterator[Notch]) -> None:
@@ -189,7 +200,7 @@ class _Walk:
         before = self._pending[2] if self._pending is not None else find_extent(fit, edit.entry)
         after = _weigh_extent(fit, edit)
         self._pending = fit, act, after
-        self._record(step, fit, act, weighed, (Change(edit.entry.item.id, before, after),))
+        self._record(step, fit, act, weighed, self._measure.book(weighed, edit), (Change(edit.entry.item.id, before, after),))
         return True
 
     def _settle(self) -> None:
@@ -214,13 +225,14 @@ class _Walk:
             if to_undo:
                 fit.settle()
             fit.is_dropped = fit.is_dropped or act.drops
-            self._record(step, fit, act, after, _find_added(fit, act, before))
+            self._record(step, fit, act, after, self._measure.book(after, None), _find_added(fit, act, before))
 
-    def _record(self, step: Step, fit: SectionFit, act: Act, after: int, added: tuple[Change, ...]) -> None:
+    def _record(self, step: Step, fit: SectionFit, act: Act, after: int, booked: int, added: tuple[Change, ...]) -> None:
         run = self._run
-        run.applied.append(Applied(step, fit, act, self._now, after, run.low - run.target, added))
+        needs = run.low - run.target if run.target != NEVER else 0
+        run.applied.append(Applied(step, fit, act, self._booked, booked, needs, added))
         run.low = min(run.low, after)
-        self._now = after
+        self._now, self._booked = after, booked
 
     def _has_min(self, fit: SectionFit) -> bool:
         return self._protect_min and fit.least is not None

@@ -1,6 +1,5 @@
 """What a ladder's target is compared with. Each gives its exact value, and what a trim would make of it without carrying it out."""
 
-from collections.abc import Mapping
 from typing import Protocol
 
 from promptc.passes.section_fit import Edit, SectionFit
@@ -15,6 +14,9 @@ class Measure(Protocol):
 
     def weigh(self, fit: SectionFit, edit: Edit) -> int | None:
         """The count if the edit's cut were made; None where only doing it tells."""
+
+    def book(self, count: int, edit: Edit | None) -> int:
+        """What a report says of a `count`: the section's charge, or the whole's. `edit` is a cut that was weighed and not made."""
 
 
 class ChargeMeasure:
@@ -31,6 +33,10 @@ class ChargeMeasure:
         """The charge with the cut made."""
         return fit.weigh_charge(edit)
 
+    def book(self, count: int, edit: Edit | None) -> int:
+        """The charge itself."""
+        return count
+
 
 class CharsMeasure:
     """The characters of a section's content."""
@@ -44,23 +50,14 @@ class CharsMeasure:
 
     def weigh(self, fit: SectionFit, edit: Edit) -> int | None:
         """The characters with the cut made."""
-        return fit.count_chars() - len(edit.entry.text) + edit.cut.chars if edit.cut is not None else None
+        if edit.cut is None or fit.weigh_charge(edit) is None:
+            return None
+        return fit.count_chars() - len(edit.entry.text) + edit.cut.chars
 
-
-class SumMeasure:
-    """The sum of all charges."""
-
-    def __init__(self, fits: Mapping[str, SectionFit]) -> None:
-        self._fits = fits
-
-    def count(self) -> int:
-        """The sum in units."""
-        return sum(fit.count_charge() for fit in self._fits.values())
-
-    def weigh(self, fit: SectionFit, edit: Edit) -> int | None:
-        """The sum with the cut made."""
-        charge = fit.weigh_charge(edit)
-        return self.count() - fit.count_charge() + charge if charge is not None else None
+    def book(self, count: int, edit: Edit | None) -> int:
+        """The charge: a cap in characters is one of the content, but its cuts are told in what the section adds."""
+        weighed = self._fit.weigh_charge(edit) if edit is not None else None
+        return self._fit.count_charge() if weighed is None else weighed
 
 
 class WholeMeasure:
@@ -78,3 +75,7 @@ class WholeMeasure:
         """The output's units with the cut made."""
         units = fit.weigh(edit, self._tape)
         return units + self._fixed if units is not None else None
+
+    def book(self, count: int, edit: Edit | None) -> int:
+        """The whole itself."""
+        return count

@@ -189,7 +189,7 @@ def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
         "chars": [sum(one.chars for one in before), sum(one.chars for one in after)],
         "count": [tokens(cut.before), tokens(cut.after)],
         "why": cut.act.why,
-        "needs": tokens(cut.needs),
+        "needs": cut.needs if fitted.counts_chars(ladder) else tokens(cut.needs),
         "at": _describe_place(fitted, cut.step.span),
     }
     if cut.act.boundary:

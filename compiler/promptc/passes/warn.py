@@ -48,6 +48,7 @@ def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnost
         first, last = cuts[0], cuts[-1]
         meter = fitted.frame.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
+        more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
         cut = f"{count_noun(len(cuts), 'cut')}, {before} to {after} tokens"
         whole = " of the whole prompt" if ladder == "truncate" else ""
         message = f"`{first.section}` was shortened by `{first.step.label}`: {cut}{whole} ({last.act.why})"
@@ -55,7 +56,7 @@ def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnost
             "PC0540",
             message,
             first.step.span,
-            f"`promptc explain` shows each; with {count_noun(meter.tokens(last.needs), 'token')} more the last one stays",
+            "`promptc explain` shows each" + (f"; with {more} more the last one stays" if last.needs else ""),
             "warn",
         )
 

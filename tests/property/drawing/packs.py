@@ -70,16 +70,15 @@ def _named(step: dict[str, Any], section: str) -> dict[str, Any]:
 
 def _draw_output(rng: Random, manifest: dict[str, Any], taste: Taste) -> None:
     output: dict[str, Any] = {}
-    must_meet_safely = taste.shares and taste.inside
-    if must_meet_safely or rng.random() < 0.6:
+    if taste.must_meet_safely or rng.random() < 0.6:
         output["fence"] = FENCE
     if rng.random() < 0.4:
-        output["separator"] = rng.choice(_SAFE_SEPARATORS if must_meet_safely or rng.random() < 0.7 else _UNSAFE_SEPARATORS)
+        output["separator"] = rng.choice(_SAFE_SEPARATORS if taste.must_meet_safely or rng.random() < 0.7 else _UNSAFE_SEPARATORS)
     if rng.random() < 0.4:
         output["format"] = "messages"
     if rng.random() < 0.6:
         output["messages"] = rng.choice(("merge", "each", _draw_messages(rng, manifest)))
-    if must_meet_safely:
+    if taste.must_meet_safely:
         for section in manifest["sections"]:
             if section.get("fence") == "none":
                 del section["fence"]

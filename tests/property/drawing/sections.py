@@ -15,17 +15,18 @@ _SEPARATORS = ("\n", "\n\n", ", ", "", " ", "\n---\n", "|", "\n\n\n")
 
 @dataclass(frozen=True, slots=True)
 class Taste:
-    """What kind of pack is drawn.
-
-    `shares`: percentages and `grow` occur. `inside`: only what the conditions of monotony allow. `plain`: no `keep`, pins or floors that
-    can make a budget impossible.
-    """
+    """What kind of pack is drawn. `shares`: percentages and `grow` occur. `inside`: only what the conditions of monotony allow."""
 
     tokenizer: str = "cl100k_base"
     shares: bool = False
     inside: bool = True
     most_items: int = 8
     most_words: int = 12
+
+    @property
+    def must_meet_safely(self) -> bool:
+        """True where sections must meet at safe boundaries, and stand beside number caps only."""
+        return self.shares and self.inside
 
 
 class SectionDrawer:
@@ -40,6 +41,8 @@ class SectionDrawer:
         rng = self._rng
         section: dict[str, Any] = {"id": name}
         kind = rng.choice(("text", "items", "items", "items", "turns"))
+        if kind == "turns" and self._taste.must_meet_safely and self._taste.tokenizer == "o200k_base":
+            kind = "items"  # messages have no fence, and may begin with a slash
         guarded = self._draw_source(section, kind)
         if rng.random() < 0.3:
             section["role"] = rng.choice(("system", "developer", "user", "assistant"))
@@ -69,7 +72,7 @@ class SectionDrawer:
     def _draw_budget(self, section: dict[str, Any]) -> bool:
         """Gives the section a budget; True when it has a `min`."""
         rng = self._rng
-        if rng.random() < 0.25:
+        if rng.random() < 0.25 and not self._taste.must_meet_safely:
             return False
         number = rng.choice((5, 8, 12, 16, 24, 32, 48, 64, 100, 200))
         kind = (

@@ -1,0 +1,66 @@
+"""The kinds of packs that properties look at."""
+
+from random import Random
+from typing import Any
+
+from tests.property.drawing.breaches import BREACHES
+from tests.property.drawing.packs import Drawn, draw_pack
+from tests.property.drawing.sections import Taste
+
+COUNTERS = ("cl100k_base", "o200k_base", "chars/4")
+
+
+def draw_cl100k(rng: Random) -> Drawn:
+    """Any pack, counted by cl100k_base."""
+    return draw_pack(rng, _taste(rng, "cl100k_base"))
+
+
+def draw_o200k(rng: Random) -> Drawn:
+    """Any pack, counted by o200k_base."""
+    return draw_pack(rng, _taste(rng, "o200k_base"))
+
+
+def draw_any(rng: Random) -> Drawn:
+    """Any pack, also outside of what monotony asks for."""
+    return draw_pack(rng, _taste(rng, rng.choice(COUNTERS)))
+
+
+def draw_monotone(rng: Random) -> Drawn:
+    """A small pack inside the conditions of monotony, half of them with shares."""
+    return draw_pack(rng, Taste(rng.choice(COUNTERS), shares=rng.random() < 0.5, inside=True, most_items=rng.choice((3, 5)), most_words=6))
+
+
+def draw_outside(rng: Random) -> Drawn:
+    """A small pack with shares that breaks one condition of monotony."""
+    drawn = draw_pack(rng, Taste(rng.choice(COUNTERS), shares=True, inside=True, most_items=rng.choice((3, 5)), most_words=6))
+    rng.choice(BREACHES)(drawn.manifest, rng)
+    return drawn
+
+
+def _taste(rng: Random, counter: str) -> Taste:
+    return Taste(counter, shares=rng.random() < 0.4, inside=rng.random() < 0.7)
+
+
+def draw_long(rng: Random) -> Drawn:
+    """Long lists of short texts, most of which end in the eviction of the oldest."""
+    drawn = draw_pack(
+        rng, Taste(rng.choice(COUNTERS), shares=rng.random() < 0.4, inside=True, most_items=rng.choice((20, 40)), most_words=3)
+    )
+    for section in drawn.manifest["sections"]:
+        if rng.random() < 0.6:
+            _open_up(section, rng)
+    return drawn
+
+
+def _open_up(section: dict[str, Any], rng: Random) -> None:
+    """Takes away what keeps a list from being read only in part."""
+    for key in ("sort", "dedupe", "limit_per", "limit", "group", *(("window", "anchors") if rng.random() < 0.7 else ())):
+        section.get("items", {}).pop(key, None)
+    first = section.get("overflow", [{}])[0]
+    if rng.random() < 0.7 and "items" in section and "evict" not in first:
+        section["overflow"] = [
+            {"evict": rng.choice(({}, {"step": 3}, {"floor": 2}, {"step": 2, "floor": 3}))},
+            *section.get("overflow", []),
+        ]
+    for step in section.get("overflow", []):
+        step.get("evict", {}).pop("whole", None)

@@ -1,0 +1,290 @@
+"""The slow fitter: the law of fitting, with the whole layout counted anew at every notch. The oracle of the compiler's."""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from promptc.text.guard import Guard
+from tests.property.drawing.packs import Drawn
+from tests.property.oracle.granting import Claim, share_out
+from tests.property.oracle.jinja_text import evaluate
+from tests.property.oracle.layout import Layout
+from tests.property.oracle.parts import Memory, Sec
+from tests.property.oracle.selecting import Selecting, find_size
+from tests.property.oracle.stepping import Notch, Stepping
+
+Log = list[tuple[int, int]]
+"""Counts before and after each notch that was applied, in tokens."""
+
+
+@dataclass
+class Expected:
+    """What a render must come to. `short`: the section whose cap, or `total`, cannot be met; then nothing is emitted."""
+
+    format: str
+    text: str = ""
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    tokens: int | None = None
+    short: str = ""
+    tier: int = 0
+    grants: dict[str, int] = field(default_factory=dict)
+    logs: dict[str, Log] = field(default_factory=dict)
+
+
+def expect(drawn: Drawn, total: int, guard: Guard) -> Expected:
+    """What `drawn` must render to within `total` tokens. `guard` is the render's: what it does is held by other properties."""
+    manifest, tier = _strain(drawn, total, guard)
+    return _Fitting(manifest, tier, drawn, total, guard).run()
+
+
+def _shown(rules: dict[str, Any] | None, tier: int, percent: int) -> dict[str, Any]:
+    return {"tier": rules["tiers"][tier]["name"] if rules else None, "index": tier, "percent": percent}
+
+
+def _format(manifest: dict[str, Any]) -> str:
+    return str(manifest.get("output", {}).get("format", "text"))
+
+
+class _Fitting:
+    def __init__(self, manifest: dict[str, Any], tier: tuple[int, int], drawn: Drawn, total: int, guard: Guard) -> None:
+        self.total = total
+        self.rules = drawn.manifest.get("strain")
+        self.tier = tier[0]
+        self.layout = Layout(manifest, manifest["tokenizer"], _format(manifest))
+        self.selecting = Selecting(manifest, drawn.state, _shown(self.rules, *tier), total, self.layout, guard)
+        self.stepping = Stepping(self.selecting, drawn.files)
+        self.manifest = manifest
+        self.sections = self.selecting.run()
+        self.by_id = {section.id: section for section in self.sections}
+        self.ladders: dict[str, Iterator[Notch]] = {}
+        self.expected = Expected(self.layout.format, tier=tier[0])
+
+    def run(self) -> Expected:
+        self._do()
+        self._check_pinned()
+        for section in self._capped("chars"):
+            cap, _ = find_size(section.spec["budget"], self.total)
+            self._run_section(section, lambda section=section: self._chars(section), cap)  # type: ignore[misc]
+        self.expected.grants = self._grant()
+        for name, grant in self.expected.grants.items():
+            section = self.by_id[name]
+            if section.alive:
+                self._run_section(section, lambda section=section: self.layout.charge(section), grant * self.layout.unit)  # type: ignore[misc]
+        if not self.expected.short:
+            self._truncate()
+        return self.expected
+
+    # --- the law ---
+
+    def _walk(self, notches: Iterator[Notch], count: Callable[[], int], target: int, *, protect: bool) -> tuple[bool, Log]:
+        """The shortest prefix of the notches that meets the target."""
+        now = least = count()
+        log: Log = []
+        if now <= target:
+            return True, log
+        for notch in notches:
+            held = Memory.of(notch.section)
+            before = notch.section.alive
+            notch.apply()
+            after = count()
+            if (notch.whole and after >= now) or self._breaks_min(notch.section, before, protect):
+                held.restore()
+                continue
+            log.append((self.layout.tokens(now), self.layout.tokens(after)))
+            now, least = after, min(least, after)
+            if now <= target:
+                return True, log
+        return False, log
+
+    def _breaks_min(self, section: Sec, before: list[Any], protect: bool) -> bool:
+        least = section.spec.get("items", {}).get("window", {}).get("min", 0)
+        windowed = [item for item in section.alive if item.windowed]
+        if len(windowed) < least and len(windowed) < sum(item.windowed for item in before):
+            return True
+        return protect and self.layout.charge(section) < self._min(section) * self.layout.unit
+
+    def _min(self, section: Sec) -> int:
+        budget = section.spec.get("budget")
+        return find_size(budget.get("min", 0), self.total)[0] if isinstance(budget, dict) else 0
+
+    def _ladder(self, section: Sec) -> Iterator[Notch]:
+        if section.id not in self.ladders:
+            self.ladders[section.id] = self._expand_ladder(section)
+        return self.ladders[section.id]
+
+    def _expand_ladder(self, section: Sec) -> Iterator[Notch]:
+        default = "evict" if "items" in section.spec else "trim"
+        for step in section.spec.get("overflow", [] if section.spec.get("pinned") else [{default: {}}]):
+            ((name, body),) = step.items()
+            yield from self.stepping.expand(name, body, section)
+
+    def _expand_named(self, steps: list[Any]) -> Iterator[Notch]:
+        for step in steps:
+            if isinstance(step, str):
+                yield from self._ladder(self.by_id[step]) if not self.by_id[step].spec.get("pinned") else ()
+            else:
+                ((name, body),) = step.items()
+                yield from self.stepping.expand(name, body, self.by_id[body["section"]])
+
+    # --- the passes ---
+
+    def _do(self) -> None:
+        steps: list[Any] = []
+        for tier in self.rules["tiers"][: self.tier + 1] if self.rules else ():
+            if "do" in tier:
+                steps = [*steps, *tier["do"]] if tier["do"] else []
+        self._walk(self._expand_named(steps), lambda: sum(map(self.layout.charge, self.sections)), -1, protect=False)
+
+    def _check_pinned(self) -> None:
+        for section in self.sections:
+            budget = section.spec.get("budget")
+            if (
+                section.spec.get("pinned")
+                and section.alive
+                and budget is not None
+                and self.layout.tokens(self.layout.charge(section)) > budget
+            ):
+                self.expected.short = self.expected.short or section.id
+
+    def _capped(self, unit: str) -> list[Sec]:
+        return [one for one in self.sections if one.alive and not one.spec.get("pinned") and self._kind(one) == unit]
+
+    def _kind(self, section: Sec) -> str:
+        """`none`, `chars`, `number`, `percent` or `grow`."""
+        budget = section.spec.get("budget")
+        if budget is None or section.spec.get("pinned"):
+            return "none"
+        if isinstance(budget, dict) and "chars" in budget:
+            return "chars"
+        if isinstance(budget, dict) and budget.get("grow"):
+            return "grow"
+        cap = self._cap(section)
+        return "none" if cap is None else "percent" if isinstance(cap, str) else "number"
+
+    def _cap(self, section: Sec) -> Any:
+        budget = section.spec["budget"]
+        return budget.get("max", budget.get("tokens")) if isinstance(budget, dict) else budget
+
+    def _chars(self, section: Sec) -> int:
+        separator = section.spec.get("separator", "\n")
+        return len(separator.join(item.body for item in section.alive))
+
+    def _grant(self) -> dict[str, int]:
+        fixed = 3 if self.layout.format == "messages" else 0
+        shares: dict[str, dict[str, Claim]] = {"percent": {}, "grow": {}}
+        numbers: dict[str, int] = {}
+        for section in self.sections:
+            kind, demand = self._kind(section), self.layout.tokens(self.layout.charge(section))
+            if not section.items:
+                continue
+            if kind in shares:
+                claim = self._claim(section, kind, demand)
+                shares[kind][section.id] = claim
+                fixed += int(claim[0])
+            elif kind == "number":
+                numbers[section.id] = find_size(self._cap(section), self.total)[0]
+                fixed += min(demand, numbers[section.id])
+            else:
+                fixed += demand
+        return {**numbers, **share_out(shares["percent"], shares["grow"], Fraction(self.total - fixed))}
+
+    def _claim(self, section: Sec, kind: str, demand: int) -> Claim:
+        floor = max(min(demand, self._min(section)), self._least(section))
+        cap = self._cap(section)
+        part = Fraction(cap.removesuffix("%")) / 100 if isinstance(cap, str) else Fraction(1)
+        most = part * self.total if isinstance(cap, str) else Fraction(demand if cap is None else cap)
+        weight = part if kind == "percent" else Fraction(str(section.spec["budget"]["grow"]))
+        return Fraction(floor), min(Fraction(demand), most), weight
+
+    def _least(self, section: Sec) -> int:
+        """The least count on the section's ladder, walked to its end and back."""
+        held = Memory.of(section)
+        counts = [self.layout.charge(section)]
+
+        def count() -> int:
+            counts.append(self.layout.charge(section))
+            return counts[-1]
+
+        _, log = self._walk(self._expand_ladder(section), count, -1, protect=True)
+        held.restore()
+        return min([self.layout.tokens(counts[0]), *(after for _, after in log)])
+
+    def _run_section(self, section: Sec, count: Callable[[], int], target: int) -> None:
+        is_share = self._kind(section) in ("percent", "grow")
+        met, log = self._walk(self._ladder(section), count, target, protect=is_share)
+        self.expected.logs[section.id] = log
+        if not met:
+            self.expected.short = self.expected.short or section.id
+
+    def _truncate(self) -> None:
+        steps = self._expand_named(self.manifest.get("truncate", []))
+        met, log = self._walk(steps, lambda: self.layout.total(self.sections), self.total * self.layout.unit, protect=True)
+        self.expected.logs["truncate"] = log
+        if not met:
+            self.expected.short = "total"
+            return
+        self.expected.tokens = self.layout.tokens(self.layout.total(self.sections))
+        if self.layout.format == "text":
+            self.expected.text = self.layout.text(self.sections)
+        else:
+            self.expected.messages = self.layout.messages(self.sections)
+
+
+# --- strain ---
+
+
+def _strain(drawn: Drawn, total: int, guard: Guard) -> tuple[dict[str, Any], tuple[int, int]]:
+    """The effective manifest, and the tier with the percentage of pressure."""
+    manifest, state = drawn.manifest, drawn.state
+    rules = manifest.get("strain")
+    if rules is None:
+        return manifest, (0, 0)
+    first = _vary(manifest, rules["tiers"][:1])
+    measuring = _Fitting(first, (0, 0), drawn, total, guard)
+    counted = [section for section in measuring.sections if section.id in rules["count"]]
+    spent = allowed = 0
+    for section in counted:
+        spec = next(one for one in manifest["sections"] if one["id"] == section.id)
+        cap = _find_cap(spec, total)
+        if cap is not None:
+            allowed += cap
+            spent += min(cap, measuring.layout.tokens(measuring.layout.charge(section)))
+    pressure = Fraction(spent, allowed) if allowed else Fraction(0)
+    names = [tier["name"] for tier in rules["tiers"]]
+    previous = evaluate(rules["previous"], {"state": state}) if "previous" in rules else None
+    held = names.index(previous) if previous is not None else 0
+    tier = max(
+        index
+        for index, one in enumerate(rules["tiers"])
+        if pressure >= _exact(one["at"]) or (index <= held and pressure >= _exact(one.get("leave", one["at"])))
+    )
+    return _vary(manifest, rules["tiers"][: tier + 1]), (tier, int(100 * pressure))
+
+
+def _find_cap(spec: dict[str, Any], total: int) -> int | None:
+    budget = spec.get("budget")
+    if isinstance(budget, dict):
+        budget = budget.get("max", budget.get("tokens"))
+    return find_size(budget, total)[0] if budget is not None else None
+
+
+def _exact(number: Any) -> Fraction:
+    return Fraction(str(number))
+
+
+def _vary(manifest: dict[str, Any], tiers: list[dict[str, Any]]) -> dict[str, Any]:
+    varied = deepcopy(manifest)
+    for tier in tiers:
+        for section in varied["sections"]:
+            _merge(section, tier.get("sections", {}).get(section["id"], {}))
+    return varied
+
+
+def _merge(old: dict[str, Any], new: dict[str, Any]) -> None:
+    for key, value in new.items():
+        if isinstance(value, dict) and isinstance(old.get(key), dict):
+            _merge(old[key], value)
+        else:
+            old[key] = deepcopy(value)

@@ -1,0 +1,287 @@
+"""Selection, read off language.md §4 and §10: every list whole, nothing lazy."""
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cmp_to_key
+from pathlib import Path
+from typing import Any
+
+from promptc.passes.cut_text import iter_cuts
+from promptc.text.counters.load_counter import load_counter
+from promptc.text.guard import Guard
+from promptc.text.meter import Meter
+from promptc.text.normalize import normalize
+from tests.property.oracle.jinja_text import evaluate, render_text
+from tests.property.oracle.layout import Layout
+from tests.property.oracle.parts import It, Sec
+
+
+def strip_lines(text: str) -> str:
+    """Without leading empty lines and trailing line ends; nothing of white space only."""
+    if not text.strip():
+        return ""
+    text = text.rstrip("\r\n")
+    white = text[: len(text) - len(text.lstrip())]
+    return text[max(white.rfind("\n"), white.rfind("\r")) + 1 :]
+
+
+def find_size(size: Any, total: int) -> tuple[int, str]:
+    """A size and its unit, `tokens` or `chars`."""
+    if isinstance(size, str):
+        return int(Fraction(size.removesuffix("%")) / 100 * total), "tokens"
+    if isinstance(size, dict):
+        ((unit, amount),) = size.items()
+        return amount, unit
+    return size, "tokens"
+
+
+class Selecting:
+    """Selects the sections of one effective manifest."""
+
+    def __init__(
+        self, manifest: dict[str, Any], state: Mapping[str, Any], strain: Mapping[str, Any], total: int, layout: Layout, guard: Guard
+    ) -> None:
+        self.manifest = manifest
+        self.state = state
+        self.strain = strain
+        self.total = total
+        self.layout = layout
+        self.meter = Meter(load_counter(manifest["tokenizer"], folder=Path()))
+        self.selected: dict[str, int] = {}
+        self.guard = guard
+
+    def run(self) -> list[Sec]:
+        """All sections, the absent ones without items."""
+        return [self._select(spec) for spec in self.manifest["sections"]]
+
+    def fits(self, text: str, size: Any) -> bool:
+        """True when the text alone is within the size."""
+        most, unit = find_size(size, self.total)
+        return (len(text) if unit == "chars" else self.layout.tokens(self.layout.units(text))) <= most
+
+    def _names(self, spec: dict[str, Any]) -> dict[str, Any]:
+        role = spec.get("role", "user" if spec["id"] == "input" else "system")
+        shown = {"id": spec["id"], "title": spec.get("title", spec["id"]), "role": role}
+        return {"state": self.state, "strain": self.strain, "selected": dict(self.selected), "section": shown}
+
+    def _fences(self, spec: dict[str, Any]) -> tuple[str, str]:
+        fence = spec.get("fence", self.manifest.get("output", {}).get("fence", "none"))
+        if fence == "none" or "message" in spec.get("items", {}):
+            return "", ""
+        names = self._names(spec)
+        return render_text(fence["open"], names).strip(), render_text(fence["close"], names).strip()
+
+    def _select(self, spec: dict[str, Any]) -> Sec:
+        names = self._names(spec)
+        section = Sec(spec["id"], spec, names)
+        if evaluate(spec.get("when", True), names):
+            if "items" in spec:
+                self._fill(section)
+            else:
+                self._fill_text(section)
+        self.selected[section.id] = len(section.items)
+        if section.items:
+            section.open, section.close = self._fences(spec)
+            header = "" if section.is_each else strip_lines(render_text(spec.get("header", ""), names))
+            section.header = self.guard.guard(header)[0]
+        return section
+
+    def _fill_text(self, section: Sec) -> None:
+        raw = strip_lines(render_text(section.spec["text"], section.names))
+        if raw:
+            section.items = [It(0, 0, "text", None, raw, self.guard.guard(raw)[0])]
+
+    # --- lists ---
+
+    def _fill(self, section: Sec) -> None:
+        spec = section.spec["items"]
+        read = self._read(spec, section)
+        seen = [item for item in map(self.render, [section] * len(read), read) if item is not None]
+        arranged = self._arrange(spec, read, section)
+        section.items = _pair([item for item in arranged if any(item is one for one in seen)], seen)
+        header = spec.get("group", {}).get("header")
+        if "group" in spec:
+            for item in section.items:
+                text = render_text(header, {**section.names, "group": item.key}) if header else ""
+                section.headers[section.group_of(item)] = self.guard.guard(strip_lines(text))[0]
+
+    def bind(self, section: Sec, item: It) -> dict[str, Any]:
+        """What an item's expressions see."""
+        this = {"id": item.id, "number": item.number, "anchor": item.anchor, "kept": item.kept}
+        return {**section.names, "item": item.value, "this": this}
+
+    def _read(self, spec: dict[str, Any], section: Sec) -> list[It]:
+        source = evaluate(spec["from"], section.names) or []
+        every = [It(place, place, "", value, unit=place) for place, value in enumerate(source)]
+        passing = [item for item in every if "where" not in spec or evaluate(spec["where"], self.bind(section, item))]
+        for item in passing:
+            if "number" in spec:
+                item.number = evaluate(spec["number"], self.bind(section, item))
+        kept = self._match_all(spec.get("keep", []), passing, len(source), section)
+        inside = self._see(spec["window"], passing, section) if "window" in spec else passing
+        edge = inside[0].place if inside else len(source)
+        before = [item for item in passing if item.place < edge]
+        anchors = self._match(spec["anchors"], before, edge, section) if "anchors" in spec else []
+        read = []
+        for item in passing:
+            if item in inside or item in anchors or item in kept:
+                item.kept, item.anchor, item.windowed = item in kept, item in anchors, item in inside
+                read.append(item)
+        self._name(spec, read, section)
+        return read
+
+    def _see(self, window: dict[str, Any], passing: list[It], section: Sec) -> list[It]:
+        """The window begins at the lowest multiple of `step` from which on at most `last` remain."""
+        last, step, least = window["last"], window.get("step", 1), window.get("min", 0)
+        if isinstance(last, str):
+            last = min(max(evaluate(last, section.names), least + step - 1), window.get("max", 10**9))
+        start = 0
+        while sum(item.number >= start for item in passing) > last:
+            start += step
+        return [item for item in passing if item.number >= start]
+
+    def _match_all(self, rules: list[dict[str, Any]], passing: list[It], size: int, section: Sec) -> list[It]:
+        return [item for rule in rules for item in self._match(rule, passing, size, section)]
+
+    def _match(self, rule: dict[str, Any], items: list[It], end: int, section: Sec) -> list[It]:
+        """The newest `last` matches among the `within` places before `end`."""
+        near = [item for item in reversed(items) if end - rule.get("within", 1000) <= item.place < end]
+        found = [item for item in near if evaluate(rule["where"], self._bind_place(section, item))]
+        return found[: rule["last"]] if "last" in rule else found
+
+    def _bind_place(self, section: Sec, item: It) -> dict[str, Any]:
+        this = {"number": item.place, "anchor": False, "kept": False}
+        return {**section.names, "item": item.value, "this": this}
+
+    def _name(self, spec: dict[str, Any], read: list[It], section: Sec) -> None:
+        met: dict[str, int] = {}
+        for item in read:
+            value = evaluate(spec["id"], self.bind(section, item)) if "id" in spec else None
+            name = str(item.number if value is None else value)
+            met[name] = met.get(name, 0) + 1
+            item.id = name if met[name] == 1 else f"{name}#{met[name]}"
+
+    # --- arranging ---
+
+    def _arrange(self, spec: dict[str, Any], read: list[It], section: Sec) -> list[It]:
+        if "dedupe" in spec:
+            read = self._dedupe(spec["dedupe"], read, section)
+        if "sort" in spec:
+            read = self._sort(spec["sort"], read, section)
+        if "limit_per" in spec:
+            read = self._limit_per(spec["limit_per"], read, section)
+        if "limit" in spec:
+            ordinary = [item for item in read if not item.kept]
+            limit = spec["limit"]
+            chosen = ordinary[-limit["last"] :] if isinstance(limit, dict) else ordinary[:limit]
+            read = [item for item in read if item.kept or item in chosen]
+        if "group" in spec:
+            for item in read:
+                item.key = evaluate(spec["group"]["by"], self.bind(section, item))
+            order = list(dict.fromkeys(section.group_of(item) for item in read))
+            read = sorted(read, key=lambda item: order.index(section.group_of(item)))
+        return read
+
+    def _dedupe(self, rule: dict[str, Any], read: list[It], section: Sec) -> list[It]:
+        texts = {id(item): str(evaluate(rule["by"], self.bind(section, item))) for item in read}
+        if not rule.get("exact"):
+            texts = {key: normalize(text) for key, text in texts.items()}
+        found: dict[str, It] = {}
+        for item in reversed(read) if rule.get("keep") == "last" else read:
+            found.setdefault(texts[id(item)], item)
+        return [item for item in read if any(item is one for one in found.values())]
+
+    def _sort(self, keys: Any, read: list[It], section: Sec) -> list[It]:
+        rules = [key if isinstance(key, dict) else {"by": key} for key in (keys if isinstance(keys, list) else [keys])]
+
+        def compare(left: It, right: It) -> int:
+            for rule in rules:
+                a, b = (evaluate(rule["by"], self.bind(section, one)) for one in (left, right))
+                if a != b:
+                    return -1 if (a < b) != rule.get("desc", False) else 1
+            return left.place - right.place
+
+        return sorted(read, key=cmp_to_key(compare))
+
+    def _limit_per(self, rule: dict[str, Any], read: list[It], section: Sec) -> list[It]:
+        met: dict[str, int] = {}
+        passing = []
+        for item in read:
+            key = str(evaluate(rule["by"], self.bind(section, item)))
+            if not item.kept:
+                met[key] = met.get(key, 0) + 1
+            if item.kept or met[key] <= rule["caps"].get(key, 10**9):
+                passing.append(item)
+        return passing
+
+    # --- rendering ---
+
+    def render(self, section: Sec, item: It, form: int = 0) -> It | None:
+        """The item in a form; None where that is empty."""
+        spec = section.spec["items"]
+        names = self.bind(section, item)
+        if "message" in spec:
+            return self._render_message(spec, item, names)
+        texts = [spec["text"]] if "text" in spec else [one["text"] for one in spec["forms"]]
+        return self._finish(spec, item, render_text(texts[form], names), names)
+
+    def _finish(self, spec: dict[str, Any], item: It, text: str, names: dict[str, Any]) -> It | None:
+        item.raw = strip_lines(text)
+        if not item.raw:
+            return None
+        item.text = self.guard.guard(item.raw)[0]
+        if "trim_each" in spec and not self.fits(item.text, spec["trim_each"]["to"]):
+            self._trim(spec["trim_each"], item, names)
+        if "fence" in spec:
+            item.open, item.close = (render_text(spec["fence"][side], names).strip() for side in ("open", "close"))
+        return item
+
+    def _trim(self, rule: dict[str, Any], item: It, names: dict[str, Any]) -> None:
+        marker = render_text(rule.get("marker", ""), names)
+        for cut in iter_cuts(item.raw, at=rule.get("at", "word"), side="end", marker=marker, guard=self.guard, meter=self.meter):
+            item.text, shorter = cut.text, cut.raw
+            if self.fits(cut.text, rule["to"]):
+                break
+        else:
+            if item.text == self.guard.guard(item.raw)[0]:
+                return
+        item.raw = shorter
+
+    def _render_message(self, spec: dict[str, Any], item: It, names: dict[str, Any]) -> It | None:
+        item.role = evaluate(spec["message"]["role"], names)
+        content = evaluate(spec["message"]["content"], names)
+        if isinstance(content, str):
+            return self._finish(spec, item, content, names)
+        guarded = [self._guard_part(part) for part in content if part["type"] in spec["message"]["parts"]]
+        item.parts = [part for part in guarded if show_part(part).strip()]
+        item.raw = item.text = "\n".join(show_part(part) for part in item.parts)
+        return item if item.text else None
+
+    def _guard_part(self, part: dict[str, Any]) -> dict[str, Any]:
+        field = "text" if part["type"] == "text" else "content"
+        return {**part, field: self.guard.guard(part[field])[0]} if isinstance(part.get(field), str) else part
+
+
+def show_part(part: dict[str, Any]) -> str:
+    return part["text"] if part["type"] == "text" else json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _ids(items: list[It], kind: str, key: str) -> set[str]:
+    return {part[key] for item in items for part in item.parts or () if part["type"] == kind and key in part}
+
+
+def _pair(items: list[It], seen: list[It]) -> list[It]:
+    """A tool's use and its result are one unit. Halves that are left alone go; a use that was never answered stays."""
+    while True:
+        uses, results = _ids(items, "tool_use", "id"), _ids(items, "tool_result", "tool_use_id")
+        alone = (results - uses) | ((uses - results) & _ids(seen, "tool_result", "tool_use_id"))
+        left = [item for item in items if not alone & (_ids([item], "tool_use", "id") | _ids([item], "tool_result", "tool_use_id"))]
+        if len(left) == len(items):
+            break
+        items = left
+    first: dict[str, int] = {}
+    for item in items:
+        for name in sorted(_ids([item], "tool_use", "id") | _ids([item], "tool_result", "tool_use_id")):
+            item.unit = first.setdefault(name, item.unit)
+    return items

@@ -1,0 +1,211 @@
+"""Steps expanded to notches, read off language.md §5. A notch is a call that changes the section in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from promptc.passes.cut_text import iter_cuts
+from promptc.text.guard import Guard
+from tests.property.oracle.jinja_text import evaluate, render_text
+from tests.property.oracle.parts import It, Sec
+from tests.property.oracle.selecting import Selecting, find_size, strip_lines
+
+
+@dataclass
+class Notch:
+    """What one notch does: items that go, and a change of one that stays. `whole`: it replaces text whole, so it is void unless shorter."""
+
+    section: Sec
+    going: Sequence[It] = ()
+    change: Callable[[], None] | None = None
+    made: It | None = None
+    marker: str | None = None
+    whole: bool = False
+    guard: Guard | None = None
+
+    def apply(self) -> None:
+        """Does it."""
+        section = self.section
+        if self.made is not None:
+            section.items.insert(section.items.index(self.going[0]), self.made)
+        for item in self.going:
+            item.gone = True
+            section.removed += 1
+        if self.change is not None:
+            self.change()
+        if self.marker is not None and section.alive:
+            section.marker = self._render_marker()
+
+    def _render_marker(self) -> str:
+        text = render_text(self.marker or "", {**self.section.names, "removed": self.section.removed})
+        return self.guard.guard(" ".join(text.split()))[0] if self.guard is not None else text
+
+
+class Stepping:
+    """Expands the steps of one effective manifest."""
+
+    def __init__(self, selecting: Selecting, files: dict[str, str]) -> None:
+        self.selecting = selecting
+        self.files = files
+        self.total = selecting.total
+
+    def expand(self, name: str, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        """The notches of one step, as the section stands when it begins."""
+        if section.spec.get("pinned"):
+            return iter(())
+        expand: Iterator[Notch] = getattr(self, f"_{name}")(body, section)
+        return expand
+
+    # --- order ---
+
+    def _see(self, section: Sec, item: It, expression: Any) -> Any:
+        tokens = self.selecting.layout.tokens(self.selecting.layout.units(item.text))
+        this = {"tokens": tokens, "chars": len(item.text), "form": item.form}
+        names = self.selecting.bind(section, item)
+        return evaluate(expression, {**names, "group": item.key, "this": {**names["this"], **this}})
+
+    def _classes(self, body: dict[str, Any], section: Sec, blocks: list[list[It]]) -> list[list[list[It]]]:
+        """Blocks in classes; a block is judged by its first item."""
+        if "by" in body:
+            ranks = [self._see(section, block[0], body["by"]) for block in blocks]
+            return [[block for block, rank in zip(blocks, ranks, strict=True) if rank == value] for value in sorted(set(ranks))]
+        if "order" not in body:
+            return [blocks]
+        classes, left = [], blocks
+        for predicate in body["order"]:
+            matches = [bool(self._see(section, block[0], predicate)) for block in left]
+            classes.append([block for block, match in zip(left, matches, strict=True) if match])
+            left = [block for block, match in zip(left, matches, strict=True) if not match]
+        return classes
+
+    # --- steps ---
+
+    def _evict(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        by_group, step, floor = body.get("whole") == "group", body.get("step", 1), body.get("floor", 0)
+        key = section.group_of if by_group else (lambda item: item.unit)
+        blocks = _gather([item for item in section.alive if not item.made], key)
+        blocks = [block for block in blocks if not any(item.kept for item in block)]
+        numbers = {id(block): place if by_group else block[0].number for place, block in enumerate(blocks)}
+        bundles = []
+        for ranked in self._classes(body, section, blocks):
+            bundles += _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked]
+        bundles += [[[item]] for item in section.alive if item.made]
+        again = []
+        for bundle in bundles:
+            yield from self._evict_blocks(body, section, bundle, floor, by_group)
+            again += [[block] for block in bundle] if len(bundle) > 1 else []
+        for bundle in again:
+            yield from self._evict_blocks(body, section, bundle, floor, by_group)
+
+    def _evict_blocks(self, body: dict[str, Any], section: Sec, bundle: list[list[It]], floor: int, by_group: bool) -> Iterator[Notch]:
+        going = [[item for item in block if not item.gone] for block in bundle]
+        going = [block for block in going if block]
+        standing = len({section.group_of(item) for item in section.alive}) if by_group else len(section.alive)
+        fewer = len(going) if by_group else sum(map(len, going))
+        if going and standing - fewer >= floor:
+            leaving = [item for block in going for item in block]
+            yield Notch(section, leaving, marker=body.get("marker"), guard=self.selecting.guard)
+
+    def _trim(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        marker = render_text(body.get("marker", ""), section.names).strip("\r\n")
+        open_ones = [item for item in section.alive if not item.kept and item.parts is None]
+        ranked = self._classes(body, section, [[item] for item in open_ones if not item.made])
+        for block in [*(block for one in ranked for block in one), *([item] for item in open_ones if item.made)]:
+            yield from self._trim_item(body, section, block[0], marker)
+
+    def _trim_item(self, body: dict[str, Any], section: Sec, item: It, marker: str) -> Iterator[Notch]:
+        selecting = self.selecting
+        if item.gone or ("to" in body and selecting.fits(item.text, body["to"])):
+            return
+        side = body.get("from", "end")
+        last = None
+        for cut in iter_cuts(
+            item.raw, at=body.get("at", "sentence"), side=side, marker=marker, guard=selecting.guard, meter=selecting.meter
+        ):
+            if item.gone or (item.cut is not None and cut.kept >= item.cut):
+                continue
+            notch = Notch(section, change=_cutter(item, cut.text, cut.kept))
+            if "to" in body:
+                last = notch
+                if selecting.fits(cut.text, body["to"]):
+                    break
+            elif "floor" not in body or not self._is_under(cut.text, body["floor"]):
+                yield notch
+        if last is not None:
+            yield last
+
+    def _is_under(self, text: str, floor: Any) -> bool:
+        least, unit = find_size(floor, self.total)
+        layout = self.selecting.layout
+        return (len(text) if unit == "chars" else layout.tokens(layout.units(text))) < least
+
+    def _shorten(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        forms = section.spec.get("items", {}).get("forms", [])
+        open_ones = [item for item in section.alive if not item.kept and not item.made and item.cut is None]
+        for ranked in self._classes(body, section, [[item] for item in open_ones]):
+            for form in range(1, len(forms)):
+                for (item,) in ranked:
+                    if not item.gone and item.cut is None and item.form < form:
+                        yield self._shorten_item(section, item, form)
+
+    def _shorten_item(self, section: Sec, item: It, form: int) -> Notch:
+        shown = self.selecting.render(section, It(**{**vars(item), "text": "", "raw": ""}), form)
+        if shown is None:
+            return Notch(section, [item], whole=True)
+
+        def change() -> None:
+            item.text, item.raw, item.form = shown.text, shown.raw, form
+
+        return Notch(section, change=change, whole=True)
+
+    def _lower(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        levels = {id(item): self._see(section, item, body["by"]) for item in section.alive if not item.made}
+        for level in sorted(set(levels.values()), reverse=True):
+            going = [item for item in section.alive if levels.get(id(item)) == level and not item.kept]
+            if level > body.get("floor", 0) and going:
+                yield Notch(section, going)
+
+    def _recap(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        touched = [item for item in section.alive if not item.kept]
+        if "where" in body:
+            touched = [item for item in touched if not item.made and self._see(section, item, body["where"])]
+        share = int(len(touched) * Fraction(str(body.get("older", 1))))
+        if share:
+            yield self._make("recap", body, section, touched[:share])
+
+    def _replace(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        touched = [item for item in section.alive if not item.kept]
+        if touched:
+            yield self._make("replace", body, section, touched)
+
+    def _make(self, name: str, body: dict[str, Any], section: Sec, going: list[It]) -> Notch:
+        told = {"items": [item.value for item in going], "text": "\n".join(item.raw for item in going)}
+        raw = strip_lines(render_text(self.files[body["template"]], {**section.names, **told}))
+        made = None
+        if raw:
+            oldest = going[0]
+            text = self.selecting.guard.guard(raw)[0]
+            made = It(oldest.place, oldest.number, name, None, raw, text, oldest.key, section.role, made=True, windowed=False)
+        return Notch(section, going, made=made, whole=True)
+
+    def _drop(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        if section.alive and not any(item.kept for item in section.alive):
+            yield Notch(section, section.alive)
+
+
+def _cutter(item: It, text: str, kept: int) -> Callable[[], None]:
+    def change() -> None:
+        item.text, item.cut = text, kept
+
+    return change
+
+
+def _gather(things: Sequence[Any], key: Callable[[Any], Any]) -> list[list[Any]]:
+    """Things of equal key together, in the order of the first."""
+    found: dict[Any, list[Any]] = {}
+    for thing in things:
+        found.setdefault(key(thing), []).append(thing)
+    return list(found.values())

@@ -1,0 +1,99 @@
+"""Conserving and receipted: every token has its place, and what was there and was added is what was emitted and removed."""
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from promptc.pipeline import Outcome
+from tests.property.drawing.draws import draw_any
+from tests.property.load_drawn import Loaded
+from tests.property.oracle.jinja_text import evaluate
+from tests.property.proof import Proof, Tally
+from tests.property.test_exact import iter_totals
+
+
+def test_the_sums_of_the_report(proof: Proof) -> None:
+    proof.hold("conserving", judge_conserving, draw_any, 2000)
+
+
+def judge_conserving(loaded: Loaded, tally: Tally) -> str | None:
+    for total in (*iter_totals(loaded), Random(repr(loaded.drawn.state)).randint(1, 80)):
+        outcome = loaded.compile(total)
+        tally["renders"] += 1
+        wrong = next(_iter_wrong(loaded, outcome), None)
+        if wrong is not None:
+            return f"at {total}: {wrong}"
+    return None
+
+
+def _iter_wrong(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
+    report = outcome.report
+    yield from _iter_wrong_items(loaded, outcome)
+    if outcome.emitted is None:
+        return
+    parts = sum(section["tokens"] for section in report["sections"]) + sum(report["frame"].values())
+    if parts != report["tokens"]:
+        yield f"the sections and the frame sum to {parts}, not {report['tokens']}"
+    yield from _iter_wrong_sections(report, outcome)
+    yield from _iter_wrong_ranges(report, outcome)
+
+
+def _iter_wrong_sections(report: dict[str, Any], outcome: Outcome) -> Iterator[str]:
+    before, falls = {}, _sum_falls(report)
+    for section in report["sections"]:
+        name = section["id"]
+        before[name] = section.get("demand", section.get("demand_at_least")) + section["added"] - falls[name]
+        charge = outcome.fitted.frame.meter.tokens(outcome.fitted.charges.get(name, 0))
+        if before[name] != charge:
+            yield f"{name}: demand, what was added and what was removed give {before[name]}, its charge before `truncate` is {charge}"
+        if sum(item["tokens"] for item in section["items"]) > section["tokens"]:
+            yield f"{name}: its items have more tokens than it has"
+    whole = sum(before.values()) - report["joins"] - falls["truncate"]
+    if whole != report["tokens"]:
+        yield f"the sections less joins and cuts come to {whole}, not {report['tokens']}"
+
+
+def _sum_falls(report: dict[str, Any]) -> Counter[str]:
+    """What the cuts of each ladder removed, in tokens; what they added is in `added`."""
+    falls: Counter[str] = Counter()
+    for cut in report["cuts"]:
+        before, after = cut["count"]
+        if cut["ladder"] == "truncate":
+            falls["truncate"] += before - after
+        else:
+            falls[cut["section"]] += max(0, before - after)
+    return falls
+
+
+def _iter_wrong_items(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
+    """What a list holds is selected or left out by a stage; what is selected is emitted, or went with a cut."""
+    for section in outcome.report["sections"]:
+        spec = next(one for one in loaded.drawn.manifest["sections"] if one["id"] == section["id"])
+        fit = outcome.fitted.fits.get(section["id"])
+        selected = sum(1 for entry in fit.entries if not entry.is_made) if fit is not None else 0
+        if "items" in spec and section["state"] != "off":
+            source = len(evaluate(spec["items"]["from"], {"state": loaded.drawn.state}))
+            if selected + sum(section["left_out"].values()) != source:
+                yield f"{section['id']}: {selected} items are selected, {section['left_out']} left out, {source} in the list"
+        if outcome.emitted is not None and fit is not None:
+            gone = {entry.item.id for entry in fit.entries if not entry.is_alive}
+            cut = {name for one in outcome.report["cuts"] if one["section"] == section["id"] for name in one["items"]}
+            if not gone <= cut:
+                yield f"{section['id']}: {sorted(gone - cut)} went without a cut that names them"
+            if len(section["items"]) != fit.count_alive:
+                yield f"{section['id']}: {len(section['items'])} items are reported, {fit.count_alive} stand"
+
+
+def _iter_wrong_ranges(report: dict[str, Any], outcome: Outcome) -> Iterator[str]:
+    assert outcome.emitted is not None
+    if report["format"] != "text":
+        return
+    text, place = outcome.emitted.text.encode(), 0
+    for section in report["sections"]:
+        if section["range"] is None:
+            continue
+        start, stop = section["range"]
+        if not place <= start < stop <= len(text):
+            yield f"{section['id']} has the range {start} to {stop}, behind {place} of {len(text)}"
+        place = stop

@@ -1,0 +1,62 @@
+"""Monotone in the total: a larger total budget never removes content, and never turns success into an error."""
+
+import pytest
+
+from promptc.check.check_pack import MONOTONY
+from tests.property.drawing.draws import draw_monotone, draw_outside
+from tests.property.holding import find_holding
+from tests.property.load_drawn import Loaded
+from tests.property.proof import Proof, Tally
+
+
+def test_a_larger_total_keeps_what_a_smaller_one_holds(proof: Proof) -> None:
+    tally = proof.hold("monotone in the total", judge_monotone, draw_monotone, 2000)
+    assert tally["pairs"] > tally["packs"]
+
+
+def test_what_voids_it_is_named_by_check(proof: Proof) -> None:
+    tally = proof.hold("named by check", judge_named, draw_outside, 2000)
+    assert tally["packs that lose content or fail"] > 0 or tally["packs"] < 500
+
+
+def judge_monotone(loaded: Loaded, tally: Tally) -> str | None:
+    """Every total from one token to two more than the pack needs."""
+    smaller = None
+    for total in range(1, find_natural(loaded) + 3):
+        outcome = loaded.compile(total)
+        tally["renders"] += 1
+        holding = find_holding(outcome)
+        if smaller is not None:
+            tally["pairs"] += 1
+            if holding is None:
+                return f"{total - 1} tokens are enough, at {total} it fails: {outcome.errors[0].message}"
+            losses = smaller.find_losses(holding)
+            if losses:
+                return f"from {total - 1} to {total} tokens {losses[0]}"
+        smaller = holding
+    return None
+
+
+def judge_named(loaded: Loaded, tally: Tally) -> str | None:
+    """A pack that is not monotone is warned about, and so is any that breaks a condition."""
+    codes = {found.code for found in loaded.pack.check()}
+    if not codes & MONOTONY:
+        return "`check` finds nothing that voids monotony"
+    tally["packs that lose content or fail"] += judge_monotone(loaded, Tally()) is not None
+    return None
+
+
+def find_natural(loaded: Loaded) -> int:
+    """What the pack needs when nothing has to be cut: the whole, or the sum of what its sections ask for."""
+    outcome = loaded.compile(4000)
+    demand = sum(outcome.fitted.frame.meter.tokens(units) for units in outcome.fitted.demand.values())
+    return max(outcome.tokens or 0, min(demand, 400))
+
+
+@pytest.mark.parametrize("draw", [draw_monotone])
+def test_packs_inside_the_conditions_are_not_warned_about(proof: Proof, draw) -> None:
+    def judge(loaded: Loaded, tally: Tally) -> str | None:
+        found = [one for one in loaded.pack.check() if one.code in MONOTONY]
+        return f"`check` warns of {found[0]}" if found else None
+
+    proof.hold("not warned about", judge, draw, 2000)

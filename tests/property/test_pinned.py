@@ -1,0 +1,84 @@
+"""Pinned content and `keep` are in the output, whole, or there is none; the order is the manifest's."""
+
+from random import Random
+
+from promptc.pipeline import Outcome
+from tests.property.drawing.draws import draw_any
+from tests.property.load_drawn import Loaded
+from tests.property.oracle.layout import Layout
+from tests.property.proof import Proof, Tally
+
+
+def test_pinned_content_and_keep_stay_whole(proof: Proof) -> None:
+    proof.hold("pinned and kept", judge_pinned, draw_any, 2000)
+
+
+def test_the_order_is_the_manifests(proof: Proof) -> None:
+    proof.hold("order", judge_order, draw_any, 1000)
+
+
+def judge_pinned(loaded: Loaded, tally: Tally) -> str | None:
+    rng = Random(repr(loaded.drawn.manifest))
+    for total in (rng.randint(1, 150), rng.randint(1, 60), rng.randint(20, 90)):
+        outcome = loaded.compile(total)
+        tally["renders"] += 1
+        if outcome.emitted is None:
+            continue
+        whole = _show(outcome)
+        for name, fit in outcome.fitted.fits.items():
+            for place, item in enumerate(fit.selected.items):
+                if not (fit.section.pinned or item.kept):
+                    continue
+                tally["items"] += 1
+                if item.content is None and item.text not in whole:
+                    return f"at {total}: item {place} of {name} is not in the output: {item.text!r}"
+                if not any(entry.item is item and entry.is_alive and entry.text == item.text for entry in fit.entries):
+                    return f"at {total}: item {place} of {name} does not stand as it was selected"
+    return None
+
+
+def _show(outcome: Outcome) -> str:
+    assert outcome.emitted is not None
+    return "".join(part.text for part in outcome.emitted.parts)
+
+
+def judge_order(loaded: Loaded, tally: Tally) -> str | None:
+    for total in (4000, 60):
+        outcome = loaded.compile(total)
+        if outcome.emitted is None:
+            continue
+        tally["prompts"] += 1
+        shown = list(dict.fromkeys(part.section for part in outcome.emitted.parts))
+        places = {name: place for place, name in enumerate(_order(loaded, outcome))}
+        if shown != sorted(shown, key=places.__getitem__):
+            return f"at {total}: the sections stand in the order {shown}"
+    return None
+
+
+def _order(loaded: Loaded, outcome: Outcome) -> list[str]:
+    manifest = loaded.drawn.manifest
+    if outcome.fitted.frame.format == "text":
+        return [section["id"] for section in manifest["sections"]]
+    return [name for _, names in Layout(manifest, "chars/4", "messages").plan for name in names]
+
+
+def test_halves_of_a_tools_use_stay_together(proof: Proof) -> None:
+    """A use and its result are one unit for every stage and step."""
+    proof.hold("tool uses", judge_units, draw_any, 2000)
+
+
+def judge_units(loaded: Loaded, tally: Tally) -> str | None:
+    rng = Random(repr(loaded.drawn.manifest))
+    for total in (4000, rng.randint(1, 150), rng.randint(1, 60), rng.randint(20, 90)):
+        outcome = loaded.compile(total)
+        if outcome.emitted is None:
+            continue
+        for name, fit in outcome.fitted.fits.items():
+            units: dict[int, set[bool]] = {}
+            for entry in fit.entries:
+                if entry.item.content is not None:
+                    units.setdefault(entry.item.unit, set()).add(entry.is_alive)
+                    tally["items"] += 1
+            if any(len(alive) > 1 for alive in units.values()):
+                return f"at {total}: {name} holds half of a unit"
+    return None

@@ -1,0 +1,123 @@
+"""Tight: undoing the last applied notch exceeds the ladder's target, and `needs` is how much larger that would have to be."""
+
+from copy import deepcopy
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from promptc.passes.ladder import LadderRun
+from promptc.pipeline import Outcome
+from tests.property.drawing.draws import draw_any, draw_monotone
+from tests.property.load_drawn import Library, Loaded
+from tests.property.proof import Proof, Tally
+
+
+def test_the_last_notch_was_needed(proof: Proof) -> None:
+    proof.hold("tight", judge_tight, draw_any, 2000)
+
+
+def judge_tight(loaded: Loaded, tally: Tally) -> str | None:
+    rng = Random(repr(loaded.drawn.manifest))
+    for total in (4000, rng.randint(1, 150), rng.randint(1, 60)):
+        outcome = loaded.compile(total)
+        tally["renders"] += 1
+        for name, run in iter_ladders(outcome):
+            if not run.applied or outcome.fitted.counts_chars(name):
+                continue  # of a cap in characters the next properties tell
+            tally["ladders"] += 1
+            if run.is_met and not run.applied[-1].before > run.target >= run.applied[-1].after:
+                return f"at {total}: the last notch of {name} goes from {run.applied[-1].before} to {run.applied[-1].after} of {run.target}"
+            low = run.start
+            for cut in run.applied:
+                if cut.needs != low - run.target:
+                    return f"at {total}: {name} says it needs {cut.needs}, not {low - run.target}"
+                low = min(low, cut.after)
+    return None
+
+
+def iter_ladders(outcome: Outcome) -> list[tuple[str, LadderRun]]:
+    """The ladders that have a target."""
+    fitted = outcome.fitted
+    return [*fitted.ladders.items(), *([("truncate", fitted.truncated)] if fitted.truncated is not None else [])]
+
+
+def test_needs_of_the_total(proof: Proof) -> None:
+    """With number caps: a total larger by what the last notch needs does without it, one token less does not."""
+    proof.hold("needs of the total", judge_total_needs, draw_monotone, 400)
+
+
+def judge_total_needs(loaded: Loaded, tally: Tally) -> str | None:
+    if any(is_share(section.get("budget")) for section in loaded.drawn.manifest["sections"]):
+        return None
+    for total in range(1, 120, 7):
+        cuts = _list_cuts(loaded.compile(total), "truncate")
+        if not cuts:
+            continue
+        tally["cuts"] += 1
+        more = total + cuts[-1]["needs"]
+        with_it, without = (_list_cuts(loaded.compile(one), "truncate") for one in (more - 1, more))
+        if with_it is not None and _is_less(with_it, cuts):
+            return f"the last cut at {total} needs {cuts[-1]['needs']}, but at {more - 1} it is not made"
+        if without is not None and not _is_less(without, cuts):
+            return f"the last cut at {total} needs {cuts[-1]['needs']}, but at {more} it is made"
+    return None
+
+
+def test_needs_of_a_cap(proof: Proof) -> None:
+    """A section's cap larger by what its last notch needs does without it, one token less does not."""
+    library = proof.library
+
+    def judge(loaded: Loaded, tally: Tally) -> str | None:
+        return judge_cap_needs(loaded, tally, library)
+
+    proof.hold("needs of a cap", judge, draw_monotone, 400)
+
+
+def judge_cap_needs(loaded: Loaded, tally: Tally, library: Library) -> str | None:
+    if "strain" in loaded.drawn.manifest:
+        return None
+    for section in loaded.drawn.manifest["sections"]:
+        cap = _find_cap(section)
+        if cap is None:
+            continue
+        cuts = _list_cuts(loaded.compile(4000), section["id"])
+        if not cuts:
+            continue
+        tally["cuts"] += 1
+        more = cap + cuts[-1]["needs"]
+        with_it, without = (_list_cuts(_cap(loaded, section["id"], one, library), section["id"]) for one in (more - 1, more))
+        if with_it is not None and _is_less(with_it, cuts):
+            return f"the last cut of {section['id']} needs {cuts[-1]['needs']}, but with a cap of {more - 1} it is not made"
+        if without is not None and not _is_less(without, cuts):
+            return f"the last cut of {section['id']} needs {cuts[-1]['needs']}, but with a cap of {more} it is made"
+    return None
+
+
+def _is_less(cuts: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
+    """True when a ladder was walked less far; a trim of one text is one cut of many notches."""
+    return sum(cut.get("notches", 1) for cut in cuts) < sum(cut.get("notches", 1) for cut in others)
+
+
+def is_share(budget: Any) -> bool:
+    """True for percentages and `grow`."""
+    return isinstance(budget, str) or (isinstance(budget, dict) and (bool(budget.get("grow")) or isinstance(budget.get("max"), str)))
+
+
+def _find_cap(section: dict[str, Any]) -> int | None:
+    """The number a section is capped at, in tokens or characters."""
+    budget = section.get("budget")
+    if section.get("pinned") or budget is None or is_share(budget):
+        return None
+    return budget if isinstance(budget, int) else budget.get("tokens", budget.get("chars"))
+
+
+def _cap(loaded: Loaded, name: str, cap: int, library: Library) -> Outcome:
+    manifest = deepcopy(loaded.drawn.manifest)
+    section = next(section for section in manifest["sections"] if section["id"] == name)
+    section["budget"] = {"chars": cap} if isinstance(section["budget"], dict) and "chars" in section["budget"] else cap
+    return library.load(replace(loaded.drawn, manifest=manifest)).compile(4000)
+
+
+def _list_cuts(outcome: Outcome, ladder: str) -> list[dict[str, Any]] | None:
+    """The cuts of one ladder; None for a render that failed."""
+    return [cut for cut in outcome.report["cuts"] if cut["ladder"] == ladder] if outcome.emitted is not None else None
