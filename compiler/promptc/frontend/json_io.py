@@ -109,15 +109,16 @@ _MESSAGES = {
     "Invalid control character at": "a raw control character in a text; write it as an escape such as `\\n`",
     "Invalid \\escape": "an escape JSON does not know",
     "Invalid \\uXXXX escape": "a `\\u` needs four hexadecimal digits",
-    "Illegal trailing comma before end of object": "a `,` with nothing after it",
-    "Illegal trailing comma before end of array": "a `,` with nothing after it",
     "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a second byte order mark",
 }
 
+_TRAILING = "Illegal trailing comma"
+
 
 def _explain(message: str, text: str, at: int, places: Places) -> PromptcError:
+    at += message.startswith(_TRAILING)  # from 3.13 on the parser points at the comma, before that behind it
     before = text[:at].rstrip(" \t\n")
-    if before.endswith(",") and text[at : at + 1] in ("}", "]", ","):
+    if before.endswith(",") and text[at:].lstrip(" \t\n")[:1] in ("}", "]", ","):
         return fail("PC0130", "JSON: a `,` with nothing after it", places.span_at(len(before) - 1), help="remove it")
     return fail("PC0130", f"JSON: {_MESSAGES.get(message, message)}", places.span_at(at), help=_find_help(text, at))
 
