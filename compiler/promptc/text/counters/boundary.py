@@ -19,6 +19,7 @@ tokenizer and Python follow.
 """
 
 import re
+from functools import cache
 
 _OTHER_LETTER = (
     "\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u00ff\\u0410-\\u044f\\u05d0-\\u05ea\\u0621-\\u063a\\u0641-\\u064a"  # Latin to Arabic
@@ -33,13 +34,12 @@ _ALLOWED = {True: _CHANGES | {"la", "ua", "oa", "lc", "uc", "oc"}, False: _CHANG
 _INDENT = re.compile(r"[^\S\r\n]+\S")
 
 
+@cache
 def _compile_inner(slash: bool) -> re.Pattern[str]:
+    """The places inside a text. Compiled when first asked for, as it takes as long as a small render does."""
     after_line = r"(?<=[\r\n])(?=\S|[^\S\r\n]+\S)" if slash else r"(?<=[\r\n])(?=[^\s/]|[^\S\r\n]+\S)"
     changes = (f"(?<=[{_CLASSES[pair[0]]}])(?=[{_CLASSES[pair[1]]}])" for pair in sorted(_ALLOWED[slash]))
     return re.compile("|".join((after_line, r"(?<=\S)(?= \S)", *changes)))
-
-
-_INNER = {True: _compile_inner(True), False: _compile_inner(False)}
 
 
 def is_boundary(left: str, right: str, *, slash: bool) -> bool:
@@ -60,7 +60,7 @@ def is_boundary(left: str, right: str, *, slash: bool) -> bool:
 
 def find_inner_boundary(text: str, *, slash: bool) -> tuple[int, int] | None:
     """The first and the last such place inside `text`, or None."""
-    pattern = _INNER[slash]
+    pattern = _compile_inner(slash)
     first = pattern.search(text, 1)
     if first is None:
         return None
