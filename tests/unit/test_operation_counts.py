@@ -1,0 +1,119 @@
+"""What a render costs, in operations: budgets that hold on any machine. How long they take is for `python -m benchmarks`."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import promptc
+from benchmarks.blocks import make_reach_state, make_sentinel_state
+from benchmarks.fitting import CountingMeter
+from promptc.passes.bind import bind
+from promptc.passes.fit import fit
+from promptc.passes.render_items import ItemRenderer
+from promptc.passes.strain import strain
+from promptc.pipeline import compile_prompt
+
+_ROOT = Path(__file__).parents[2]
+_MAKE = {"packs/sentinel": make_sentinel_state, "benchmarks/reach": make_reach_state}
+_WORDS = 90
+_FEW = 4
+
+each_pack = pytest.mark.parametrize("name", _MAKE)
+
+
+@pytest.fixture
+def rendered(monkeypatch):
+    """The places of the items that were rendered, in order."""
+    places = []
+    render = ItemRenderer.render
+
+    def spy(self, read, *rest):
+        places.append(read.place)
+        return render(self, read, *rest)
+
+    monkeypatch.setattr(ItemRenderer, "render", spy)
+    return places
+
+
+def _load(name):
+    pack = promptc.load(_ROOT / name)
+    return pack, CountingMeter(pack.model.counting.counter)
+
+
+def _newest(state: dict[str, Any], count: int) -> dict[str, Any]:
+    return {**state, "transcript": state["transcript"][-count:]}
+
+
+def _compile(pack, meter, raw) -> tuple[int, int]:
+    """Renders, and says how many counts were asked for and how many of them had to be encoded."""
+    meter.asked = meter.encoded = 0
+    outcome = compile_prompt(pack.model, pack.load_state(raw), meter)
+    assert not outcome.errors
+    return meter.asked, meter.encoded
+
+
+@each_pack
+def test_a_longer_list_is_rendered_no_further(name, rendered):
+    whole = _MAKE[name](10_000, _WORDS, 7)
+    spent = []
+    for count in (1_000, 10_000):
+        pack, meter = _load(name)
+        rendered.clear()
+        asked, encoded = _compile(pack, meter, _newest(whole, count))
+        spent.append((len(rendered), asked, encoded))
+    assert spent[0] == spent[1]
+    assert spent[0][0] < 200
+
+
+@each_pack
+def test_a_block_that_changed_costs_a_few_counts(name):
+    pack, meter = _load(name)
+    state = _MAKE[name](1_000, _WORDS, 7)
+    _compile(pack, meter, state)
+    assert _compile(pack, meter, state)[1] == 0
+    newest = state["transcript"][-1]
+    changed = {**newest, "text": "Nobody has said this before. " + newest["text"]}
+    asked, encoded = _compile(pack, meter, {**state, "transcript": [*state["transcript"][:-1], changed]})
+    assert 0 < encoded <= _FEW < asked
+
+
+@each_pack
+def test_a_block_more_costs_a_few_counts(name):
+    pack, meter = _load(name)
+    state = _MAKE[name](1_001, _WORDS, 7)
+    _compile(pack, meter, {**state, "transcript": state["transcript"][:-1]})
+    assert 0 < _compile(pack, meter, state)[1] <= _FEW
+
+
+@pytest.fixture(params=["truncate: [log]", "budget", "groups", "levels"])
+def manifest(request):
+    """`benchmarks/reach` made to select all, with ladders of several kinds that must take out nearly every item."""
+    text = (_ROOT / "benchmarks/reach/pack.yaml").read_text().replace("budget: 13000", "budget: 400")
+    text = text.replace("items: {from:", "items: {limit: 1000000, from:")
+    if request.param == "budget":
+        return text.replace("note: no window", "budget: 300\n    note: no window")
+    if request.param == "groups":
+        return text.replace('text: "[', 'group: {by: item.id // 5, header: "{{ group }}"}, text: "[')
+    if request.param == "levels":
+        return text.replace("truncate: [log]", "truncate: [{lower: {section: log, by: item.id}}]")
+    return text
+
+
+def test_a_notch_costs_the_same_however_many_items_there_are(manifest, tmp_path):
+    (tmp_path / "pack.yaml").write_text(manifest)
+    pack = promptc.load(tmp_path)
+    spent = {}
+    for count in (500, 2_000):
+        meter = CountingMeter(pack.model.counting.counter)
+        strained = strain(bind(pack.model, pack.load_state(make_reach_state(count, 8, 7)), meter))
+        fit(strained)
+        meter.asked = meter.encoded = 0
+        fitted = fit(strained)
+        assert not fitted.errors
+        assert meter.encoded == 0
+        notches = sum(run.tried for run in (*fitted.ladders.values(), fitted.truncated) if run is not None)
+        assert notches > count // 2
+        spent[count] = meter.asked / count
+    assert spent[2_000] <= spent[500] * 1.1
+    assert spent[2_000] < 8
