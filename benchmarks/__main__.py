@@ -16,7 +16,8 @@ def main() -> None:
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         sys.exit(f"no such benchmark: {', '.join(unknown)}; known: {', '.join(PARTS)}")
-    print("Medians of interleaved runs. Ratios hold from machine to machine; milliseconds do not.\n")
+    print("Medians of interleaved runs, in processor time (cold: by the clock).")
+    print("Ratios hold from machine to machine; milliseconds do not.\n")
     for name in names:
         PARTS[name]()
         print()

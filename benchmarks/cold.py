@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from benchmarks.blocks import make_sentinel_state
@@ -26,6 +27,7 @@ def bench_cold() -> None:
                 "render": lambda: subprocess.run(render, check=True, capture_output=True),
             },
             rounds=9,
+            clock=time.perf_counter,
         )
     show("python -c pass", f"{taken['pass'] * 1e3:.0f} ms")
     show("promptc render / python -c pass", f"{taken['render'] / taken['pass']:.1f} x")
