@@ -8,6 +8,7 @@ from promptc.model.budget import Size
 from promptc.model.section import Items, MessageForm, Section, TrimEach
 from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut, find_cut
+from promptc.passes.guard_value import guard_value
 from promptc.passes.read_items import Read
 from promptc.text.canonical import render_canonical_json
 from promptc.text.guard import Finding, Guard
@@ -111,13 +112,9 @@ class ItemRenderer:
         return Item(id, read.number, read.value, text, text, *marks, key, read.place, str(role), parts, found=found)
 
     def _guard_part(self, part: Mapping[str, Any], message: MessageForm, id: str) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
-        field = "text" if part.get("type") == "text" else "content"
-        if field == "text" and not isinstance(part.get("text"), str):
+        if part.get("type") == "text" and not isinstance(part.get("text"), str):
             raise fail("PC0515", f"a text part of item {id} of `{self._section.id}` has no text", message.content.span)
-        if not isinstance(part.get(field), str):
-            return part, ()
-        text, found = self._guard.guard(part[field])
-        return {**part, field: text}, found
+        return guard_value(part, self._guard)
 
 
 def render_part(part: Mapping[str, Any]) -> str:

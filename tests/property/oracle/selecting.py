@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from promptc.passes.cut_text import iter_cuts
+from promptc.passes.guard_value import guard_value
 from promptc.text.counters.load_counter import load_counter
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter
@@ -259,8 +260,8 @@ class Selecting:
         return item if item.text else None
 
     def _guard_part(self, part: dict[str, Any]) -> dict[str, Any]:
-        field = "text" if part["type"] == "text" else "content"
-        return {**part, field: self.guard.guard(part[field])[0]} if isinstance(part.get(field), str) else part
+        guarded: dict[str, Any] = guard_value(part, self.guard)[0]
+        return guarded
 
 
 def show_part(part: dict[str, Any]) -> str:
