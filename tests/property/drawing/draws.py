@@ -1,11 +1,13 @@
 """The kinds of packs that properties look at."""
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from tests.property.drawing.breaches import BREACHES
 from tests.property.drawing.packs import Drawn, draw_pack
 from tests.property.drawing.sections import Taste
+from tests.property.drawing.words import draw_hostile_text
 
 COUNTERS = ("cl100k_base", "o200k_base", "chars/4")
 
@@ -64,3 +66,22 @@ def _open_up(section: dict[str, Any], rng: Random) -> None:
         ]
     for step in section.get("overflow", []):
         step.get("evict", {}).pop("whole", None)
+
+
+def draw_hostile(rng: Random) -> Drawn:
+    """Any pack with a state full of texts that look like structure."""
+    drawn = draw_any(rng)
+    drawn.manifest.get("output", {}).pop("separator", None)  # a fence is only one on a line of its own
+    for section in drawn.manifest["sections"]:
+        if "fence" in section.get("items", {}):
+            section.pop("separator", None)
+    return replace(drawn, state=_poison(drawn.state, rng))
+
+
+def _poison(value: Any, rng: Random, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _poison(one, rng, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_poison(one, rng, key) for one in value]
+    is_text = key in ("text", "brief", "name", "content", "a", "b", "c", "at")
+    return draw_hostile_text(rng) if isinstance(value, str) and is_text and rng.random() < 0.5 else value

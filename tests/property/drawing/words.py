@@ -42,6 +42,7 @@ _ODD = (
     "\ufeff",
 )
 _HOSTILE = ("<|endoftext|>", "<|im_start|>", "<\\|x|>", "<|", "|>", "\u2028", "\x85", "\x0b", "\x1c", "\x01", "\x1b[0m", "=", "===")
+_HALVES = ("=== ALPHA_", "BEGIN ===", "=== BETA_END ===", "<alp", "ha>", "</", "<", "|im_end|>", "im_end|>", "\\", " ", "\n", "x")
 _JOINS = (" ",) * 8 + (". ", "! ", "? ", "\n", "\n\n", "\r\n", "  ", "\t", " \n", ", ", "", "。", "\u3000", "\n  ", "\n/", "\r")
 _STARTS = ("",) * 10 + ("/", " ", "   ", "\n", "\n  ", "\t", "\u3000", "\r\n", "// ", "\x1c ")
 _ENDS = ("",) * 8 + ("\n", " ", "\n\n", "\r", "  \n", ".", "\n \n", "/")
@@ -80,3 +81,8 @@ def _draw_fence(rng: Random) -> str:
     name = rng.choice(IDS)
     line = rng.choice((f"=== {name.upper()}_BEGIN ===", f"=== {name.upper()}_END ===", f"<{name}>", f"</{name}>", "<item", "</item>"))
     return rng.choice(("", "\n", "\n  ", "\n\\", "\n\\\\")) + line + rng.choice(("", "\n", " "))
+
+
+def draw_hostile_text(rng: Random) -> str:
+    """A few fences, halves of fences, special tokens and their halves, with what may stand before or between."""
+    return "".join(rng.choice((rng.choice(_HALVES), rng.choice(_HOSTILE), _draw_fence(rng))) for _ in range(rng.randint(1, 5)))

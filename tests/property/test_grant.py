@@ -1,0 +1,70 @@
+"""Grants of shares: within what there is, fair, and never falling as there is more."""
+
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from promptc.passes.grant import Claim, find_shares
+from tests.property.oracle.granting import share_out
+
+_AMOUNTS = st.integers(0, 60)
+_WEIGHTS = st.sampled_from([Fraction(1), Fraction(2), Fraction(3), Fraction(1, 2), Fraction(333, 1000), Fraction(3, 20)])
+
+
+@st.composite
+def claims(draw: st.DrawFn, letter: str) -> dict[str, Claim]:
+    """Up to three claims, with ceilings that may lie under the floor, between tokens, or far up."""
+    count = draw(st.integers(0, 3))
+    return {
+        f"{letter}{place}": Claim(draw(_AMOUNTS), Fraction(draw(st.integers(0, 900)), draw(st.sampled_from([1, 3, 7, 10]))), draw(_WEIGHTS))
+        for place in range(count)
+    }
+
+
+@given(claims("p"), claims("g"), st.integers(-20, 300))
+def test_shares_stay_within_the_room_and_their_ceilings(percents: dict[str, Claim], grows: dict[str, Claim], room: int) -> None:
+    every = {**percents, **grows}
+    shares = find_shares(percents, grows, room)
+    assert shares.keys() == every.keys()
+    assert sum(shares[name] - every[name].floor for name in every) <= max(0, room)
+    assert all(every[name].floor <= shares[name] <= max(every[name].floor, every[name].ceiling) for name in every)
+
+
+@given(claims("p"), claims("g"), st.integers(-20, 300))
+def test_no_share_falls_as_the_room_grows(percents: dict[str, Claim], grows: dict[str, Claim], room: int) -> None:
+    less, more = find_shares(percents, grows, room), find_shares(percents, grows, room + 1)
+    assert all(less[name] <= more[name] for name in less)
+
+
+@given(st.lists(st.tuples(_AMOUNTS, st.integers(1, 100), _AMOUNTS), min_size=1, max_size=3), claims("g"), st.integers(1, 400))
+def test_no_share_falls_as_the_total_grows(parts: list[tuple[int, int, int]], grows: dict[str, Claim], total: int) -> None:
+    """With percentages of the total as ceilings, of percent sections and of `grow` alike."""
+
+    def share(total: int) -> dict[str, int]:
+        percents = {
+            f"p{place}": Claim(floor, min(Fraction(demand + 100), Fraction(part, 100) * total), Fraction(part, 100))
+            for place, (floor, part, demand) in enumerate(parts)
+        }
+        capped = {name: Claim(one.floor, Fraction(parts[0][1], 100) * total, one.weight) for name, one in list(grows.items())[:2]}
+        every = {**percents, **grows, **capped}
+        return find_shares(percents, {**grows, **capped}, total - sum(one.floor for one in every.values()))
+
+    less, more = share(total), share(total + 1)
+    assert all(less[name] <= more[name] for name in less)
+
+
+@given(claims("p"), claims("g"), st.integers(-20, 300))
+def test_shares_are_those_of_the_definition(percents: dict[str, Claim], grows: dict[str, Claim], room: int) -> None:
+    """Max-min fair filling, found by trying every way in which the claims can lie."""
+    plain = [{name: (Fraction(one.floor), one.ceiling, one.weight) for name, one in group.items()} for group in (percents, grows)]
+    assert find_shares(percents, grows, room) == share_out(plain[0], plain[1], Fraction(room))
+
+
+@given(claims("g"), st.integers(0, 300))
+def test_what_is_left_over_is_less_than_a_token_each(grows: dict[str, Claim], room: int) -> None:
+    """The spare stays unused: rounding down loses less than a token a section, unless all have what they can take."""
+    shares = find_shares({}, grows, room)
+    spent = sum(shares[name] - grows[name].floor for name in grows)
+    wanted = sum((max(Fraction(0), one.ceiling - one.floor) for one in grows.values()), Fraction(0))
+    assert spent > min(room, wanted) - len(grows) if grows else spent == 0
