@@ -1,14 +1,15 @@
 """The way from a pack's files to a `Pack`: read, check the shape, merge bases, compile, load the counter."""
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.frontend.check_later_keys import check_later_keys
 from promptc.frontend.compile_text import TextCompiler
+from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.load_plan import PlanLoader
 from promptc.frontend.load_strain import load_strain
 from promptc.frontend.read_budget import read_fraction
@@ -22,16 +23,6 @@ from promptc.text.digest import render_digest
 
 MISSING = "PC0181"
 """The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""
-_LATER = {
-    "stores": "segment stores",
-    "indexes": "retrieval indexes",
-    "tools": "tools",
-    "response": "response schemas",
-    "operations": "state operations",
-    "cache": "cache breakpoints",
-    "segments": "segment sources",
-    "retrieve": "retrieval sources",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +43,9 @@ def load_pack(path: Path, shown: str) -> LoadedPack:
     files: dict[Path, bytes] = {}
     manifest = read_manifest(file, title, files)
     compiler = TextCompiler(files)
-    compiler.findings.extend(_iter_later(manifest))
+    compiler.findings.extend(check_later_keys(manifest))
     schema = _load_schema(manifest, compiler, files)
-    counting = _load_counting(manifest.value["tokenizer"], compiler, files)
+    counting = _load_counting(manifest.value["tokenizer"], compiler)
     plans = PlanLoader(manifest, compiler)
     lets, asserts, axes = _load_lets(manifest, compiler), _load_asserts(manifest, compiler), _load_axes(manifest, compiler)
     strain = load_strain(manifest, compiler)
@@ -88,34 +79,9 @@ def _load_first_plan(plans: PlanLoader, compiler: TextCompiler) -> None:
         compiler.findings.extend(error.diagnostics)
 
 
-def _iter_later(manifest: Node) -> Iterator[Diagnostic]:
-    for owner, key, node in _iter_keys(manifest):
-        if (
-            key in _LATER
-            and not (owner is not manifest and key in ("stores", "indexes", "operations"))
-            and not (key == "cache" and node.value is False)
-        ):
-            yield Diagnostic(
-                "PC0290",
-                f"`{key}` is not in this version: {_LATER[key]} come with a later one",
-                owner.key_span(key),
-                "leave it out, or keep the content in the state",
-            )
-
-
-def _iter_keys(node: Node) -> Iterator[tuple[Node, str, Node]]:
-    if isinstance(node.value, dict):
-        for key, value in node.value.items():
-            yield node, key, value
-            yield from _iter_keys(value)
-    elif isinstance(node.value, tuple):
-        for value in node.value:
-            yield from _iter_keys(value)
-
-
 def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
     """Every file a manifest names is read, also of cases not chosen: digest and findings do not depend on the choice."""
-    for _, key, node in _iter_keys(manifest):
+    for _, key, node in iter_keys(manifest):
         if key == "template" and isinstance(node.value, str):
             compiler.file(node)
         elif key == "forms" and isinstance(node.value, tuple):
@@ -138,20 +104,28 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: dict[Path, bytes
         return None
 
 
-def _load_counting(node: Node, compiler: TextCompiler, files: dict[Path, bytes]) -> Counting | None:
-    wanted = str(node.value["use"].value if isinstance(node.value, dict) else node.value)
+def _load_counting(node: Node, compiler: TextCompiler) -> Counting | None:
+    """The counter in force; None where neither it nor its fallback can be loaded."""
+    use = node.get("use") or node
+    wanted = str(use.value)
     try:
-        return Counting(load_counter(wanted, folder=node.folder, span=node.span), wanted=wanted)
+        return Counting(load_counter(wanted, folder=use.folder, span=use.span), wanted=wanted)
     except PromptcError as error:
         fallback = node.get("fallback")
         if fallback is None or any(one.code != MISSING for one in error.diagnostics):
-            compiler.findings.extend(Diagnostic(one.code, one.message, node.span, one.help) for one in error.diagnostics)
+            compiler.findings.extend(error.diagnostics)
             return None
-        margin = node.get("margin")
-        reason = error.diagnostics[0].message
-        return Counting(
-            load_counter(str(fallback.value), folder=node.folder), int(margin.value) if margin is not None else 0, wanted, reason
-        )
+        return _load_fallback(node, fallback, wanted, error.diagnostics[0].message, compiler)
+
+
+def _load_fallback(node: Node, fallback: Node, wanted: str, reason: str, compiler: TextCompiler) -> Counting | None:
+    margin = node.get("margin")
+    try:
+        counter = load_counter(str(fallback.value), folder=fallback.folder, span=fallback.span)
+    except PromptcError as error:
+        compiler.findings.extend(error.diagnostics)
+        return None
+    return Counting(counter, int(margin.value) if margin is not None else 0, wanted, reason)
 
 
 def _load_lets(manifest: Node, compiler: TextCompiler) -> tuple[Let, ...]:
