@@ -1,7 +1,10 @@
 """Tool uses and their results: one unit for every stage and step (language.md §8)."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import chain
 
 from promptc.model.stages import Item
 
@@ -14,17 +17,37 @@ def join_units(items: Sequence[Item], read: Callable[[], Iterable[Item]]) -> lis
     """
     if not any(item.content for item in items):
         return list(items)
-    answered: set[str] | None = None
-    kept = list(items)
-    while True:
-        uses = {name for item in kept for name in _iter_ids(item, "id")}
-        results = {name for item in kept for name in _iter_ids(item, "tool_use_id")}
-        if uses - results and answered is None:
-            answered = {name for item in read() for name in _iter_ids(item, "tool_use_id")}
-        orphans = (results - uses) | ((uses - results) & (answered or set()))
-        if not orphans:
-            return list(_iter_joined(kept))
-        kept = [item for item in kept if orphans.isdisjoint((*_iter_ids(item, "id"), *_iter_ids(item, "tool_use_id")))]
+    return list(_iter_joined(_drop_halves(items, read)))
+
+
+def _drop_halves(items: Sequence[Item], read: Callable[[], Iterable[Item]]) -> list[Item]:
+    """Without the items whose other half is not there, and then without those that lose theirs by it; each is looked at once."""
+    uses = [frozenset(_iter_ids(item, "id")) for item in items]
+    results = [frozenset(_iter_ids(item, "tool_use_id")) for item in items]
+    used, answered = Counter(chain(*uses)), Counter(chain(*results))
+    holders: dict[str, list[int]] = {}
+    for place in range(len(items)):
+        for name in uses[place] | results[place]:
+            holders.setdefault(name, []).append(place)
+
+    @cache
+    def find_answered() -> frozenset[str]:
+        return frozenset(name for item in read() for name in _iter_ids(item, "tool_use_id"))
+
+    def is_half(name: str) -> bool:
+        return bool(answered[name]) if not used[name] else not answered[name] and name in find_answered()
+
+    gone: set[int] = set()
+    pending = list(holders)
+    while pending:
+        name = pending.pop()
+        for place in holders[name] if is_half(name) else ():
+            if place not in gone:
+                gone.add(place)
+                used.subtract(uses[place])
+                answered.subtract(results[place])
+                pending += uses[place] | results[place]
+    return [item for place, item in enumerate(items) if place not in gone]
 
 
 def _iter_ids(item: Item, key: str) -> Iterator[str]:
@@ -39,13 +62,14 @@ def _iter_joined(items: Sequence[Item]) -> Iterator[Item]:
 
     def find(unit: int) -> int:
         while unit in alias:
+            alias[unit] = alias.get(alias[unit], alias[unit])  # path halving
             unit = alias[unit]
         return unit
 
     for item in items:
         for name in (*_iter_ids(item, "id"), *_iter_ids(item, "tool_use_id")):
-            first = find(unit_of.setdefault(name, item.unit))
-            if first != find(item.unit):
-                alias[find(item.unit)] = first
+            one, other = find(unit_of.setdefault(name, item.unit)), find(item.unit)
+            if one != other:
+                alias[max(one, other)] = min(one, other)
     for item in items:
         yield replace(item, unit=find(item.unit)) if item.content else item
