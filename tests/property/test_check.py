@@ -8,7 +8,6 @@ import pytest
 import promptc
 from promptc.check.check_pack import MONOTONY, check_pack
 from promptc.diag.diagnostic import Diagnostic
-from promptc.passes.warn import iter_runs
 from promptc.pipeline import Outcome
 from tests.property.drawing.packs import Drawn, draw_pack
 from tests.property.drawing.sections import Taste
@@ -47,7 +46,7 @@ def _find_broken(pack: promptc.Pack, drawn: Drawn, found: tuple[Diagnostic, ...]
         outcome = pack.compile(drawn.state, **asked)
     except promptc.PromptcError:
         return []
-    acted = {(one.step.span.line, one.step.span.column) for _, run in iter_runs(outcome.fitted) for one in run.applied}
+    acted = {(one.step.span.line, one.step.span.column) for _, run in outcome.fitted.iter_runs() for one in run.applied}
     dead = [one for one in found if one.code in ("PC0611", "PC0612") and one.span is not None]
     return [str(one) for one in dead if (one.span.line, one.span.column) in acted] + _find_present(outcome, found)
 

@@ -39,6 +39,14 @@ class Fitted:
     short: str = ""
     missing: int = 0
 
+    def iter_runs(self) -> Iterator[tuple[str, LadderRun]]:
+        """The ladders that were walked, by name, in order: a tier's `do`, the sections' by their ids, `truncate`."""
+        if self.done is not None:
+            yield "do", self.done
+        yield from self.ladders.items()
+        if self.truncated is not None:
+            yield "truncate", self.truncated
+
     def counts_chars(self, ladder: str) -> bool:
         """True for the ladder of a section with a cap in characters: its target and what its cuts need are in characters."""
         budget = self.fits[ladder].section.budget if ladder in self.fits else None
@@ -267,8 +275,3 @@ class _Fitting:
         self._fail(
             Diagnostic("PC0532", message, span, "raise the budget, shorten what is pinned, or let `truncate` go further"), section, missing
         )
-
-
-def iter_alive(fitted: Fitted) -> Iterator[SectionFit]:
-    """The sections that still hold something, in the manifest's order."""
-    return (fit for fit in fitted.fits.values() if not fit.is_empty)

@@ -15,15 +15,15 @@ from promptc.passes.attribute import attribute
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied, LadderRun
 from promptc.passes.strain import measure_after
-from promptc.passes.warn import iter_runs
 from promptc.version import VERSION
 
 
 def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: Sequence[Diagnostic]) -> dict[str, Any]:
     """The report of a render, or with `emitted` None of one that did not fit."""
     selection = fitted.strained.selection
-    bound, counter = selection.bound, fitted.frame.meter.counter
+    bound = selection.bound
     counts = attribute(emitted.parts, fitted.frame) if emitted is not None else []
+    contents = _describe_contents(emitted.parts, counts, is_messages=fitted.frame.format == "messages") if emitted is not None else {}
     rules = bound.pack.strain
     report: dict[str, Any] = {
         "pack": bound.pack.name,
@@ -38,12 +38,12 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "strain": rules.tiers[fitted.strained.tier].name if rules is not None else None,
         "variants": dict(selection.choice.cases),
         "patches": list(bound.choice.patches),
-        "sections": [_describe_section(fitted, one, emitted, counts) for one in selection.sections],
-        "frame": _describe_frame(fitted, emitted, counts, tokens),
+        "sections": [_describe_section(fitted, one, contents.get(one.section.id, {})) for one in selection.sections],
+        "frame": _describe_frame(emitted, counts, tokens),
         "joins": _count_joins(fitted),
-        "ladders": {name: _describe_ladder(run) for name, run in _iter_ladders(fitted)},
-        "cuts": [_describe_cut(fitted, name, one) for name, run in iter_runs(fitted) for one in run.applied],
-        "dropped": [one.section for _, run in iter_runs(fitted) for one in run.applied if one.act.drops],
+        "ladders": {name: _describe_ladder(run) for name, run in fitted.iter_runs() if run is not fitted.done},
+        "cuts": [_describe_cut(fitted, name, one) for name, run in fitted.iter_runs() for one in run.applied],
+        "dropped": [one.section for _, run in fitted.iter_runs() for one in run.applied if one.act.drops],
         "guarded": list(_iter_guarded(fitted)),
         "warnings": [_describe_warning(fitted, found) for found in warnings],
         "flags": _describe_flags(fitted),
@@ -51,7 +51,6 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
     if fitted.errors and emitted is None:
         found = next(one for one in fitted.errors if one.level == "error")
         report["error"] = {"code": found.code, "section": fitted.short, "missing": fitted.missing, "message": found.message}
-    assert counter.unit > 0
     return report
 
 
@@ -75,9 +74,8 @@ def _pair(pressure: Pressure) -> list[int]:
     return [pressure.spent, pressure.allowed]
 
 
-def _describe_section(fitted: Fitted, selected: Selected, emitted: Emitted | None, counts: Sequence[int]) -> dict[str, Any]:
+def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, Any]) -> dict[str, Any]:
     name, tokens = selected.section.id, fitted.frame.meter.tokens
-    fit = fitted.fits.get(name)
     demand = tokens(fitted.demand.get(name, 0))
     described: dict[str, Any] = {
         "id": name,
@@ -87,7 +85,7 @@ def _describe_section(fitted: Fitted, selected: Selected, emitted: Emitted | Non
     }
     described["state"] = _find_state(fitted, selected)
     described["demand_at_least" if selected.is_partial else "demand"] = demand
-    described |= {
+    return described | {
         "added": _count_added(fitted, name),
         "grant": fitted.grants.get(name),
         "charge": tokens(fitted.charges.get(name, 0)),
@@ -96,10 +94,8 @@ def _describe_section(fitted: Fitted, selected: Selected, emitted: Emitted | Non
         "items": [],
         "left_out": dict(sorted(selected.left_out.items())),
         "tally": dict(selected.tally),
+        **content,
     }
-    if emitted is not None and fit is not None and not fit.is_empty:
-        described |= _describe_content(name, emitted.parts, counts, is_messages=fitted.frame.format == "messages")
-    return described
 
 
 def _find_state(fitted: Fitted, selected: Selected) -> str:
@@ -111,33 +107,30 @@ def _find_state(fitted: Fitted, selected: Selected) -> str:
     return "present"
 
 
-def _describe_content(name: str, parts: Sequence[Part], counts: Sequence[int], *, is_messages: bool) -> dict[str, Any]:
-    total, items = 0, []
+def _describe_contents(parts: Sequence[Part], counts: Sequence[int], *, is_messages: bool) -> dict[str, dict[str, Any]]:
+    """By section: its tokens without fences, where it stands, and its items.
+
+    `range` is in bytes, from its first to behind its last; in messages with the index of its (first) message in front.
+    """
+    described: dict[str, dict[str, Any]] = {}
+    message, stop = 0, 0
     for part, tokens in zip(parts, counts, strict=True):
-        if part.section != name or part.owner in ("fence", "separator"):
+        message, start = part.message, stop if part.message == message else 0
+        stop = start + len(part.text.encode())
+        if part.owner == "separator":
             continue
-        total += tokens
+        place = [message, start, stop] if is_messages else [start, stop]
+        one = described.setdefault(part.section, {"tokens": 0, "range": place, "items": []})
+        if not is_messages or one["range"][0] == message:
+            one["range"][-1] = stop
+        if part.owner != "fence":
+            one["tokens"] += tokens
         if part.item is not None:
-            items.append({"id": part.item.item.id, "tokens": tokens, "chars": len(part.item.text)})
-    return {"tokens": total, "range": _find_range(name, parts, is_messages=is_messages), "items": items}
+            one["items"].append({"id": part.item.item.id, "tokens": tokens, "chars": len(part.item.text)})
+    return described
 
 
-def _find_range(name: str, parts: Sequence[Part], *, is_messages: bool) -> list[int]:
-    """Bytes from the section's first to behind its last; in messages with the index of its (first) message in front."""
-    message = next(part.message for part in parts if part.section == name)
-    start: int | None = None
-    offset, stop = 0, 0
-    for part in parts:
-        if part.message != message:
-            continue
-        length = len(part.text.encode())
-        if part.section == name and part.owner != "separator":
-            start, stop = offset if start is None else start, offset + length
-        offset += length
-    return [*([message] if is_messages else []), start or 0, stop]
-
-
-def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:
+def _describe_frame(emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:
     frame = {"fences": 0, "separators": 0, "messages": 0, "tools": 0}
     for part, count in zip(emitted.parts if emitted is not None else (), counts, strict=True):
         if part.owner == "fence":
@@ -163,12 +156,6 @@ def _count_added(fitted: Fitted, name: str) -> int:
     runs = [*([fitted.done] if fitted.done is not None else []), *([fitted.ladders[name]] if name in fitted.ladders else [])]
     cuts = [one for run in runs for one in run.applied if one.section == name]
     return sum(max(0, tokens(one.after) - tokens(one.before)) for one in cuts)
-
-
-def _iter_ladders(fitted: Fitted) -> Iterator[tuple[str, LadderRun]]:
-    yield from fitted.ladders.items()
-    if fitted.truncated is not None:
-        yield "truncate", fitted.truncated
 
 
 def _describe_ladder(run: LadderRun) -> dict[str, int]:

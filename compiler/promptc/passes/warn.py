@@ -16,19 +16,10 @@ def warn(fitted: Fitted, emitted: Emitted | None) -> tuple[Diagnostic, ...]:
     return tuple(dict.fromkeys(_iter_all(fitted, emitted)))
 
 
-def iter_runs(fitted: Fitted) -> Iterator[tuple[str, LadderRun]]:
-    """The ladders that were walked, by name: a tier's `do`, the sections' by their ids, `truncate`."""
-    if fitted.done is not None:
-        yield "do", fitted.done
-    yield from fitted.ladders.items()
-    if fitted.truncated is not None:
-        yield "truncate", fitted.truncated
-
-
 def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
     yield from iter_warnings(fitted.strained)
     yield from (found for found in fitted.errors if found.level != "error")
-    for name, run in iter_runs(fitted):
+    for name, run in fitted.iter_runs():
         yield from _iter_cuts(name, run, fitted)
         for step, act in run.void:
             message = f"`{step.label}` did not shorten {_name_entries(act.entries)} of `{step.section}`: left as it was"
