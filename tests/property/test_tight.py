@@ -50,9 +50,10 @@ def judge_total_needs(loaded: Loaded, tally: Tally) -> str | None:
     if any(is_share(section.get("budget")) for section in loaded.drawn.manifest["sections"]):
         return None
     for total in range(1, 120, 7):
-        cuts = _list_cuts(loaded.compile(total), "truncate")
-        if not cuts:
-            continue
+        outcome = loaded.compile(total)
+        cuts = _list_cuts(outcome, "truncate")
+        if not cuts or any(one.is_partial for one in outcome.fitted.strained.selection.sections):
+            continue  # where a list was read in part only, `needs` is a lower bound as its demand is
         tally["cuts"] += 1
         more = total + cuts[-1]["needs"]
         with_it, without = (_list_cuts(loaded.compile(one), "truncate") for one in (more - 1, more))

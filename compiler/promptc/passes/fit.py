@@ -60,7 +60,8 @@ def fit(strained: Strained) -> Fitted:
 
 def count_demand(frame: Frame, selected: Selected) -> int:
     """A section's charge in units before any step."""
-    return SectionFit(selected, 0, frame).count_charge() if selected.items else 0
+    part = [section.id for section in frame.sections].index(selected.section.id)
+    return SectionFit(selected, part, frame).count_charge() if selected.items else 0
 
 
 class _Fitting:
