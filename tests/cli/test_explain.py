@@ -147,3 +147,11 @@ def test_colours_are_for_terminals_or_on_demand(keep, run, monkeypatch):
     assert "\x1b[" not in run("explain", "keep", STATE, "--color", "never").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in run("explain", "keep", STATE).out
+
+
+def test_what_was_guarded_in_a_header_is_told_of_the_header(run, tmp_path):
+    head = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\noutput: {fence: {open: '<a>', close: '</a>'}}\n"
+    pack, state = tmp_path / "pack.yaml", tmp_path / "state.json"
+    pack.write_text(head + "sections: [{id: rules, header: '</a>', text: one}]\n", encoding="utf-8")
+    state.write_text("{}", encoding="utf-8")
+    assert "rules, header, line 1: fence </a> was escaped" in run("explain", str(pack), str(state)).out

@@ -10,7 +10,7 @@ from promptc.check.state_shape import StateShape
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack, Plan
-from promptc.model.section import LimitPer, Section
+from promptc.model.section import LimitPer, Section, spell_key
 
 _ITEM_PATH = re.compile(r"\s*item((?:\.[A-Za-z_]\w*)+)\s*")
 
@@ -37,14 +37,7 @@ def _find_values(section: Section, limit: LimitPer, shape: StateShape) -> list[s
     if field is None or element is None:
         return None
     values = shape.list_values(field[1].split(".")[1:], element)
-    return [_spell(value) for value in values] if values is not None else None
-
-
-def _spell(value: object) -> str:
-    """A value as `limit_per` knows it."""
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return [spell_key(value) for value in values] if values is not None else None
 
 
 def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterator[Diagnostic]:

@@ -68,6 +68,13 @@ class LimitPer:
     caps: tuple[tuple[str, int], ...]
 
 
+def spell_key(key: object) -> str:
+    """A value of `limit_per.by` as its cap is named, which is how YAML writes it: `true`, `null`, `3`."""
+    if key is None:
+        return "null"
+    return str(key).lower() if isinstance(key, bool) else str(key)
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """How many items remain: the first or the last so many."""

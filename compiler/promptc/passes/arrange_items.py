@@ -6,7 +6,7 @@ from functools import cmp_to_key
 from typing import Any
 
 from promptc.diag.errors import fail
-from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey
+from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell_key
 from promptc.passes.read_items import Read
 from promptc.passes.scope import evaluate_key, type_key
 from promptc.template.load_expression import Expression
@@ -41,6 +41,18 @@ def arrange_items(items: Items, read: Sequence[Read], bind: Bind, against: Mappi
     return _group(items.group.by, kept, bind, section, left_out)
 
 
+def find_dedupe_key(dedupe: Dedupe, names: Mapping[str, Any], section: str) -> str:
+    """The text by which an element is held equal to others."""
+    value = evaluate_key(dedupe.by, names, f"`dedupe.by` of `{section}`")
+    text = "" if value is None else str(value)
+    return text if dedupe.exact else normalize(text)
+
+
+def find_cap_name(limit: LimitPer, names: Mapping[str, Any], section: str) -> str:
+    """The name of an element among `caps`."""
+    return spell_key(evaluate_key(limit.by, names, f"`limit_per.by` of `{section}`"))
+
+
 def _count(stage: str, before: list[Read], after: list[Read], left_out: dict[str, int]) -> list[Read]:
     if len(after) < len(before):
         left_out[stage] = len(before) - len(after)
@@ -48,15 +60,10 @@ def _count(stage: str, before: list[Read], after: list[Read], left_out: dict[str
 
 
 def _dedupe(dedupe: Dedupe, read: list[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> list[Read]:
-    def key(names: Mapping[str, Any]) -> str:
-        value = evaluate_key(dedupe.by, names, f"`dedupe.by` of `{section}`")
-        text = "" if value is None else str(value)
-        return text if dedupe.exact else normalize(text)
-
-    met = {key(bind(Read(-1, -1, value))) for name in dedupe.against for value in against[name]}
+    met = {find_dedupe_key(dedupe, bind(Read(-1, -1, value)), section) for name in dedupe.against for value in against[name]}
     remaining: list[Read] = []
     for one in reversed(read) if dedupe.keep == "last" else read:
-        text = key(bind(one))
+        text = find_dedupe_key(dedupe, bind(one), section)
         if text not in met:
             met.add(text)
             remaining.append(one)
@@ -95,21 +102,13 @@ def _limit_per(limit: LimitPer, read: list[Read], bind: Bind, section: str) -> l
     room = dict(limit.caps)
     passing: list[Read] = []
     for one in read:
-        key = evaluate_key(limit.by, bind(one), f"`limit_per.by` of `{section}`")
-        name = _spell(key)
+        name = find_cap_name(limit, bind(one), section)
         if one.kept or name not in room:
             passing.append(one)
         elif room[name] > 0:
             room[name] -= 1
             passing.append(one)
     return passing
-
-
-def _spell(key: Any) -> str:
-    """A key as it is written in YAML: `true`, `null`, `3`."""
-    if key is None:
-        return "null"
-    return str(key).lower() if isinstance(key, bool) else str(key)
 
 
 def _limit(limit: Limit, read: list[Read]) -> list[Read]:

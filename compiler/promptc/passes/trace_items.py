@@ -9,10 +9,9 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.model.section import Dedupe, Items
 from promptc.model.stages import Item, Selected, Selection
-from promptc.passes.arrange_items import arrange_items
+from promptc.passes.arrange_items import arrange_items, find_cap_name, find_dedupe_key
 from promptc.passes.read_items import ItemReader, Read
 from promptc.passes.render_items import ItemRenderer
-from promptc.text.normalize import normalize
 
 Places = Sequence[int]
 
@@ -94,7 +93,8 @@ class _Tracing:
                 break
         places = {read.place for read in newest}
         older = [read for read in reading.items if read.place not in places]
-        self._beyond = [place for place in range(first) if place not in {read.place for read in older}]
+        held = {read.place for read in older}
+        self._beyond = [place for place in range(first) if place not in held]
         return [*older, *reversed(newest)]
 
     def _iter_ids(self) -> Iterator[tuple[int, str]]:
@@ -196,11 +196,9 @@ class _Tracing:
 
     def _explain_double(self, dedupe: Dedupe, place: int) -> str:
         def key(read: Read) -> str:
-            value = dedupe.by.evaluate(self._renderer.bind(read))
-            text = "" if value is None else str(value)
-            return text if dedupe.exact else normalize(text)
+            return find_dedupe_key(dedupe, self._renderer.bind(read), self._section)
 
-        own = key(next(read for read in self._reads if read.place == place))
+        own = key(self._find_read(place))
         for name, values in self._find_against().items():
             if any(key(Read(-1, -1, value)) == own for value in values):
                 return f"`{name}` has the same"
@@ -211,9 +209,11 @@ class _Tracing:
     def _explain_limit_per(self, place: int) -> str:
         limit = self._items.limit_per
         assert limit is not None
-        value = limit.by.evaluate(self._renderer.bind(next(read for read in self._reads if read.place == place)))
-        cap = next((cap for name, cap in limit.caps if name == str(value)), None)
-        return f"`caps` lets {cap} of `{value}` pass, and others came first"
+        name = find_cap_name(limit, self._renderer.bind(self._find_read(place)), self._section)
+        return f"`caps` lets {dict(limit.caps)[name]} of `{name}` pass, and others came first"
+
+    def _find_read(self, place: int) -> Read:
+        return next(read for read in self._reads if read.place == place)
 
 
 def _differs(whole: Item | None, item: Item) -> bool:

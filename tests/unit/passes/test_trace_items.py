@@ -72,3 +72,12 @@ def test_an_unread_element_may_be_one_its_id_fails_for(tmp_path):
     selection = promptc.load(tmp_path).compile({"log": [{}, {"n": "a"}, {"n": "b"}]}).fitted.strained.selection
     trace = trace_items(selection, selection.sections[0])
     assert [trace.find_id(place) for place in range(3)] == ["0", "a", "b"]
+
+
+def test_a_cap_is_told_by_the_name_it_has_in_the_manifest(tmp_path):
+    section = "{id: log, items: {from: state.log, text: '{{ item.text }}', limit_per: {by: item.n > 0, caps: {'true': 2}}}}"
+    selection = _make_log(tmp_path, section, count=4)
+    trace = trace_items(selection, selection.sections[0])
+    stage = next(one for one in trace.stages if one.name == "limit_per")
+    assert list(stage.left_out) == [3]
+    assert stage.explain(3) == "`caps` lets 2 of `true` pass, and others came first"

@@ -47,7 +47,7 @@ def render_comparison(found: Comparison, width: int, paint: Paint = PLAIN) -> st
 
 
 def _describe_side(outcome: Outcome) -> Side:
-    spent, allowed = outcome.report["pressure"]["before"] if outcome.report["pressure"] is not None else (0, 0)
+    spent, allowed = outcome.report["pressure"]["before"]
     return Side(describe_point(outcome, outcome.report["budget"]), (spent, allowed))
 
 

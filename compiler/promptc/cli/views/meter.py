@@ -155,6 +155,6 @@ def _iter_notes(outcome: Outcome) -> Iterator[str]:
             stages = ", ".join(f"{show_count(count)} by {stage}" for stage, count in one["left_out"].items())
             yield f"{one['id']}: not selected, before any counting: {stages}"
     for one in report["guarded"]:
-        where = f"{one['section']}/{one['item']}" if "item" in one else one["section"]
+        where = f"{one['section']}/{one['item']}" if one["item"] is not None else f"{one['section']}, header"
         what = f"{one['kind'].replace('_', ' ')} {escape_controls(one['text'])}"
         yield f"{escape_controls(where)}, line {one['line']}: {what} {GUARDED[one['policy']]}"
