@@ -26,11 +26,6 @@ class Prompt:
         self._outcome = outcome
 
     @property
-    def outcome(self) -> Outcome:
-        """Every stage of the render, for tools that show them."""
-        return self._outcome
-
-    @property
     def format(self) -> Format:
         """`text` or `messages`."""
         return self._outcome.fitted.frame.format

@@ -5,9 +5,9 @@ from promptc.model.pack import Pack
 from promptc.model.section import Section
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
+from promptc.template.run import COUNTER
 from promptc.text.meter import Meter
 
-_COUNTER = "__counter__"
 _SLACK = 16
 
 
@@ -67,7 +67,7 @@ class Settled:
 
     def _evaluate(self, expression: Expression) -> bool | None:
         try:
-            return bool(expression.evaluate({_COUNTER: self._counter}))
+            return bool(expression.evaluate({COUNTER: self._counter}))
         except PromptcError:
             return None
 
@@ -76,7 +76,7 @@ class Settled:
             return None
         shown = {"id": section.id, "title": section.title, "role": section.role}
         try:
-            return template.render({"section": shown, _COUNTER: self._counter})
+            return template.render({"section": shown, COUNTER: self._counter})
         except PromptcError:
             return None
 

@@ -8,6 +8,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.compile_asked import compile_asked, load_state_file
+from promptc.cli.find_selected import find_selected
 from promptc.cli.group import Command
 from promptc.cli.options import PACK, STATE, Asked, takes_choice
 from promptc.cli.streams import write_stdout
@@ -15,14 +16,15 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.span import Source
 from promptc.diag.suggest import suggest
-from promptc.model.stages import Selected
 from promptc.model.state import State
 from promptc.passes.bind import bind
 from promptc.passes.section_fit import Entry
-from promptc.passes.strain import strain
+from promptc.passes.steps.ranking import StepScope
+from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
 from promptc.template.load_expression import Expression, load_expression
 from promptc.template.place import Place
+from promptc.template.run import COUNTER
 from promptc.text.meter import Meter
 
 _EXPRESSION = "expression"
@@ -68,41 +70,26 @@ def _find_names(pack: Pack, state: State, asked: Asked, expression: Expression, 
     reads = {path[0] for path in expression.reads}
     meter = Meter(pack.model.counting.counter)
     if section is None and item is None and reads <= {"state"}:
-        return {"state": state.value, "__counter__": meter.counter}
+        return {"state": state.value, COUNTER: meter.counter}
     if section is not None or item is not None:
         return _find_scope(compile_asked(pack, state, asked), section, item)
     bound = bind(pack.model, state, meter, budget=asked.budget, variants=asked.variants, patches=asked.patches, format=asked.format)
     if not reads & _LATE:
         return bound.names
     strained = strain(bound)
-    rules = bound.pack.strain
-    tier = rules.tiers[strained.tier].name if rules is not None else None
     selected = {one.section.id: len(one.items) for one in strained.selection.sections}
-    shown = {"tier": tier, "index": strained.tier, "percent": strained.pressure.percent}
+    shown = name_tier(bound.pack.strain, strained.tier, strained.pressure.percent)
     return {**bound.names, "strain": shown, "selected": selected}
 
 
 def _find_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapping[str, Any]:
     """What the expressions of a section see, or of its steps at one item, as it was selected."""
     name, _, id = item.partition("/") if item is not None else (section or "", "", "")
-    selected = _find_selected(outcome, name)
+    selected = find_selected(outcome, name)
     if item is None:
         return selected.names
     found = next((one for one in selected.items if one.id == id), None)
     if found is None:
         help = suggest(id, [one.id for one in selected.items])
         raise UsageError([Diagnostic("PC0726", f"`{name}` selected no item `{id}`", help=help)])
-    meter = outcome.fitted.frame.meter
-    entry = Entry(found, 0)
-    this = {"id": found.id, "number": found.number, "anchor": found.anchor, "kept": found.kept}
-    this |= {"chars": len(entry.text), "form": entry.form, "tokens": meter.tokens(meter.count(entry.text))}
-    return {**selected.names, "item": found.value, "this": this, "group": found.key}
-
-
-def _find_selected(outcome: Outcome, name: str) -> Selected:
-    selection = outcome.fitted.strained.selection
-    found = selection.find_selected(name)
-    if found is None:
-        help = suggest(name, [one.section.id for one in selection.sections])
-        raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=help)])
-    return found
+    return StepScope(outcome.fitted.fits[name]).bind(Entry(found, 0))

@@ -10,6 +10,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.compile_asked import compile_asked, load_state_file
+from promptc.cli.find_selected import find_selected
 from promptc.cli.group import Command
 from promptc.cli.options import PACK, STATE, Asked, read_count, takes_choice
 from promptc.cli.reporter import Reporter
@@ -17,8 +18,6 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.page import Page
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, UsageError
-from promptc.diag.suggest import suggest
-from promptc.model.stages import Selected
 from promptc.model.state import State
 from promptc.pipeline import Outcome
 from promptc.text.canonical import render_canonical_json
@@ -125,7 +124,7 @@ def _show_why(outcome: Outcome, address: str, page: Page) -> None:
     from promptc.cli.views.story import find_stories, render_stories
 
     section, slash, item = address.partition("/")
-    selected = _find_section(outcome, section)
+    selected = find_selected(outcome, section)
     stories = find_stories(outcome, selected, item) if slash else [find_section_story(outcome, selected)]
     page.show(stories, render_stories)
 
@@ -133,7 +132,7 @@ def _show_why(outcome: Outcome, address: str, page: Page) -> None:
 def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
     from promptc.cli.views.stages import find_stages, has_pipeline, render_stages
 
-    selected = _find_section(outcome, section)
+    selected = find_selected(outcome, section)
     if has_pipeline(selected):
         page.show(find_stages(outcome, selected), render_stages)
     else:
@@ -175,12 +174,3 @@ def _read_range(given: str) -> list[int]:
         why = f"holds more than {_MOST_POINTS} budgets" if budgets else "is not of the form MIN:MAX:STEP"
         raise UsageError([Diagnostic("PC0721", f"`--sweep {given}` {why}", help="such as `--sweep 2000:8000:500`")])
     return budgets
-
-
-def _find_section(outcome: Outcome, name: str) -> Selected:
-    selection = outcome.fitted.strained.selection
-    found = selection.find_selected(name)
-    if found is None:
-        known = [one.section.id for one in selection.sections]
-        raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, known))])
-    return found

@@ -129,7 +129,6 @@ class Strained:
     """
 
     selection: Selection
-    first: Selection
     tier: int
     pressure: Pressure
     steps: tuple[Step, ...]

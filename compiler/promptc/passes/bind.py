@@ -10,9 +10,8 @@ from promptc.diag.suggest import suggest
 from promptc.model.pack import Assign, Axis, Band, Choice, Format, Let, Pack
 from promptc.model.stages import Bound
 from promptc.model.state import State
+from promptc.template.run import COUNTER
 from promptc.text.meter import Meter
-
-COUNTER = "__counter__"
 
 
 def bind(

@@ -14,17 +14,15 @@ from promptc.passes.fit import count_demand
 from promptc.passes.frame import load_frame
 from promptc.passes.select import select
 
-NO_STRAIN: Mapping[str, Any] = {"tier": None, "index": 0, "percent": 0}
-
 
 def strain(bound: Bound) -> Strained:
     """Selects under the first tier, measures, finds the tier, applies its variation and selects again what that or `strain` touches."""
     rules = bound.pack.strain
     if rules is None:
-        selection = select(bound, bound.pack.find_plan(bound.choice), bound.choice, NO_STRAIN)
-        return Strained(selection, selection, 0, Pressure(0, 0), ())
+        selection = select(bound, bound.pack.find_plan(bound.choice), bound.choice, name_tier(None, 0, 0))
+        return Strained(selection, 0, Pressure(0, 0), ())
     choice = replace(bound.choice, tiers=1)
-    first = select(bound, bound.pack.find_plan(choice), choice, {"tier": rules.tiers[0].name, "index": 0, "percent": 0})
+    first = select(bound, bound.pack.find_plan(choice), choice, name_tier(rules, 0, 0))
     caps = _find_caps(bound, rules)
     demand = _count_demands(first, {*caps, *(name for name, _ in rules.watch)})
     pressure = _measure(demand, caps)
@@ -32,10 +30,14 @@ def strain(bound: Bound) -> Strained:
     tier = find_tier(rules.tiers, pressure, previous)
     steps, uses = list_steps(rules.tiers[: tier + 1])
     final = replace(bound.choice, tiers=tier + 1, uses=uses)
-    shown = {"tier": rules.tiers[tier].name, "index": tier, "percent": pressure.percent}
-    selection = select(bound, bound.pack.find_plan(final), final, shown, before=first)
+    selection = select(bound, bound.pack.find_plan(final), final, name_tier(rules, tier, pressure.percent), before=first)
     raises, warnings = _check_watched(rules, first, demand, pressure, previous, tier)
-    return Strained(selection, first, tier, pressure, steps, raises, warnings)
+    return Strained(selection, tier, pressure, steps, raises, warnings)
+
+
+def name_tier(rules: Strain | None, tier: int, percent: int) -> Mapping[str, Any]:
+    """What expressions see as `strain`, given the index of the tier in force."""
+    return {"tier": rules.tiers[tier].name if rules is not None else None, "index": tier, "percent": percent}
 
 
 def find_tier(tiers: tuple[Tier, ...], pressure: Pressure, previous: int) -> int:

@@ -22,6 +22,10 @@ class Counter(Protocol):
         """Where tokens end, in characters."""
 
 
+COUNTER = "__counter__"
+"""The name under which a render is given the pack's counter. No template can read it."""
+
+
 class Run:
     """The counters of one render, shared by everything it includes. Never shared between renders."""
 

@@ -12,7 +12,7 @@ from promptc.template.fault import Fault, refuse
 from promptc.template.limits import MAX_TEXT
 from promptc.template.own_filters import plain
 from promptc.template.place import Place
-from promptc.template.run import Run
+from promptc.template.run import COUNTER, Run
 from promptc.template.undefined import Missing
 
 Names = Mapping[str, Any]
@@ -24,7 +24,7 @@ def build_render(program: Program, place: Place) -> Callable[[Names], str]:
     start, blocks = root.root_render_func, root.blocks
 
     def render(names: Names) -> str:
-        run = Run(names.get("__counter__"))
+        run = Run(names.get(COUNTER))
         try:
             parts = list(start(NameContext(sandbox, names, "", blocks, run)))
             if sum(map(len, parts)) > MAX_TEXT:
@@ -53,7 +53,7 @@ def build_evaluate(program: Program, place: Place) -> Callable[[Names], object]:
     settle = _list if program.settled else _settle
 
     def evaluate(names: Names) -> object:
-        run = Run(names.get("__counter__"))
+        run = Run(names.get(COUNTER))
         try:
             value = next(start(NameContext(sandbox, names, "", {}, run)))
             return value if value.__class__ in _SCALARS else settle(value, run)

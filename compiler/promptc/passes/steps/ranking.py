@@ -8,7 +8,7 @@ from promptc.model.step import Ranked
 from promptc.passes.section_fit import Entry, SectionFit
 from promptc.template.load_expression import Expression
 
-_MEASURED = (("this", "tokens"),)
+_MEASURED = (("this", "tokens"), ("this",))
 
 
 class StepScope:
@@ -24,7 +24,15 @@ class StepScope:
         return self._fit.selected.names
 
     def evaluate(self, expression: Expression, entry: Entry) -> Any:
-        """The expression's value for an entry, with `this.{tokens,chars,form}` of its text as it stands."""
+        """The expression's value for an entry."""
+        is_measured = any(path in expression.reads for path in _MEASURED)
+        return expression.evaluate(self.bind(entry, is_measured=is_measured))
+
+    def bind(self, entry: Entry, *, is_measured: bool = True) -> Mapping[str, Any]:
+        """The names at an entry, until the next one is bound: `this.{chars,form}` are of its text as it stands.
+
+        So is `this.tokens`, which is there only where `is_measured`: counting has its price.
+        """
         item = entry.item
         this = {
             "id": item.id,
@@ -34,13 +42,13 @@ class StepScope:
             "chars": len(entry.text),
             "form": entry.form,
         }
-        if any(path in expression.reads for path in _MEASURED) or ("this",) in expression.reads:
+        if is_measured:
             meter = self._fit.frame.meter
             this["tokens"] = meter.tokens(meter.count(entry.text))
         self._names["item"] = item.value
         self._names["this"] = this
         self._names["group"] = item.key
-        return expression.evaluate(self._names)
+        return self._names
 
 
 Block = Sequence[Entry]
