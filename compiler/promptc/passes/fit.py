@@ -270,7 +270,9 @@ class _Fitting:
             if run.failed is None
             else "a `fail` step was reached"
         )
-        message = f"the prompt does not fit {self._total} tokens: {why}, short by {count_noun(missing, 'token')} (largest: {shown})"
+        # what was not read of a list, because it cannot fit, is missing too, but not counted
+        least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
+        message = f"the prompt does not fit {self._total} tokens: {why}, short by {least}{count_noun(missing, 'token')} (largest: {shown})"
         section = run.failed.section if run.failed is not None else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(

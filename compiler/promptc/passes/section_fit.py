@@ -141,6 +141,11 @@ class SectionFit:
         return self._alive == 0
 
     @property
+    def is_unread(self) -> bool:
+        """True when older items exist that were not read and that no step has taken out: what was read still stands whole."""
+        return self.selected.is_partial and self._alive == len(self.entries)
+
+    @property
     def count_alive(self) -> int:
         """How many entries still stand."""
         return self._alive

@@ -94,3 +94,20 @@ def test_what_was_left_out_adds_up(tmp_path):
     assert "demand_at_least" in told
     outcome = _compile(tmp_path, section, state, 30)
     assert sum(told["left_out"].values()) + len(outcome.fitted.fits["log"].entries) == 90
+
+
+@pytest.mark.parametrize("truncate", [[], ["other"]])
+def test_what_is_missing_is_a_lower_bound_where_not_all_was_read(tmp_path, truncate):
+    state = {"list": [{"text": f"some words {place}"} for place in range(900)]}
+    outcome = _compile(tmp_path, _section(), state, 30, others=[{"id": "other", "text": "Some text."}], truncate=truncate)
+    assert "short by at least " in outcome.report["error"]["message"]
+
+
+def test_what_is_missing_after_eviction_is_exact(tmp_path):
+    state = {"list": [{"text": f"some words {place}"} for place in range(900)]}
+    other = {"id": "other", "text": "Some text that is pinned. " * 9, "pinned": True}
+    outcome = _compile(tmp_path, _section(), state, 30, others=[other])
+    missing = outcome.report["error"]["missing"]
+    assert "at least" not in outcome.report["error"]["message"]
+    assert _compile(tmp_path, _section(), state, 30 + missing, others=[other]).emitted is not None
+    assert _compile(tmp_path, _section(), state, 29 + missing, others=[other]).emitted is None
