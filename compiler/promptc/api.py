@@ -101,7 +101,7 @@ class Pack:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """The pack at `path`, a file or a folder with `pack.yaml`."""
-        return cls(load_pack(Path(path), str(path)))
+        return cls(load_pack(Path(path)))
 
     @property
     def model(self) -> Any:

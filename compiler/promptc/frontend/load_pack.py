@@ -33,15 +33,14 @@ class LoadedPack:
     schema: StateSchema | None
 
 
-def load_pack(path: Path, shown: str) -> LoadedPack:
-    """The pack at `path` (a file, or a folder with `pack.yaml`), called `shown` in findings.
+def load_pack(path: Path) -> LoadedPack:
+    """The pack at `path` (a file, or a folder with `pack.yaml`). Findings call its files as `path` does.
 
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
     """
     file = find_manifest(path)
-    title = str(Path(shown) / file.name) if path.is_dir() else shown
     files: dict[Path, bytes] = {}
-    manifest = read_manifest(file, title, files)
+    manifest = read_manifest(file, files)
     compiler = TextCompiler(files)
     compiler.findings.extend(check_later_keys(manifest))
     schema = _load_schema(manifest, compiler, files)

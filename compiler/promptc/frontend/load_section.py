@@ -16,7 +16,7 @@ from promptc.template.load_template import Template
 
 def load_section(name: str, node: Node, shared_fence: Fence | None, compiler: TextCompiler) -> Section:
     """The compiled section `name`; `shared_fence` is the output's, used where the section names none of its own."""
-    text, items = _load_source(name, node, compiler)
+    text, items = _load_source(node, compiler)
     own_fence = node.get("fence")
     budget, pinned = node.get("budget"), _flag(node, "pinned")
     as_messages = items is not None and items.message is not None
@@ -26,7 +26,6 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, compiler: Te
         title=_text(node, "title") or name,
         role=_text(node, "role") or ("user" if name == "input" else "system"),  # type: ignore[arg-type]
         span=node.span,
-        note=_text(node, "note"),
         when=compiler.find_expression(node.get("when")),
         pinned=pinned,
         required=_flag(node, "required"),
@@ -41,7 +40,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, compiler: Te
     return _with_reads(section)
 
 
-def _load_source(name: str, node: Node, compiler: TextCompiler) -> tuple[Template | None, Items | None]:
+def _load_source(node: Node, compiler: TextCompiler) -> tuple[Template | None, Items | None]:
     if node.get("template") is not None:
         return compiler.file(node.value["template"]), None
     if node.get("text") is not None:

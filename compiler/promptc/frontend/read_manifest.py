@@ -1,6 +1,5 @@
 """A manifest with its bases merged in."""
 
-import os
 from pathlib import Path, PurePosixPath
 
 from promptc.diag.diagnostic import Diagnostic
@@ -19,7 +18,7 @@ def find_manifest(path: Path) -> Path:
     return path / MANIFEST if path.is_dir() else path
 
 
-def read_manifest(file: Path, shown: str, files: dict[Path, bytes], below: tuple[Path, ...] = ()) -> Node:
+def read_manifest(file: Path, files: dict[Path, bytes], below: tuple[Path, ...] = ()) -> Node:
     """The manifest at `file`, valid in shape, with what it extends merged in and its sections by id.
 
     Every file read is put into `files`. Raises `PromptcError` with all findings of the reading or of the shape, `DiskError`
@@ -30,10 +29,10 @@ def read_manifest(file: Path, shown: str, files: dict[Path, bytes], below: tuple
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DiskError(
-            [Diagnostic("PC0154", f"cannot read the pack {shown}: {reason}", help="name a pack's file, or a folder with a `pack.yaml`")]
+            [Diagnostic("PC0154", f"cannot read the pack {file}: {reason}", help="name a pack's file, or a folder with a `pack.yaml`")]
         ) from error
     files[file] = raw
-    node = load_yaml(raw, shown, file.parent)
+    node = load_yaml(raw, str(file), file.parent)
     found = check_pack_shape(node)
     if found:
         raise PromptcError(found)
@@ -41,13 +40,13 @@ def read_manifest(file: Path, shown: str, files: dict[Path, bytes], below: tuple
     node = index_sections(node, findings)
     extends = node.get("extends")
     if extends is not None:
-        node = _extend(node, extends, shown, files, (*below, file.resolve()), findings)
+        node = _extend(node, extends, files, (*below, file.resolve()), findings)
     if findings:
         raise PromptcError(findings)
     return node
 
 
-def _extend(node: Node, extends: Node, shown: str, files: dict[Path, bytes], below: tuple[Path, ...], findings: list[Diagnostic]) -> Node:
+def _extend(node: Node, extends: Node, files: dict[Path, bytes], below: tuple[Path, ...], findings: list[Diagnostic]) -> Node:
     name = str(extends.value)
     parent = find_manifest(_resolve(extends.folder, name, extends.span))
     if parent.resolve() in below:
@@ -56,9 +55,7 @@ def _extend(node: Node, extends: Node, shown: str, files: dict[Path, bytes], bel
         raise fail(
             "PC0258", f"`extends: {name}` names no pack", extends.span, help="name a pack's folder or file, relative to this manifest"
         )
-    title = os.path.relpath(parent, Path(shown).parent) if not Path(shown).is_absolute() else str(parent)
-    shown_parent = str(PurePosixPath(Path(shown).parent / title)) if not Path(shown).is_absolute() else title
-    merged = apply_extension(read_manifest(parent, os.path.normpath(shown_parent), files, below), node, findings)
+    merged = apply_extension(read_manifest(parent, files, below), node, findings)
     findings.extend(check_effective_shape(merged) if not findings else ())
     return merged
 

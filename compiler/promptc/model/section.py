@@ -146,7 +146,6 @@ class Section:
     title: str
     role: Role
     span: Span
-    note: str = ""
     when: Expression | None = None
     pinned: bool = False
     required: bool = False

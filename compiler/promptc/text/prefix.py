@@ -23,14 +23,6 @@ class PrefixMeter:
         self._meter = meter
         self._text = text
 
-    def count_prefix(self, stop: int, tail: str = "") -> int:
-        """The units of `text[:stop] + tail`."""
-        return self.count_cut(stop, len(self._text), tail)
-
-    def count_suffix(self, start: int, head: str = "") -> int:
-        """The units of `head + text[start:]`."""
-        return self.count_cut(0, start, head)
-
     def count_cut(self, start: int, stop: int, marker: str = "") -> int:
         """The units of `text[:start] + marker + text[stop:]`, where start <= stop."""
         if self._meter.counter.unit > 1:

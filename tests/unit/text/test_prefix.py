@@ -27,16 +27,16 @@ def test_every_cut_is_counted_exactly(text, marker, counter):
     meter = Meter(counter)
     prefix = PrefixMeter(meter, text)
     for place in [*range(0, len(text), 41), *counter.token_ends(text)[::37], len(text)]:
-        assert prefix.count_prefix(place, marker) == counter.measure(text[:place] + marker)
-        assert prefix.count_suffix(place, marker) == counter.measure(marker + text[place:])
+        assert prefix.count_cut(place, len(text), marker) == counter.measure(text[:place] + marker)
+        assert prefix.count_cut(0, place, marker) == counter.measure(marker + text[place:])
         assert prefix.count_cut(place // 2, place, marker) == counter.measure(text[: place // 2] + marker + text[place:])
 
 
 @pytest.mark.parametrize("text", ["", "a", "a b c\n" * 200])
 def test_texts_of_any_length(text, counter):
     prefix = PrefixMeter(Meter(counter), text)
-    assert prefix.count_prefix(len(text)) == prefix.count_suffix(0) == counter.measure(text)
-    assert prefix.count_prefix(0, "x") == prefix.count_suffix(len(text), "x") == counter.measure("x")
+    assert prefix.count_cut(len(text), len(text)) == prefix.count_cut(0, 0) == counter.measure(text)
+    assert prefix.count_cut(0, len(text), "x") == counter.measure("x")
 
 
 class Whole:
@@ -65,7 +65,7 @@ def test_thousands_of_cuts_cost_one_pass(unit, exact):
     prefix = PrefixMeter(Meter(counter), text)
     kept = list(iter_kept(text, "sentence", token_ends=lambda: exact.token_ends(text)))[:1500]
     for cut in kept:
-        prefix.count_prefix(cut.stop, " […]")
+        prefix.count_cut(cut.stop, len(text), " […]")
     assert counter.characters < len(text) + len(kept) * 700
 
 
@@ -79,6 +79,6 @@ def test_a_counter_without_boundaries_counts_whole():
 
     text = "one two three\n" * 300
     prefix = PrefixMeter(Meter(Words()), text)
-    assert prefix.count_prefix(7, " …") == 3
-    assert prefix.count_suffix(len(text) - 6) == 1
+    assert prefix.count_cut(7, len(text), " …") == 3
+    assert prefix.count_cut(0, len(text) - 6) == 1
     assert prefix.count_cut(3, len(text) - 6, " x ") == 3
