@@ -11,6 +11,7 @@ from promptc.diag.suggest import suggest
 from promptc.frontend.load_pack import LoadedPack, load_pack
 from promptc.frontend.load_state import load_state
 from promptc.model.pack import Format
+from promptc.model.pack import Pack as Model
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, Part
 from promptc.pipeline import Outcome, compile_prompt
@@ -104,7 +105,7 @@ class Pack:
         return cls(load_pack(Path(path)))
 
     @property
-    def model(self) -> Any:
+    def model(self) -> Model:
         """The compiled pack, for tools that look into it."""
         return self._loaded.pack
 
