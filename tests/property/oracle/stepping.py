@@ -89,16 +89,18 @@ class Stepping:
         blocks = _gather([item for item in section.alive if not item.made], key)
         blocks = [block for block in blocks if not any(item.kept for item in block)]
         numbers = {id(block): place if by_group else block[0].number for place, block in enumerate(blocks)}
-        bundles = []
-        for ranked in self._classes(body, section, blocks):
-            bundles += _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked]
-        bundles += [[[item]] for item in section.alive if item.made]
-        again = []
-        for bundle in bundles:
-            yield from self._evict_blocks(body, section, bundle, floor, by_group)
-            again += [[block] for block in bundle] if len(bundle) > 1 else []
-        for bundle in again:
-            yield from self._evict_blocks(body, section, bundle, floor, by_group)
+        rounds = [
+            _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked]
+            for ranked in self._classes(body, section, blocks)
+        ]
+        rounds.append([[[item]] for item in section.alive if item.made])
+        for bundles in rounds:
+            for bundle in bundles:
+                yield from self._evict_blocks(body, section, bundle, floor, by_group)
+                if step > 1 and any(not item.gone for block in bundle for item in block):
+                    break
+        for block in [block for bundles in rounds[:-1] for bundle in bundles for block in bundle] if step > 1 else []:
+            yield from self._evict_blocks(body, section, [block], floor, by_group)
 
     def _evict_blocks(self, body: dict[str, Any], section: Sec, bundle: list[list[It]], floor: int, by_group: bool) -> Iterator[Notch]:
         going = [[item for item in block if not item.gone] for block in bundle]

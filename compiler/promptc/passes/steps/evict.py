@@ -12,7 +12,11 @@ from promptc.text.guard import Guard
 
 
 def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
-    """The notches of the step, lazily. A block that was skipped (it would go under a floor) is tried again entry by entry at the end."""
+    """The notches of the step, lazily.
+
+    Where a block cannot go whole (too little would stay), no later one of its class goes before it: at the end they go entry by entry,
+    so that the newest items, whose block is not full yet, do not go while older ones stay.
+    """
     is_group = step.whole == "group"
     marker = partial(_render_marker, step.marker, scope, guard) if step.marker is not None else None
     for why, blocks in _list_rounds(step, fit, scope, is_group):
@@ -20,6 +24,8 @@ def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard)
             going = [entry for entry in block if entry.is_alive]
             if going and _leaves(fit, going, step.floor, is_group):
                 yield Act(why, going, marker, step.warn)
+            if going and step.step > 1 and going[0].is_alive:
+                break
 
 
 def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: int) -> str:
@@ -36,7 +42,7 @@ def _list_rounds(step: Evict, fit: SectionFit, scope: StepScope, is_group: bool)
         ordinal = {id(block[0]): place for place, block in enumerate(blocks)} if is_group else None
         bundled = [(why, _bundle(ranked, step.step, ordinal)) for why, ranked in wholes]
         wholes = [(why, [list(chain(*bundle)) for bundle in bundles]) for why, bundles in bundled]
-        parts = [(f"{why}; one by one, no whole block is left", _list_parts(bundles)) for why, bundles in bundled]
+        parts = [(f"{why}; one by one, no whole block is left", list(chain(*bundles))) for why, bundles in bundled]
     return [*wholes, ("a recap, after all others", [[entry] for entry in made]), *parts]
 
 
@@ -55,10 +61,6 @@ def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) 
         number = first.item.number if ordinal is None else ordinal[id(first)]
         bundles.setdefault(number // step, []).append(block)
     return list(bundles.values())
-
-
-def _list_parts(bundles: Sequence[Sequence[Block]]) -> list[Block]:
-    return [block for bundle in bundles if len(bundle) > 1 for block in bundle]
 
 
 def _leaves(fit: SectionFit, going: Sequence[Entry], floor: int, is_group: bool) -> bool:
