@@ -157,7 +157,10 @@ class SectionFit:
 
     @property
     def count_windowed(self) -> int:
-        """How many items inside the window still stand."""
+        """How many items inside the window still stand; groups, where it counts those."""
+        window = self.section.items.window if self.section.items is not None else None
+        if window is not None and window.whole == "group":
+            return len({entry.run for entry in self.alive if entry.item.windowed})
         return self._windowed
 
     def count_charge(self) -> int:

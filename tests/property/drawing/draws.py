@@ -7,7 +7,7 @@ from typing import Any
 from tests.property.drawing.breaches import BREACHES
 from tests.property.drawing.packs import Drawn, draw_pack
 from tests.property.drawing.sections import Taste
-from tests.property.drawing.words import draw_hostile_text
+from tests.property.drawing.words import draw_hostile_text, draw_text
 
 COUNTERS = ("cl100k_base", "o200k_base", "chars/4")
 
@@ -23,8 +23,11 @@ def draw_o200k(rng: Random) -> Drawn:
 
 
 def draw_any(rng: Random) -> Drawn:
-    """Any pack, also outside of what monotony asks for."""
-    return draw_pack(rng, _taste(rng, rng.choice(COUNTERS)))
+    """Any pack, also outside of what monotony asks for; now and then with a long text, which is cut differently."""
+    drawn = draw_pack(rng, _taste(rng, rng.choice(COUNTERS)))
+    if rng.random() < 0.03:
+        drawn.state["texts"]["a"] = draw_text(rng, 300, odd=rng.choice((0.1, 0.6)))
+    return drawn
 
 
 def draw_monotone(rng: Random) -> Drawn:

@@ -35,6 +35,7 @@ class SectionDrawer:
     def __init__(self, rng: Random, taste: Taste) -> None:
         self._rng = rng
         self._taste = taste
+        self._lists: list[str] = []  # sections of items drawn so far, against which later ones may be compared
 
     def draw(self, name: str) -> dict[str, Any]:
         """A whole section."""
@@ -56,6 +57,8 @@ class SectionDrawer:
             section["when"] = rng.choice(("state.on", "state.depth > 2", "selected.alpha is defined and selected.alpha > 0"))
         if rng.random() < 0.15:
             section["pinned"] = True
+            if rng.random() < 0.3:
+                section["budget"] = rng.choice((30, {"max": 20, "over": "warn"}, {"chars": 300}))
             return section
         guarded = self._draw_budget(section) or guarded
         if rng.random() < 0.8:
@@ -110,7 +113,10 @@ class SectionDrawer:
             section["items"] = {"from": "state.turns", "message": {"role": "item.role", "content": "item.content", "parts": parts}}
         else:
             section["items"] = {"from": f"state.{rng.choice(LISTS)}"} | self._draw_forms()
-        return self._draw_pipeline(section["items"], kind)
+        guarded = self._draw_pipeline(section["items"], kind)
+        if kind == "items":
+            self._lists.append(section["id"])
+        return guarded
 
     def _draw_forms(self) -> dict[str, Any]:
         rng = self._rng
@@ -137,6 +143,8 @@ class SectionDrawer:
         if rng.random() < 0.2:
             items["where"] = "item.ok"
         self._draw_arranging(items)
+        if "group" in items and "window" in items and rng.random() < 0.5:
+            items["window"]["whole"] = "group"
         if rng.random() < 0.12:
             items["trim_each"] = {
                 "to": rng.choice((6, {"chars": 20}, {"tokens": 10})),
@@ -166,6 +174,8 @@ class SectionDrawer:
                 "keep": rng.choice(("first", "last")),
                 "exact": rng.random() < 0.3,
             }
+            if self._lists and rng.random() < 0.6:
+                items["dedupe"]["against"] = [rng.choice(self._lists)]
         if rng.random() < 0.15:
             items["sort"] = rng.choice(([{"by": "item.score", "desc": True}, "item.n"], "item.name", {"by": "item.level"}))
         if rng.random() < 0.1:

@@ -101,7 +101,9 @@ class _Fitting:
     def _breaks_min(self, section: Sec, before: list[Any], protect: bool) -> bool:
         least = section.spec.get("items", {}).get("window", {}).get("min", 0)
         windowed = [item for item in section.alive if item.windowed]
-        if len(windowed) < least and len(windowed) < sum(item.windowed for item in before):
+        by_group = section.spec.get("items", {}).get("window", {}).get("whole") == "group"
+        left = len({section.group_of(item) for item in windowed}) if by_group else len(windowed)
+        if left < least and len(windowed) < sum(item.windowed for item in before):
             return True
         return protect and self.layout.charge(section) < self._min(section) * self.layout.unit
 
@@ -140,12 +142,13 @@ class _Fitting:
     def _check_pinned(self) -> None:
         for section in self.sections:
             budget = section.spec.get("budget")
-            if (
-                section.spec.get("pinned")
-                and section.alive
-                and budget is not None
-                and self.layout.tokens(self.layout.charge(section)) > budget
-            ):
+            if not section.spec.get("pinned") or not section.alive or budget is None:
+                continue
+            if isinstance(budget, dict):
+                is_over = "chars" in budget and self._chars(section) > budget["chars"]  # `over: warn` only warns
+            else:
+                is_over = self.layout.tokens(self.layout.charge(section)) > budget
+            if is_over:
                 self.expected.short = self.expected.short or section.id
 
     def _capped(self, unit: str) -> list[Sec]:

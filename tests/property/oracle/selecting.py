@@ -50,6 +50,7 @@ class Selecting:
         self.layout = layout
         self.meter = Meter(load_counter(manifest["tokenizer"], folder=Path()))
         self.selected: dict[str, int] = {}
+        self.sections: dict[str, Sec] = {}
         self.guard = guard
 
     def run(self) -> list[Sec]:
@@ -81,6 +82,7 @@ class Selecting:
                 self._fill(section)
             else:
                 self._fill_text(section)
+        self.sections[section.id] = section
         self.selected[section.id] = len(section.items)
         if section.items:
             section.open, section.close = self._fences(spec)
@@ -133,14 +135,25 @@ class Selecting:
         return read
 
     def _see(self, window: dict[str, Any], passing: list[It], section: Sec) -> list[It]:
-        """The window begins at the lowest multiple of `step` from which on at most `last` remain."""
+        """The window begins at the lowest multiple of `step` from which on at most `last` remain; groups are numbered as they come."""
         last, step, least = window["last"], window.get("step", 1), window.get("min", 0)
         if isinstance(last, str):
             last = min(max(evaluate(last, section.names), least + step - 1), window.get("max", 10**9))
+        numbers = {id(item): item.number for item in passing}
+        counted = list(numbers.values())
+        if window.get("whole") == "group":
+            keys = [self._key(section, item) for item in passing]
+            order = list(dict.fromkeys(keys))
+            numbers = {id(item): order.index(key) for item, key in zip(passing, keys, strict=True)}
+            counted = list(range(len(order)))
         start = 0
-        while sum(item.number >= start for item in passing) > last:
+        while sum(number >= start for number in counted) > last:
             start += step
-        return [item for item in passing if item.number >= start]
+        return [item for item in passing if numbers[id(item)] >= start]
+
+    def _key(self, section: Sec, item: It) -> tuple[str, Any]:
+        key = evaluate(section.spec["items"]["group"]["by"], self._bind_place(section, item))
+        return type(key).__name__, key
 
     def _match_all(self, rules: list[dict[str, Any]], passing: list[It], size: int, section: Sec) -> list[It]:
         return [item for rule in rules for item in self._match(rule, passing, size, section)]
@@ -185,13 +198,17 @@ class Selecting:
         return read
 
     def _dedupe(self, rule: dict[str, Any], read: list[It], section: Sec) -> list[It]:
-        texts = {id(item): str(evaluate(rule["by"], self.bind(section, item))) for item in read}
-        if not rule.get("exact"):
-            texts = {key: normalize(text) for key, text in texts.items()}
+        texts = {id(item): self._compare(rule, section, item.value) for item in read}
+        met = {self._compare(rule, section, item.value) for name in rule.get("against", ()) for item in self.sections[name].items}
         found: dict[str, It] = {}
         for item in reversed(read) if rule.get("keep") == "last" else read:
-            found.setdefault(texts[id(item)], item)
+            if texts[id(item)] not in met:
+                found.setdefault(texts[id(item)], item)
         return [item for item in read if any(item is one for one in found.values())]
+
+    def _compare(self, rule: dict[str, Any], section: Sec, value: Any) -> str:
+        text = str(evaluate(rule["by"], {**section.names, "item": value}))
+        return text if rule.get("exact") else normalize(text)
 
     def _sort(self, keys: Any, read: list[It], section: Sec) -> list[It]:
         rules = [key if isinstance(key, dict) else {"by": key} for key in (keys if isinstance(keys, list) else [keys])]

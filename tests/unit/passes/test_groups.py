@@ -32,3 +32,30 @@ def test_a_window_of_groups_tells_true_from_one(tmp_path):
 @pytest.mark.parametrize(("header", "text"), [({}, "1, 4, 2, 3\n"), ({"header": "{{ group }}:"}, "True:\n1, 4\n1:\n2\nx:\n3\n")])
 def test_a_separator_joins_items_that_no_header_parts(tmp_path, header, text):
     assert _render(tmp_path, {"group": {"by": "item.ref", **header}}, separator=", ") == text
+
+
+def test_the_least_of_a_window_of_groups_is_counted_in_groups(tmp_path):
+    """Two items of one group are one of the two groups that must stay."""
+    manifest = {
+        "promptc": 1,
+        "name": "grouped",
+        "version": "1.0.0",
+        "tokenizer": "cl100k_base",
+        "budget": 1000,
+        "sections": [
+            {
+                "id": "one",
+                "items": {
+                    "from": "state.list",
+                    "text": "{{ item.n }}",
+                    "group": {"by": "item.ref"},
+                    "window": {"last": 3, "min": 2, "whole": "group"},
+                },
+                "budget": 1,
+                "overflow": [{"evict": {}}],
+            }
+        ],
+    }
+    state = {"list": [{"n": place, "ref": ref} for place, ref in enumerate("xxyyzz")]}
+    outcome = load_drawn(Drawn(manifest, state), tmp_path).compile(state)
+    assert [entry.item.value["ref"] for entry in outcome.fitted.fits["one"].alive] == ["y", "z"]
