@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from promptc.pipeline import Outcome
-from tests.cases.recount import count_messages, count_text
 from tests.property.drawing.draws import draw_any, draw_cl100k, draw_o200k
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Loaded
+from tests.property.oracle.counting import count, count_messages
 from tests.property.oracle.selecting import show_part
 from tests.property.proof import Proof, Tally
 
@@ -46,7 +46,7 @@ def count_emitted(outcome: Outcome) -> int:
     assert outcome.emitted is not None
     counter = outcome.fitted.frame.meter.counter.name
     if outcome.fitted.frame.format == "text":
-        return count_text(counter, outcome.emitted.text.encode().decode())
+        return count(counter, outcome.emitted.text.encode().decode())
     shown = [(one["role"], _show(one["content"])) for one in outcome.emitted.messages]
     return count_messages(counter, shown)
 

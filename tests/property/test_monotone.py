@@ -1,12 +1,14 @@
 """Monotone in the total: a larger total budget never removes content, and never turns success into an error."""
 
-import pytest
+from random import Random
 
 from promptc.check.check_pack import MONOTONY
 from tests.property.drawing.draws import draw_monotone, draw_outside
 from tests.property.holding import find_holding
 from tests.property.load_drawn import Loaded
 from tests.property.proof import Proof, Tally
+
+_LOOKED_AT = 0.1
 
 
 def test_a_larger_total_keeps_what_a_smaller_one_holds(proof: Proof) -> None:
@@ -16,7 +18,7 @@ def test_a_larger_total_keeps_what_a_smaller_one_holds(proof: Proof) -> None:
 
 def test_what_voids_it_is_named_by_check(proof: Proof) -> None:
     tally = proof.hold("named by check", judge_named, draw_outside, 2000)
-    assert tally["packs that lose content or fail"] > 0 or tally["packs"] < 500
+    assert tally["packs that lose content or fail"] > 0 or tally["packs looked at"] < 50
 
 
 def judge_monotone(loaded: Loaded, tally: Tally) -> str | None:
@@ -42,7 +44,9 @@ def judge_named(loaded: Loaded, tally: Tally) -> str | None:
     codes = {found.code for found in loaded.pack.check()}
     if not codes & MONOTONY:
         return "`check` finds nothing that voids monotony"
-    tally["packs that lose content or fail"] += judge_monotone(loaded, Tally()) is not None
+    if Random(repr(loaded.drawn.manifest)).random() < _LOOKED_AT:
+        tally["packs looked at"] += 1
+        tally["packs that lose content or fail"] += judge_monotone(loaded, Tally()) is not None
     return None
 
 
@@ -53,10 +57,9 @@ def find_natural(loaded: Loaded) -> int:
     return max(outcome.tokens or 0, min(demand, 400))
 
 
-@pytest.mark.parametrize("draw", [draw_monotone])
-def test_packs_inside_the_conditions_are_not_warned_about(proof: Proof, draw) -> None:
+def test_packs_inside_the_conditions_are_not_warned_about(proof: Proof) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         found = [one for one in loaded.pack.check() if one.code in MONOTONY]
         return f"`check` warns of {found[0]}" if found else None
 
-    proof.hold("not warned about", judge, draw, 2000)
+    proof.hold("not warned about", judge, draw_monotone, 2000)

@@ -17,7 +17,7 @@ def test_no_prompt_changes_by_reach(proof: Proof) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         return judge_reach(loaded, tally, library)
 
-    tally = proof.hold("reach", judge, draw_long, 2000)
+    tally = proof.hold("reach", judge, draw_long, 1000)
     assert tally["partly read"] > tally["packs"] // 4
 
 

@@ -27,6 +27,9 @@ def _compare(outcome, expected: Expected, tally: Tally) -> str | None:
     tally["renders"] += 1
     if fitted.strained.tier != expected.tier:
         return f"the tier is {fitted.strained.tier}, not {expected.tier}"
+    raises = {name: list(pair) for name, pair in fitted.strained.raises.items()}
+    if raises != expected.raises:
+        return f"{raises} would raise the tier, not {expected.raises}"
     if (outcome.emitted is None) != bool(expected.short):
         return f"it is short of {fitted.short or outcome.errors or 'nothing'}, not of {expected.short or 'nothing'}"
     if outcome.emitted is None:

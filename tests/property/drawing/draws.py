@@ -7,9 +7,11 @@ from typing import Any
 from tests.property.drawing.breaches import BREACHES
 from tests.property.drawing.packs import Drawn, draw_pack
 from tests.property.drawing.sections import Taste
+from tests.property.drawing.tokenizer import NAME
 from tests.property.drawing.words import draw_hostile_text, draw_text
 
 COUNTERS = ("cl100k_base", "o200k_base", "chars/4")
+EVERY_COUNTER = (*COUNTERS * 4, NAME)
 
 
 def draw_cl100k(rng: Random) -> Drawn:
@@ -24,7 +26,7 @@ def draw_o200k(rng: Random) -> Drawn:
 
 def draw_any(rng: Random) -> Drawn:
     """Any pack, also outside of what monotony asks for; now and then with a long text, which is cut differently."""
-    drawn = draw_pack(rng, _taste(rng, rng.choice(COUNTERS)))
+    drawn = draw_pack(rng, _taste(rng, rng.choice(EVERY_COUNTER)))
     if rng.random() < 0.03:
         drawn.state["texts"]["a"] = draw_text(rng, 300, odd=rng.choice((0.1, 0.6)))
     return drawn
@@ -32,7 +34,9 @@ def draw_any(rng: Random) -> Drawn:
 
 def draw_monotone(rng: Random) -> Drawn:
     """A small pack inside the conditions of monotony, half of them with shares."""
-    return draw_pack(rng, Taste(rng.choice(COUNTERS), shares=rng.random() < 0.5, inside=True, most_items=rng.choice((3, 5)), most_words=6))
+    shares = rng.random() < 0.5
+    counter = rng.choice(COUNTERS if shares else EVERY_COUNTER)
+    return draw_pack(rng, Taste(counter, shares=shares, inside=True, most_items=rng.choice((3, 5)), most_words=6))
 
 
 def draw_outside(rng: Random) -> Drawn:
@@ -61,6 +65,7 @@ def _open_up(section: dict[str, Any], rng: Random) -> None:
     """Takes away what keeps a list from being read only in part."""
     for key in ("sort", "dedupe", "limit_per", "limit", "group", *(("window", "anchors") if rng.random() < 0.7 else ())):
         section.get("items", {}).pop(key, None)
+    section.get("items", {}).get("window", {}).pop("whole", None)
     first = section.get("overflow", [{}])[0]
     if rng.random() < 0.7 and "items" in section and "evict" not in first:
         section["overflow"] = [

@@ -7,6 +7,7 @@ from typing import Any
 from tests.property.drawing.sections import SectionDrawer, Taste
 from tests.property.drawing.state import draw_state
 from tests.property.drawing.steps import TEMPLATES
+from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.drawing.words import IDS
 
 _SAFE_SEPARATORS = ("\n", "\n", "\n", "", "\n\n", "---\n")
@@ -40,7 +41,8 @@ def draw_pack(rng: Random, taste: Taste) -> Drawn:
     _draw_output(rng, manifest, taste)
     if rng.random() < 0.3:
         _draw_strain(rng, drawer, manifest, taste)
-    return Drawn(manifest, draw_state(rng, most_items=taste.most_items, most_words=taste.most_words))
+    files = TEMPLATES | ({"tokenizer.json": render_tokenizer()} if taste.tokenizer == NAME else {})
+    return Drawn(manifest, draw_state(rng, most_items=taste.most_items, most_words=taste.most_words), files)
 
 
 def is_guarded(section: dict[str, Any]) -> bool:

@@ -29,14 +29,17 @@ class Expected:
     tokens: int | None = None
     short: str = ""
     tier: int = 0
+    raises: dict[str, list[str]] = field(default_factory=dict)
     grants: dict[str, int] = field(default_factory=dict)
     logs: dict[str, Log] = field(default_factory=dict)
 
 
 def expect(drawn: Drawn, total: int, guard: Guard) -> Expected:
     """What `drawn` must render to within `total` tokens. `guard` is the render's: what it does is held by other properties."""
-    manifest, tier = _strain(drawn, total, guard)
-    return _Fitting(manifest, tier, drawn, total, guard).run()
+    manifest, tier, raises = _strain(drawn, total, guard)
+    expected = _Fitting(manifest, tier, drawn, total, guard).run()
+    expected.raises = raises
+    return expected
 
 
 def _shown(rules: dict[str, Any] | None, tier: int, percent: int) -> dict[str, Any]:
@@ -238,32 +241,35 @@ class _Fitting:
 # --- strain ---
 
 
-def _strain(drawn: Drawn, total: int, guard: Guard) -> tuple[dict[str, Any], tuple[int, int]]:
-    """The effective manifest, and the tier with the percentage of pressure."""
-    manifest, state = drawn.manifest, drawn.state
+def _strain(drawn: Drawn, total: int, guard: Guard) -> tuple[dict[str, Any], tuple[int, int], dict[str, list[str]]]:
+    """The effective manifest, the tier with the percentage of pressure, and which watched sections would raise it."""
+    manifest = drawn.manifest
     rules = manifest.get("strain")
     if rules is None:
-        return manifest, (0, 0)
-    first = _vary(manifest, rules["tiers"][:1])
-    measuring = _Fitting(first, (0, 0), drawn, total, guard)
-    counted = [section for section in measuring.sections if section.id in rules["count"]]
-    spent = allowed = 0
-    for section in counted:
-        spec = next(one for one in manifest["sections"] if one["id"] == section.id)
-        cap = _find_cap(spec, total)
-        if cap is not None:
-            allowed += cap
-            spent += min(cap, measuring.layout.tokens(measuring.layout.charge(section)))
+        return manifest, (0, 0), {}
+    measuring = _Fitting(_vary(manifest, rules["tiers"][:1]), (0, 0), drawn, total, guard)
+    demands = {section.id: measuring.layout.tokens(measuring.layout.charge(section)) for section in measuring.sections}
+    caps = {spec["id"]: _find_cap(spec, total) for spec in manifest["sections"] if spec["id"] in rules["count"]}
+    allowed = sum(cap for cap in caps.values() if cap is not None)
+    spent = sum(min(demands[name], cap) for name, cap in caps.items() if cap is not None)
+    tier = _find_tier(rules, drawn.state, spent, allowed)
+    raises = {}
+    for name in rules.get("watch", {}):
+        after = _find_tier(rules, drawn.state, spent + demands[name], allowed)
+        if after > tier:
+            raises[name] = [rules["tiers"][tier]["name"], rules["tiers"][after]["name"]]
+    return _vary(manifest, rules["tiers"][: tier + 1]), (tier, 100 * spent // allowed if allowed else 0), raises
+
+
+def _find_tier(rules: dict[str, Any], state: dict[str, Any], spent: int, allowed: int) -> int:
     pressure = Fraction(spent, allowed) if allowed else Fraction(0)
-    names = [tier["name"] for tier in rules["tiers"]]
     previous = evaluate(rules["previous"], {"state": state}) if "previous" in rules else None
-    held = names.index(previous) if previous is not None else 0
-    tier = max(
+    held = [tier["name"] for tier in rules["tiers"]].index(previous) if previous is not None else 0
+    return max(
         index
         for index, one in enumerate(rules["tiers"])
         if pressure >= _exact(one["at"]) or (index <= held and pressure >= _exact(one.get("leave", one["at"])))
     )
-    return _vary(manifest, rules["tiers"][: tier + 1]), (tier, int(100 * pressure))
 
 
 def _find_cap(spec: dict[str, Any], total: int) -> int | None:

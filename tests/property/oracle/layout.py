@@ -1,14 +1,10 @@
 """The layout of a prompt (language.md §8, §10) and its counts, made whole each time."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
-from tests.cases.recount import count_text
+from tests.property.oracle.counting import MESSAGE, WHOLE, count
 from tests.property.oracle.parts import It, Sec
-
-MESSAGE = 3
-WHOLE = 3
 
 
 class Layout:
@@ -24,7 +20,7 @@ class Layout:
 
     def units(self, text: str) -> int:
         """Tokens, or characters for `chars/4`."""
-        return len(text) if self.unit == 4 else _count(self.counter, text)
+        return len(text) if self.unit == 4 else count(self.counter, text)
 
     def tokens(self, units: int) -> int:
         """Rounded up."""
@@ -32,7 +28,7 @@ class Layout:
 
     def overhead(self, role: str) -> int:
         """Units of a message without its content."""
-        return (MESSAGE + (0 if self.unit == 4 else _count(self.counter, role))) * self.unit
+        return (MESSAGE + (0 if self.unit == 4 else count(self.counter, role))) * self.unit
 
     # --- one section ---
 
@@ -108,11 +104,6 @@ class Layout:
 
 def _content(item: It) -> Any:
     return item.parts if item.parts is not None and not item.made else item.text
-
-
-@lru_cache(100_000)
-def _count(counter: str, text: str) -> int:
-    return count_text(counter, text)
 
 
 def _plan(messages: Any, sections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:

@@ -3,19 +3,26 @@
 import json
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cmp_to_key
+from functools import cache, cmp_to_key
 from pathlib import Path
 from typing import Any
 
 from promptc.passes.cut_text import iter_cuts
 from promptc.passes.guard_value import guard_value
+from promptc.text.counters.hf_counter import load_hf_counter
 from promptc.text.counters.load_counter import load_counter
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter
 from promptc.text.normalize import normalize
+from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.layout import Layout
 from tests.property.oracle.parts import It, Sec
+
+
+@cache
+def _load_meter(counter: str) -> Meter:
+    return Meter(load_hf_counter(counter, render_tokenizer().encode()) if counter == NAME else load_counter(counter, folder=Path()))
 
 
 def strip_lines(text: str) -> str:
@@ -48,7 +55,7 @@ class Selecting:
         self.strain = strain
         self.total = total
         self.layout = layout
-        self.meter = Meter(load_counter(manifest["tokenizer"], folder=Path()))
+        self.meter = _load_meter(manifest["tokenizer"])
         self.selected: dict[str, int] = {}
         self.sections: dict[str, Sec] = {}
         self.guard = guard

@@ -1,0 +1,24 @@
+"""Counts by the libraries themselves, whatever the counter."""
+
+from functools import lru_cache
+
+from tests.cases.recount import count_text
+from tests.property.drawing.tokenizer import NAME, load_tokenizer
+
+MESSAGE = 3
+WHOLE = 3
+
+
+@lru_cache(200_000)
+def count(counter: str, text: str) -> int:
+    """Tokens of a text; `chars/4` rounds up."""
+    if counter == NAME:
+        return len(load_tokenizer().encode(text, add_special_tokens=False).ids)
+    return count_text(counter, text)
+
+
+def count_messages(counter: str, messages: list[tuple[str, str]]) -> int:
+    """Tokens of (role, content) pairs with three for each message and its role's name, and three for the whole."""
+    if counter == "chars/4":
+        return -(-sum(len(content) for _, content in messages) // 4) + MESSAGE * len(messages) + WHOLE
+    return sum(MESSAGE + count(counter, role) + count(counter, content) for role, content in messages) + WHOLE
