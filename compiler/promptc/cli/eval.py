@@ -17,8 +17,8 @@ from promptc.diag.errors import UsageError
 from promptc.diag.span import Source
 from promptc.diag.suggest import suggest
 from promptc.model.state import State
+from promptc.passes.act import Entry
 from promptc.passes.bind import bind
-from promptc.passes.section_fit import Entry
 from promptc.passes.steps.ranking import StepScope
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
-from promptc.passes.section_fit import Entry
 from promptc.passes.tape import Cell
 
 Owner = Literal["fence", "header", "item", "separator"]

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from promptc.model.stages import Item
 from promptc.model.step import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
+from promptc.passes.act import Act, Edit, Entry
 from promptc.passes.measures import Measure
 from promptc.passes.render_items import ItemRenderer
-from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
+from promptc.passes.section_fit import SectionFit
 from promptc.passes.steps.evict import iter_evictions
 from promptc.passes.steps.lower import iter_lowerings
 from promptc.passes.steps.ranking import StepScope

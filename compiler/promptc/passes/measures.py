@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from promptc.passes.section_fit import Edit, SectionFit
+from promptc.passes.act import Edit
+from promptc.passes.section_fit import SectionFit
 from promptc.passes.tape import Tape
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.plural import count_noun
+from promptc.passes.act import Entry
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied, LadderRun
-from promptc.passes.section_fit import Entry
 from promptc.passes.strain import iter_warnings
 
 

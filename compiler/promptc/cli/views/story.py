@@ -13,8 +13,9 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
 from promptc.model.stages import Item, Selected
+from promptc.passes.act import Entry
 from promptc.passes.ladder import Applied
-from promptc.passes.section_fit import Entry, SectionFit
+from promptc.passes.section_fit import SectionFit
 from promptc.passes.trace_items import Trace, trace_items
 from promptc.pipeline import Outcome
 

@@ -5,7 +5,8 @@ from functools import partial
 from itertools import chain
 
 from promptc.model.step import Evict
-from promptc.passes.section_fit import Act, Entry, SectionFit
+from promptc.passes.act import Act, Entry
+from promptc.passes.section_fit import SectionFit
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks
 from promptc.template.load_template import Template
 from promptc.text.guard import Guard

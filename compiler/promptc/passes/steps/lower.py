@@ -4,7 +4,8 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from promptc.model.step import Lower
-from promptc.passes.section_fit import Act, Entry, SectionFit
+from promptc.passes.act import Act, Entry
+from promptc.passes.section_fit import SectionFit
 from promptc.passes.steps.ranking import StepScope, find_rank
 
 _Level = int | float

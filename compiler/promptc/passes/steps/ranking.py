@@ -5,7 +5,8 @@ from typing import Any
 
 from promptc.diag.errors import fail
 from promptc.model.step import Ranked
-from promptc.passes.section_fit import Entry, SectionFit
+from promptc.passes.act import Entry
+from promptc.passes.section_fit import SectionFit
 from promptc.template.load_expression import Expression
 
 _MEASURED = (("this", "tokens"), ("this",))

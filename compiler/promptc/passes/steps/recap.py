@@ -5,8 +5,9 @@ from typing import Literal
 
 from promptc.model.stages import Item
 from promptc.model.step import Recap, Replace
+from promptc.passes.act import Act, Entry
 from promptc.passes.render_items import strip_lines
-from promptc.passes.section_fit import Act, Entry, SectionFit
+from promptc.passes.section_fit import SectionFit
 from promptc.passes.steps.ranking import StepScope
 from promptc.template.load_template import Template
 from promptc.text.guard import Guard

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 from promptc.model.stages import Item
 from promptc.model.step import Shorten
-from promptc.passes.section_fit import Act, Edit, SectionFit
+from promptc.passes.act import Act, Edit
+from promptc.passes.section_fit import SectionFit
 from promptc.passes.steps.ranking import StepScope, iter_classes
 
 

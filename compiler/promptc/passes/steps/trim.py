@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from promptc.model.step import Trim
+from promptc.passes.act import Act, Edit, Entry
 from promptc.passes.cut_text import Cut, iter_cuts
 from promptc.passes.render_items import fits_size
-from promptc.passes.section_fit import Act, Edit, Entry, SectionFit
+from promptc.passes.section_fit import SectionFit
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes
 from promptc.text.guard import Guard
 
