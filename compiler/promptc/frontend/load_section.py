@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from promptc.diag.diagnostic import Diagnostic
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_items import load_fence, load_items
 from promptc.frontend.load_steps import load_ladder
@@ -13,9 +14,14 @@ from promptc.model.step import Evict, Step, Trim
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
+_LADDERS = ("do", "truncate")
+
 
 def load_section(name: str, node: Node, shared_fence: Fence | None, compiler: TextCompiler) -> Section:
     """The compiled section `name`; `shared_fence` is the output's, used where the section names none of its own."""
+    if name in _LADDERS:
+        message = f"a section cannot be called `{name}`: reports call a ladder so"
+        compiler.findings.append(Diagnostic("PC0246", message, node.span, "give it another id"))
     text, items = _load_source(node, compiler)
     own_fence = node.get("fence")
     budget, pinned = node.get("budget"), _flag(node, "pinned")

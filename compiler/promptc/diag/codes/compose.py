@@ -52,6 +52,14 @@ COMPOSE_CODES: tuple[Code, ...] = (
         fix="Leave the key out of the variation, or out of the section.",
     ),
     Code(
+        name="PC0246",
+        level="error",
+        summary="a section is called as a ladder of the report",
+        why="Reports name the ladders of sections by their ids, and two others `do` and `truncate`.",
+        bad="sections: [{id: truncate, text: hello}]",
+        fix="Give the section another id.",
+    ),
+    Code(
         name="PC0248",
         level="error",
         summary="`output.messages` names a section that does not exist",
