@@ -85,7 +85,7 @@ def _rank(by: Expression, names: Mapping[str, Any], section: str) -> tuple[int, 
         return 2, 0
     if isinstance(value, str):
         return 1, value
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return 0, value
     raise fail("PC0513", f"`{section}` cannot sort by {type(value).__name__}", by.span, help="sort by a number or a text")
 
