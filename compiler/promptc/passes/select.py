@@ -60,12 +60,14 @@ class _Reuse:
 
     def __init__(self, before: Selection | None, strain: Mapping[str, Any]) -> None:
         self._before = {one.section.id: one for one in before.sections} if before is not None else {}
+        self._held: set[str] = set()
         self._changed: set[str] = set()
         self._strain = strain
 
     def find(self, section: Section) -> Selected | None:
         held = self._before.get(section.id)
         if held is not None and held.section is section and not self._is_touched(section, held):
+            self._held.add(section.id)
             return held
         self._changed.add(section.id)
         return None
@@ -74,8 +76,8 @@ class _Reuse:
         if any(path[0] == "strain" for path in section.reads) and held.names.get("strain") != self._strain:
             return True
         against = section.items.dedupe.against if section.items is not None and section.items.dedupe is not None else ()
-        if any(name in self._changed for name in against):
-            return True
+        if any(name not in self._held for name in against):
+            return True  # changed, or no longer an earlier section: selecting again says so
         counted = {path[1] if len(path) > 1 else "" for path in section.reads if path[0] == "selected"}
         return bool(counted & self._changed) or ("" in counted and bool(self._changed))
 
