@@ -68,7 +68,8 @@ class Stepping:
         return evaluate(expression, {**names, "group": item.key, "this": {**names["this"], **this}})
 
     def _classes(self, body: dict[str, Any], section: Sec, blocks: list[list[It]]) -> list[list[list[It]]]:
-        """Blocks in classes; a block is judged by its first item."""
+        """Blocks in classes, oldest first in each; a block is judged by its first item."""
+        blocks = _sort_by_age(blocks)
         if "by" in body:
             ranks = [self._see(section, block[0], body["by"]) for block in blocks]
             return [[block for block, rank in zip(blocks, ranks, strict=True) if rank == value] for value in sorted(set(ranks))]
@@ -87,7 +88,7 @@ class Stepping:
         by_group, step, floor = body.get("whole") == "group", body.get("step", 1), body.get("floor", 0)
         key = section.group_of if by_group else (lambda item: item.unit)
         blocks = _gather([item for item in section.alive if not item.made], key)
-        blocks = [block for block in blocks if not any(item.kept for item in block)]
+        blocks = _sort_by_age([block for block in blocks if not any(item.kept for item in block)])
         numbers = {id(block): place if by_group else block[0].number for place, block in enumerate(blocks)}
         rounds = [
             _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked]
@@ -164,24 +165,31 @@ class Stepping:
         return Notch(section, change=change, whole=True)
 
     def _lower(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
-        levels = {id(item): self._see(section, item, body["by"]) for item in section.alive if not item.made}
+        units = _gather([item for item in section.alive if not item.made], lambda item: item.unit)
+        levels = {id(item): self._see(section, unit[0], body["by"]) for unit in units for item in unit}
+        kept = [item for unit in units for item in unit if any(one.kept for one in unit)]
         for level in sorted(set(levels.values()), reverse=True):
-            going = [item for item in section.alive if levels.get(id(item)) == level and not item.kept]
+            going = [item for item in section.alive if levels.get(id(item)) == level and not any(item is one for one in kept)]
             if level > body.get("floor", 0) and going:
                 yield Notch(section, going)
 
     def _recap(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
-        touched = [item for item in section.alive if not item.kept]
+        touched = self._find_touchable(section)
         if "where" in body:
-            touched = [item for item in touched if not item.made and self._see(section, item, body["where"])]
+            touched = [unit for unit in touched if not unit[0].made and self._see(section, unit[0], body["where"])]
         share = int(len(touched) * Fraction(str(body.get("older", 1))))
         if share:
-            yield self._make("recap", body, section, touched[:share])
+            yield self._make("recap", body, section, [item for unit in touched[:share] for item in unit])
 
     def _replace(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
-        touched = [item for item in section.alive if not item.kept]
+        touched = [item for unit in self._find_touchable(section) for item in unit]
         if touched:
             yield self._make("replace", body, section, touched)
+
+    def _find_touchable(self, section: Sec) -> list[list[It]]:
+        """Units without a kept item, oldest first."""
+        units = _gather(section.alive, lambda item: (item.made, id(item) if item.made else item.unit))
+        return _sort_by_age([unit for unit in units if not any(item.kept for item in unit)])
 
     def _make(self, name: str, body: dict[str, Any], section: Sec, going: list[It]) -> Notch:
         told = {"items": [item.value for item in going], "text": "\n".join(item.raw for item in going)}
@@ -196,6 +204,11 @@ class Stepping:
     def _drop(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         if section.alive and not any(item.kept for item in section.alive):
             yield Notch(section, section.alive)
+
+
+def _sort_by_age(blocks: list[list[It]]) -> list[list[It]]:
+    """By the place of the first item in the source; what a recap made stands for the oldest."""
+    return sorted(blocks, key=lambda block: -1 if block[0].made else block[0].unit)
 
 
 def _cutter(item: It, text: str, kept: int) -> Callable[[], None]:

@@ -7,7 +7,7 @@ from itertools import chain
 from promptc.model.step import Evict
 from promptc.passes.act import Act, Entry
 from promptc.passes.section_fit import SectionFit
-from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks
+from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks, sort_by_age
 from promptc.template.load_template import Template
 from promptc.text.guard import Guard
 
@@ -50,7 +50,7 @@ def _list_rounds(step: Evict, fit: SectionFit, scope: StepScope, is_group: bool)
 def _find_blocks(fit: SectionFit, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
     standing = [entry for entry in fit.alive if not entry.is_made]
     made = [entry for entry in fit.alive if entry.is_made]
-    blocks = make_blocks(standing, lambda entry: entry.run if is_group else entry.item.unit)
+    blocks = sort_by_age(make_blocks(standing, lambda entry: entry.run if is_group else entry.item.unit), fit)
     return [block for block in blocks if not any(entry.item.kept for entry in block)], made
 
 

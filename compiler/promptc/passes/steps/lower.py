@@ -6,15 +6,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from promptc.model.step import Lower
 from promptc.passes.act import Act, Entry
 from promptc.passes.section_fit import SectionFit
-from promptc.passes.steps.ranking import StepScope, find_rank
+from promptc.passes.steps.ranking import StepScope, find_rank, make_blocks
 
 _Level = int | float
 _Move = tuple[str, _Level, _Level | None]
 
 
 def iter_lowerings(step: Lower, fit: SectionFit, scope: StepScope) -> Iterator[Act]:
-    """The notches of the step, greatest level first; levels up to `floor` stay. Kept items stay."""
-    levels = {entry: find_rank(step.by, scope.evaluate(step.by, entry)) for entry in fit.alive if not entry.is_made}
+    """The notches of the step, greatest level first; levels up to `floor` stay. Kept items stay, and a tool's use with its result."""
+    levels: dict[Entry, _Level] = {}
+    fixed: set[Entry] = set()
+    for unit in make_blocks([entry for entry in fit.alive if not entry.is_made], lambda entry: entry.item.unit):
+        levels.update(dict.fromkeys(unit, find_rank(step.by, scope.evaluate(step.by, unit[0]))))
+        if any(entry.item.kept for entry in unit):
+            fixed.update(unit)
     by_level: dict[_Level, list[Entry]] = {}
     by_run: dict[int, list[Entry]] = {}
     for entry, level in levels.items():
@@ -23,7 +28,7 @@ def iter_lowerings(step: Lower, fit: SectionFit, scope: StepScope) -> Iterator[A
     whole = _Slope(list(levels), levels)
     runs = {run: _Slope(entries, levels) for run, entries in by_run.items()}
     for level in sorted((level for level in by_level if level > step.floor), reverse=True):
-        going = {entry: None for entry in by_level[level] if entry.is_alive and not entry.item.kept}
+        going = {entry: None for entry in by_level[level] if entry.is_alive and entry not in fixed}
         if going:
             why = f"{step.by.text.strip()} = {level}, greatest level first"
             moves = tuple(_iter_moves(going, runs))

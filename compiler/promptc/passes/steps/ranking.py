@@ -55,8 +55,16 @@ class StepScope:
 Block = Sequence[Entry]
 
 
+def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionFit) -> list[list[Entry]]:
+    """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups."""
+    items = fit.section.items
+    if items is None or not (items.sort or items.group):
+        return list(blocks)
+    return sorted(blocks, key=lambda block: block[0].item.unit)
+
+
 def iter_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
-    """Why, and the blocks of one class in order. A block is judged by its first entry; one that no class matches is left out."""
+    """Why, and the blocks of one class in the order given. A block is judged by its first entry; one that no class matches is left out."""
     if step.order:
         yield from _iter_matching(step.order, blocks, scope)
     elif step.by is not None:
@@ -99,6 +107,12 @@ def find_rank(by: Expression, value: Any) -> int | float:
             help="give every item a number, such as with `| default(0)`",
         )
     return value
+
+
+def list_units(fit: SectionFit) -> list[list[Entry]]:
+    """What stands, oldest first: entries one by one, but a tool's use and its result together, and none of those with a kept one."""
+    blocks = sort_by_age(make_blocks(list(fit.alive), lambda entry: entry.item.unit), fit)
+    return [block for block in blocks if not any(entry.item.kept for entry in block)]
 
 
 def make_blocks(entries: Sequence[Entry], key: Callable[[Entry], Any]) -> list[list[Entry]]:

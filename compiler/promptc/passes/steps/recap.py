@@ -1,6 +1,6 @@
 """`recap` and `replace`: many items become one new item, at the oldest one's place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from promptc.model.stages import Item
@@ -8,17 +8,15 @@ from promptc.model.step import Recap, Replace
 from promptc.passes.act import Act, Entry
 from promptc.passes.render_items import strip_lines
 from promptc.passes.section_fit import SectionFit
-from promptc.passes.steps.ranking import StepScope
+from promptc.passes.steps.ranking import StepScope, list_units
 from promptc.template.load_template import Template
 from promptc.text.guard import Guard
 
 
 def iter_recaps(step: Recap, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
-    """At most one notch: the oldest floor(n x older) of the n items that pass `where`."""
+    """At most one notch: the oldest floor(n x older) of the n items that pass `where`. A tool's use and its result count as one."""
     where = step.where
-    passing = [
-        entry for entry in fit.alive if not entry.item.kept and (where is None or (not entry.is_made and scope.evaluate(where, entry)))
-    ]
+    passing = [unit for unit in list_units(fit) if where is None or (not unit[0].is_made and scope.evaluate(where, unit[0]))]
     share = int(len(passing) * step.older)
     if share:
         yield _act("recap", passing[:share], step.template, fit, scope, guard, f"the oldest {share} of {len(passing)}")
@@ -26,14 +24,21 @@ def iter_recaps(step: Recap, fit: SectionFit, scope: StepScope, guard: Guard) ->
 
 def iter_replacements(step: Replace, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
     """At most one notch: everything that may go."""
-    passing = [entry for entry in fit.alive if not entry.item.kept]
+    passing = list_units(fit)
     if passing:
         yield _act("replace", passing, step.template, fit, scope, guard, "the whole content")
 
 
 def _act(
-    id: Literal["recap", "replace"], entries: list[Entry], template: Template, fit: SectionFit, scope: StepScope, guard: Guard, why: str
+    id: Literal["recap", "replace"],
+    units: Sequence[Sequence[Entry]],
+    template: Template,
+    fit: SectionFit,
+    scope: StepScope,
+    guard: Guard,
+    why: str,
 ) -> Act:
+    entries = [entry for unit in units for entry in unit]
     values = [entry.item.value for entry in entries]
     text = "\n".join(entry.item.raw for entry in entries)
     raw = strip_lines(template.render({**scope.names, "items": values, "text": text}))

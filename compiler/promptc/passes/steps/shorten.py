@@ -6,7 +6,7 @@ from promptc.model.stages import Item
 from promptc.model.step import Shorten
 from promptc.passes.act import Act, Edit
 from promptc.passes.section_fit import SectionFit
-from promptc.passes.steps.ranking import StepScope, iter_classes
+from promptc.passes.steps.ranking import StepScope, iter_classes, sort_by_age
 
 
 def iter_shortenings(step: Shorten, fit: SectionFit, scope: StepScope, render_form: Callable[[Item, int], Item | None]) -> Iterator[Act]:
@@ -14,7 +14,7 @@ def iter_shortenings(step: Shorten, fit: SectionFit, scope: StepScope, render_fo
     items = fit.section.items
     forms = len(items.forms) if items is not None else 0
     blocks = [[entry] for entry in fit.alive if not entry.item.kept and not entry.is_made and entry.kept is None]
-    classes = list(iter_classes(step, blocks, scope))
+    classes = list(iter_classes(step, sort_by_age(blocks, fit), scope))
     for why, ranked in classes:
         for form in range(1, forms):
             for block in ranked:

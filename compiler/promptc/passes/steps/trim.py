@@ -7,7 +7,7 @@ from promptc.passes.act import Act, Edit, Entry
 from promptc.passes.cut_text import Cut, iter_cuts
 from promptc.passes.render_items import fits_size
 from promptc.passes.section_fit import SectionFit
-from promptc.passes.steps.ranking import Block, StepScope, iter_classes
+from promptc.passes.steps.ranking import Block, StepScope, iter_classes, sort_by_age
 from promptc.text.guard import Guard
 
 
@@ -19,7 +19,7 @@ def iter_trims(step: Trim, fit: SectionFit, scope: StepScope, guard: Guard, tota
     marker = step.marker.render(scope.names).strip("\r\n") if step.marker is not None else ""
     blocks = [[entry] for entry in fit.alive if not entry.item.kept and entry.item.content is None]
     made = [block for block in blocks if block[0].is_made]
-    ordinary = [block for block in blocks if not block[0].is_made]
+    ordinary = sort_by_age([block for block in blocks if not block[0].is_made], fit)
     classes: list[tuple[str, list[Block]]] = [*iter_classes(step, ordinary, scope), ("a recap, after all others", list(made))]
     for why, ranked in classes:
         for block in ranked:
