@@ -1,5 +1,9 @@
 """The bounds of one template, one run, one value. All are counts, so that a pack fails at the same place on every machine."""
 
+from __future__ import annotations
+
+from promptc.diag.frozen import frozen
+
 MAX_SOURCE = 65_536
 """Bytes (UTF-8) of one template or expression."""
 
@@ -41,3 +45,41 @@ MAX_WIDTH = 2_000
 
 MAX_DEPTH = 40
 """Macros, includes and blocks inside one another."""
+
+
+@frozen
+class Limits:
+    """The bounds of the templates of one pack. A pack may raise `source`, `steps`, `text`, `range` and `width` up to `CEILINGS`."""
+
+    source: int = 65_536
+    """Bytes (UTF-8) of one template or expression."""
+    steps: int = 3_000_000
+    """Steps of one run: about one for each node of the template evaluated, and one for each element a filter looks at."""
+    text: int = 16_000_000
+    """Characters of one text a run makes, its output included."""
+    range: int = 100_000
+    """Numbers in one `range`."""
+    width: int = 2_000
+    """Characters a filter may pad or indent by."""
+    depth: int = 40
+    """Macros, includes and blocks inside one another."""
+    bits: int = 1_024
+    """Bits of one whole number."""
+    files: int = 100
+    """Files one template may bring in, however often each."""
+    tokens: int = 2_000
+    """Tokens between one pair of tags, `{{ ... }}` or `{% ... %}`."""
+    brackets: int = 32
+    """Brackets inside brackets."""
+    chain: int = 100
+    """Operators, accesses and filters that hang on each other in one expression."""
+    blocks: int = 16
+    """Statements inside statements (`if`, `for`, `macro` ...)."""
+    branches: int = 200
+    """`elif`s of one `if`."""
+    digits: int = 300
+    """Digits of one number in the source."""
+
+
+LIMITS = Limits()
+CEILINGS = Limits(source=1_048_576, steps=100_000_000, text=100_000_000, range=10_000_000, width=100_000)
