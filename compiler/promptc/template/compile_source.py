@@ -27,12 +27,13 @@ LoadFile = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What `compile_source` makes: the root, its environment, and what it reads."""
+    """What `compile_source` makes: the root, its environment, what it reads, and the texts of the files it brings in, by name."""
 
     root: Compiled
     sandbox: Sandbox
     reads: frozenset[Path]
     settled: bool
+    files: Mapping[str, str]
 
 
 def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False) -> Program:
@@ -60,7 +61,7 @@ def _compile_all(text: str, place: Place, load_file: LoadFile | None, *, express
     kind = ExpressionGenerator if expression else Generator
     compiled = {name: _compile(file, name, texts[name], sandbox, place, Generator if name else kind) for name, file in trees.items()}
     sandbox.templates = compiled
-    return Program(compiled[""], sandbox, reads, settled)
+    return Program(compiled[""], sandbox, reads, settled, files.texts)
 
 
 def _parse(text: str, name: str, place: Place, sandbox: Sandbox, *, expression: bool = False) -> nodes.Template:

@@ -11,12 +11,14 @@ class Template:
     """A checked template. Rendering is a pure function of the names; it never changes them, and many threads may render at once.
 
     `reads`: the paths it reads from the names it is given, e.g. `("state", "player", "name")`.
+    `files`: the texts of the files it brings in, by the names it calls them by; `check` walks them.
     """
 
     text: str
     place: Place
     reads: frozenset[tuple[str, ...]]
     _render: Callable[[Mapping[str, object]], str] = field(repr=False, compare=False)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def render(self, names: Mapping[str, object]) -> str:
         """The text. `names` holds plain data, and under `__counter__` the pack's counter. Errors: `PromptcError` with file and line."""
@@ -29,4 +31,4 @@ def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | 
     from promptc.template.run_program import build_render
 
     program = compile_source(text, place, load_file)
-    return Template(text, place, program.reads, build_render(program, place))
+    return Template(text, place, program.reads, build_render(program, place), program.files)
