@@ -11,6 +11,7 @@ from promptc.model.section import Items, Section
 from promptc.model.stages import GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
 from promptc.passes.join_units import join_units
+from promptc.passes.name_items import find_id, name_items
 from promptc.passes.reach import Reach
 from promptc.passes.read_items import ItemReader, Read, Reading
 from promptc.passes.render_items import ItemRenderer, strip_lines
@@ -19,6 +20,7 @@ from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
 _Named = tuple[Read, str]
+_Rendered = tuple[Read, str, Item | None]
 
 
 def select_items(
@@ -65,7 +67,7 @@ def _select_whole(
     names: Mapping[str, Any],
     guard: Guard,
 ) -> Selected:
-    ids, warnings = _name(section, items, [(read, _find_id(items, read, renderer, section)) for read in reading.items])
+    ids, warnings = _name(section, items, [(read, find_id(items, read, renderer.bind(read), section.id)) for read in reading.items])
     arranged = arrange_items(items, reading.items, lambda read: renderer.bind(read, ids.get(read.place, "")), against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
@@ -93,19 +95,18 @@ def _iter_rendered(reading: Reading, ids: Mapping[int, str], renderer: ItemRende
 
 
 def _select_reached(section: Section, items: Items, reading: Reading, renderer: ItemRenderer, reach: Reach, reader: ItemReader) -> Selected:
-    newest: list[tuple[Read, Item | None]] = []
+    newest: list[_Rendered] = []
     is_partial = False
     for read in reading.older if reading.older is not None else reversed(reading.items):
         if reach.is_enough(read.number):
             is_partial = True
             break
-        item = renderer.render(read, _find_id(items, read, renderer, section), None)
-        newest.append((read, item))
-        if item is not None:
-            reach.add(item)
+        newest.append(_render(section, items, read, renderer))
+        if newest[-1][2] is not None:
+            reach.add(newest[-1][2])
     first = newest[-1][0].place if newest else reader.size
     unread = [read for read in reading.items if read.place < first] if is_partial else []
-    older = [(read, renderer.render(read, _find_id(items, read, renderer, section), None)) for read in unread if read.kept]
+    older = [_render(section, items, read, renderer) for read in unread if read.kept]
     beyond = (first - reader.count_refused_before(first) if reading.older is not None else len(unread)) - len(older)
     left_out = {**reading.left_out, **reader.count_refused()}
     if is_partial and beyond:
@@ -113,19 +114,24 @@ def _select_reached(section: Section, items: Items, reading: Reading, renderer: 
     return _finish_reached(section, items, [*older, *reversed(newest)], renderer, left_out, is_partial)
 
 
+def _render(section: Section, items: Items, read: Read, renderer: ItemRenderer) -> _Rendered:
+    name = find_id(items, read, renderer.bind(read), section.id)
+    return read, name, renderer.render(read, name, None)
+
+
 def _finish_reached(
     section: Section,
     items: Items,
-    read_items: list[tuple[Read, Item | None]],
+    rendered: list[_Rendered],
     renderer: ItemRenderer,
     left_out: dict[str, int],
     is_partial: bool,
 ) -> Selected:
-    pairs = [(read, item) for read, item in read_items if item is not None]
-    ids, warnings = _name(section, items, [(read, item.id) for read, item in pairs])
-    kept = tuple(replace(item, id=ids[read.place]) if item.id != ids[read.place] else item for read, item in pairs)
-    if len(kept) < len(read_items):
-        left_out["empty"] = len(read_items) - len(kept)
+    ids, warnings = _name(section, items, [(read, name) for read, name, _ in rendered])
+    pairs = [(ids[read.place], item) for read, _, item in rendered if item is not None]
+    kept = tuple(replace(item, id=id) if item.id != id else item for id, item in pairs)
+    if len(kept) < len(rendered):
+        left_out["empty"] = len(rendered) - len(kept)
     return Selected(
         section=section,
         state="present" if kept else "empty",
@@ -137,29 +143,15 @@ def _finish_reached(
     )
 
 
-def _find_id(items: Items, read: Read, renderer: ItemRenderer, section: Section) -> str:
-    if items.id is None:
-        return str(read.number)
-    value = evaluate_key(items.id, renderer.bind(read), f"`id` of `{section.id}`")
-    return str(read.number) if value is None else str(value)
-
-
 def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int, str], list[Diagnostic]]:
-    """Ids by place; one met again gets `#2`, `#3` ... in the source's order."""
-    met: dict[str, int] = {}
-    ids: dict[int, str] = {}
-    again: list[str] = []
-    for read, name in sorted(pairs, key=lambda pair: pair[0].place):
-        met[name] = met.get(name, 0) + 1
-        ids[read.place] = name if met[name] == 1 else f"{name}#{met[name]}"
-        if met[name] == 2:
-            again.append(name)
+    """Ids by place, and a warning where some were met again."""
+    ids, again = name_items(pairs)
     if not again:
         return ids, []
     span = items.id.span if items.id is not None else items.span
-    first = again[0]
+    first, renamed = next(iter(again.items()))
     times = count_noun(len(again), "id")
-    message = f"`{section.id}` has {times} more than once (the first: `{first}`): later items are called `{first}#2`, ..."
+    message = f"`{section.id}` has {times} more than once (the first: `{first}`): later items are called `{renamed}`, ..."
     return ids, [Diagnostic("PC0517", message, span, "number them by place, or give `id` an expression that differs", "warn")]
 
 

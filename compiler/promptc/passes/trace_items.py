@@ -10,6 +10,7 @@ from promptc.diag.span import Span
 from promptc.model.section import Dedupe, Items
 from promptc.model.stages import Item, Selected, Selection
 from promptc.passes.arrange_items import arrange_items, find_cap_name, find_dedupe_key
+from promptc.passes.name_items import find_id, name_items
 from promptc.passes.read_items import ItemReader, Read
 from promptc.passes.render_items import ItemRenderer
 
@@ -70,7 +71,7 @@ class _Tracing:
         self._source: Sequence[Any] = source if isinstance(source, list | tuple) else ()
         self._beyond: Places = ()
         self._reads = self._read()
-        self._ids = dict(self._iter_ids())
+        self._ids, _ = name_items((read, self._evaluate_id(read)) for read in self._reads)
 
     def run(self) -> Trace:
         """The whole trace."""
@@ -97,16 +98,8 @@ class _Tracing:
         self._beyond = [place for place in range(first) if place not in held]
         return [*older, *reversed(newest)]
 
-    def _iter_ids(self) -> Iterator[tuple[int, str]]:
-        met: dict[str, int] = {}
-        for read in self._reads:
-            name = self._evaluate_id(read)
-            met[name] = met.get(name, 0) + 1
-            yield read.place, name if met[name] == 1 else f"{name}#{met[name]}"
-
     def _evaluate_id(self, read: Read) -> str:
-        value = self._items.id.evaluate(self._renderer.bind(read)) if self._items.id is not None else None
-        return str(read.number) if value is None else str(value)
+        return find_id(self._items, read, self._renderer.bind(read), self._section)
 
     def _find_unread(self, place: int) -> str:
         """An element nobody looked at may be one its expressions fail for."""

@@ -176,12 +176,15 @@ class Selecting:
         return {**section.names, "item": item.value, "this": this}
 
     def _name(self, spec: dict[str, Any], read: list[It], section: Sec) -> None:
-        met: dict[str, int] = {}
         for item in read:
             value = evaluate(spec["id"], self.bind(section, item)) if "id" in spec else None
-            name = str(item.number if value is None else value)
-            met[name] = met.get(name, 0) + 1
-            item.id = name if met[name] == 1 else f"{name}#{met[name]}"
+            item.id = str(item.number if value is None else value)
+        own = {item.id for item in read}
+        given: set[str] = set()
+        for item in read:
+            free = (f"{item.id}#{count}" for count in range(2, 2 + 2 * len(read)) if f"{item.id}#{count}" not in own | given)
+            item.id = item.id if item.id not in given else next(free)
+            given.add(item.id)
 
     # --- arranging ---
 
