@@ -5,8 +5,7 @@ state = pack.load_state(bytes_or_dict)
 prompt = pack.render(state)
 """
 
-from typing import Any
-
+from promptc.diag.typed import Any
 from promptc.version import VERSION
 
 __version__ = VERSION

@@ -1,0 +1,15 @@
+from typing import IO as IO
+from typing import Any as Any
+from typing import ClassVar as ClassVar
+from typing import Generic as Generic
+from typing import Literal as Literal
+from typing import NamedTuple as NamedTuple
+from typing import NoReturn as NoReturn
+from typing import Protocol as Protocol
+from typing import Self as Self
+from typing import TextIO as TextIO
+from typing import TypeVar as TypeVar
+from typing import cast as cast
+from typing import final as final
+from typing import get_args as get_args
+from typing import overload as overload
