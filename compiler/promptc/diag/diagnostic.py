@@ -1,15 +1,15 @@
 """Findings as data; one reporter (in `cli/`) prints them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
 
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
+from promptc.diag.typed import Literal
 
 Level = Literal["error", "warn", "note"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One finding: its code (`PC0201`), what is wrong in one sentence, where, and what would mend it."""
 

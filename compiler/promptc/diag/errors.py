@@ -1,10 +1,10 @@
 """Errors that carry findings. The root is `PromptcError`; its `exit_code` is the command line's."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
 
 from promptc.diag.diagnostic import Diagnostic, Level, sort_diagnostics
 from promptc.diag.span import Span
+from promptc.diag.typed import Any, ClassVar
 
 
 class PromptcError(Exception):

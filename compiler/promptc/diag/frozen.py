@@ -43,6 +43,16 @@ def replace(value, /, **changes):
     return kind(*fresh)
 
 
+def as_plain(value):
+    """`value` with every frozen value in it, at any depth of tuples, lists and dicts, as a dict of its fields."""
+    kind = value.__class__
+    if hasattr(kind, "_frozen_fields"):
+        return {name: as_plain(getattr(value, name)) for name in kind.__match_args__}
+    if isinstance(value, (list, tuple)):
+        return [as_plain(one) for one in value]
+    return {key: as_plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
 def _freeze(cls, eq):
     own = tuple(cls.__annotations__)
     space = dict(cls.__dict__)

@@ -1,11 +1,11 @@
 """Places in source files."""
 
-from dataclasses import dataclass
+from promptc.diag.frozen import frozen
 
 _EXCERPT = 400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """One place: a file as shown to its author, a line and a column (both from 1, in characters), and that line's text.
 
@@ -22,7 +22,7 @@ class Span:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """A text file: the name its author knows it by, and its text with line ends as `\\n`."""
 

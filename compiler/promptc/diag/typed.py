@@ -11,13 +11,10 @@ _MISSING = object()
 class _Form:
     """A name that may be subscripted and joined by `|` wherever an annotation or an alias is evaluated."""
 
-    __slots__ = ("args",)
-
-    def __init__(self, args=()):
-        self.args = args
+    __slots__ = ()
 
     def __getitem__(self, args):
-        return _Form(args if args.__class__ is tuple else (args,))
+        return self
 
     def __or__(self, other):
         return self
@@ -57,11 +54,6 @@ def TypeVar(name, *bounds, **settings):
 def cast(kind, value):
     """`value`."""
     return value
-
-
-def get_args(form):
-    """The values of a `Literal`, in order."""
-    return form.args
 
 
 def overload(function):

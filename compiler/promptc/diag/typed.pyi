@@ -11,5 +11,4 @@ from typing import TextIO as TextIO
 from typing import TypeVar as TypeVar
 from typing import cast as cast
 from typing import final as final
-from typing import get_args as get_args
 from typing import overload as overload

@@ -1,13 +1,13 @@
 """Budgets and sizes as an author wrote them."""
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
+from promptc.diag.typed import Literal
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Size:
     """So many tokens or characters, or a share (0..1) of the total in tokens, read from the decimal text."""
 
@@ -19,7 +19,7 @@ class Size:
         return int(self.amount * total) if self.unit == "share" else int(self.amount)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """A section's cap: `cap` (a number, share or characters), or shares with `min`, `max` and `grow`."""
 
@@ -40,7 +40,7 @@ class Budget:
         return self.grow == 0 and self.cap is not None and self.cap.unit == "share"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TotalBudget:
     """The whole prompt's budget in tokens: `context - reserve`."""
 

@@ -1,14 +1,14 @@
 """A manifest as read: plain values that know their place."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Node:
     """A YAML value, its place, and the folder that paths in it are relative to.
 

@@ -1,13 +1,13 @@
 """A loaded pack: what holds for every render, and the way to the plan of one."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
+from promptc.diag.typed import Any, Literal
 from promptc.model.budget import TotalBudget
 from promptc.model.node import Node
 from promptc.model.section import Fence, Role, Section
@@ -20,7 +20,7 @@ Policy = Literal["escape", "reject", "keep"]
 Format = Literal["text", "messages"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guarding:
     """What is done with forged fences, special tokens and invisible characters in rendered content."""
 
@@ -29,7 +29,7 @@ class Guarding:
     invisible: Policy = "keep"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessagePlan:
     """One message of the output: its role and the sections it may hold. `each` marks a section whose items are messages."""
 
@@ -38,7 +38,7 @@ class MessagePlan:
     each: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """How the emitted sections become text or messages."""
 
@@ -51,7 +51,7 @@ class Output:
     warn_chars: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """The effective pack of one choice: variants, patches and strain tiers merged and compiled."""
 
@@ -65,7 +65,7 @@ class Plan:
         return next((section for section in self.sections if section.id == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """What selects a plan: a case for each axis (None: no case applies), patches, how many strain tiers hold, patches they use."""
 
@@ -75,7 +75,7 @@ class Choice:
     uses: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Band:
     """A number's label by ascending lower bounds; below the lowest, the lowest."""
 
@@ -83,7 +83,7 @@ class Band:
     bounds: tuple[tuple[Fraction, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assign:
     """A label drawn by weight as a pure function of an id."""
 
@@ -91,7 +91,7 @@ class Assign:
     weights: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Let:
     """A named value."""
 
@@ -100,7 +100,7 @@ class Let:
     value: Expression | Band | Assign
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assert:
     """A condition the state must meet, and what to say when it does not."""
 
@@ -110,7 +110,7 @@ class Assert:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axis:
     """A variant axis: the expression that names a case, the default, and the cases' names."""
 
@@ -121,7 +121,7 @@ class Axis:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tier:
     """A strain tier: its threshold, the pressure under which it is left, and what it does to the selection."""
 
@@ -132,7 +132,7 @@ class Tier:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Strain:
     """How pressure is measured and what tiers follow from it. `count` is None for its default."""
 
@@ -143,7 +143,7 @@ class Strain:
     watch: tuple[tuple[str, Template], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counting:
     """The counter in force, per cent of the total held back, and why it is not the first choice (empty when it is)."""
 
@@ -153,7 +153,7 @@ class Counting:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Pack:
     """A pack: read, checked in shape, its bases merged.
 

@@ -1,9 +1,8 @@
 """A section as the effective manifest declares it, compiled."""
 
-from dataclasses import dataclass
-from typing import Literal
-
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
+from promptc.diag.typed import Literal
 from promptc.model.budget import Budget, Size
 from promptc.model.step import Step
 from promptc.template.load_expression import Expression
@@ -12,7 +11,7 @@ from promptc.template.load_template import Template
 Role = Literal["system", "developer", "user", "assistant"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fence:
     """The lines that enclose a section or an item."""
 
@@ -21,7 +20,7 @@ class Fence:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """How far back a section looks. An expression for `last` is clamped to `min + step - 1` .. `max`."""
 
@@ -33,7 +32,7 @@ class Window:
     whole: Literal["item", "group"] = "item"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matches:
     """The newest `last` items among `within` places that `where` holds for (`anchors`, `keep`)."""
 
@@ -42,7 +41,7 @@ class Matches:
     within: int = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dedupe:
     """Removal of items whose text `by` was met before."""
 
@@ -52,7 +51,7 @@ class Dedupe:
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SortKey:
     """One key of a sort."""
 
@@ -60,7 +59,7 @@ class SortKey:
     desc: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitPer:
     """How many items of each value of `by` pass."""
 
@@ -75,7 +74,7 @@ def spell_key(key: object) -> str:
     return str(key).lower() if isinstance(key, bool) else str(key)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """How many items remain: the first or the last so many."""
 
@@ -83,7 +82,7 @@ class Limit:
     side: Literal["first", "last"] = "first"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Items of equal key, gathered at the first one's place."""
 
@@ -91,7 +90,7 @@ class Group:
     header: Template | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageForm:
     """Each item a message of its own."""
 
@@ -102,7 +101,7 @@ class MessageForm:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrimEach:
     """A cut of every item's text to a size."""
 
@@ -111,7 +110,7 @@ class TrimEach:
     marker: Template | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Items:
     """The item pipeline of a section, in its fixed order (language.md §4)."""
 
@@ -135,7 +134,7 @@ class Items:
     fence: Fence | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """One section. Exactly one of `text` (a template or constant text) and `items` is its source.
 

@@ -4,11 +4,11 @@ Counts are in the counter's *units*: tokens for a tokenizer, characters for `cha
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import Any, Literal
 from promptc.model.pack import Choice, Format, Pack, Plan
 from promptc.model.section import Section
 from promptc.model.state import State
@@ -19,7 +19,7 @@ from promptc.text.meter import Meter
 SectionState = Literal["present", "empty", "off", "dropped"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Bound:
     """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out."""
 
@@ -34,7 +34,7 @@ class Bound:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Item:
     """The smallest thing kept or cut whole.
 
@@ -59,7 +59,7 @@ class Item:
     found: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class GroupHeader:
     """A group's key and its guarded header line (empty: none)."""
 
@@ -67,7 +67,7 @@ class GroupHeader:
     header: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Selected:
     """One section after selection: its items in order, before any budget. `left_out` counts items by stage."""
 
@@ -86,7 +86,7 @@ class Selected:
     names: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Selection:
     """All sections selected under one plan, the guard they were rendered with, and the fences it guards by section."""
 
@@ -102,7 +102,7 @@ class Selection:
         return next((one for one in self.sections if one.section.id == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pressure:
     """Spent over allowed, in tokens; compared by cross-multiplication."""
 
@@ -121,7 +121,7 @@ class Pressure:
         return 100 * self.spent // self.allowed if self.allowed else 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Strained:
     """The selection under the strain tier that was found.
 

@@ -1,13 +1,13 @@
 """A loaded state."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class State:
     """A state as templates see it: valid against the pack's schema, defaults filled in, mappings in code-point order of their keys.
 

@@ -1,17 +1,17 @@
 """The step vocabulary (language.md §5), as data. `label` is a step's address, such as `recent.overflow[0]`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
+from promptc.diag.typed import Literal
 from promptc.model.budget import Size
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """What every step has: its section, its address and its place."""
 
@@ -20,7 +20,7 @@ class Step:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ranked(Step):
     """A step that goes through items by predicate classes (`order`) or by a value (`by`), oldest first within one."""
 
@@ -28,7 +28,7 @@ class Ranked(Step):
     by: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trim(Ranked):
     """Shortens text at a boundary."""
 
@@ -40,7 +40,7 @@ class Trim(Ranked):
     warn: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evict(Ranked):
     """Removes whole items, or whole groups."""
 
@@ -51,12 +51,12 @@ class Evict(Ranked):
     warn: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shorten(Ranked):
     """Takes items to their next form."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lower(Step):
     """Removes all items with the greatest value of `by`, one level a notch; values up to `floor` stay."""
 
@@ -64,7 +64,7 @@ class Lower(Step):
     floor: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recap(Step):
     """Replaces the oldest part of the items that pass `where` by one new item."""
 
@@ -73,29 +73,29 @@ class Recap(Step):
     where: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replace(Step):
     """Replaces all items by one new item."""
 
     template: Template
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drop(Step):
     """Removes the section."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fail(Step):
     """Stops with an error that names the section and the tokens missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Continue(Step):
     """Goes on with the section's own ladder; only in `truncate`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use(Step):
     """Applies a named patch; only in a tier's `do`."""
 

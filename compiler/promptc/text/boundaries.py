@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple
+
+from promptc.diag.typed import Literal, NamedTuple
 
 Boundary = Literal["paragraph", "sentence", "line", "word", "token"]
 TokenEnds = Sequence[int] | Callable[[], Sequence[int]]

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+
+from promptc.diag.typed import Any
 
 
 def render_canonical_json(value: object) -> str:

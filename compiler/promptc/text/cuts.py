@@ -1,16 +1,16 @@
 """The cuts of a text, from the longest that is kept to the shortest (language.md §5, `trim`)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Literal
 from promptc.text.boundaries import BOUNDARIES, Boundary, Gap, TokenEnds, find_region, iter_gaps
 
 Side = Literal["end", "start", "middle"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """What a cut keeps of a text, in characters: `text[:stop]` where its end is cut, `text[start:]` where its start is, and for the middle
     `text[:start] + text[stop:]`. `boundary` is what it ends (or begins) at."""

@@ -3,11 +3,11 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
 from unicodedata import normalize
 
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Literal
 from promptc.text.invisible import escape_invisible, iter_invisible, restore_invisible
 
 Policy = Literal["escape", "reject", "keep"]
@@ -25,7 +25,7 @@ _FORMAT = re.compile("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-
 _DISTINCT = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """Something in a text that a guard met: what kind, the text of it, its first line (from 1), what was done about it, and how often it
     is there.

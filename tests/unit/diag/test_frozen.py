@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.frozen import as_plain, field, frozen, replace
 from tests.contract.sources import ROOT
 
 
@@ -117,6 +117,13 @@ def test_replace_gives_another_value_of_the_same_class():
     assert replace(Named(1, name="n"), y=5) == Named(1, 5, name="n")
     with pytest.raises(TypeError, match="has no field 'z'"):
         replace(Point(1), z=1)
+
+
+def test_a_value_can_be_had_as_plain_data():
+    held = Lone([Point(1, 2), {"at": (Named(3, name="n"),)}, "text"])
+    assert as_plain(held) == {
+        "held": [{"x": 1, "y": 2, "tags": {}}, {"at": [{"x": 3, "y": 0, "tags": {}, "name": "n"}]}, "text"],
+    }
 
 
 def test_places_match():

@@ -1,11 +1,10 @@
 """What is written down about a diagnostic code."""
 
-from dataclasses import dataclass
-
 from promptc.diag.diagnostic import Level
+from promptc.diag.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Code:
     """A code's name, one-line summary, why it is a finding, a bad example, and how to mend it."""
 

@@ -1,8 +1,8 @@
 """What a token counter offers. The rest of the compiler knows no tokenizer but through this protocol."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
+from promptc.diag.typed import Protocol
 from promptc.text.counters.runs import Run
 
 

@@ -7,7 +7,8 @@ authors of the Rust crate `bpe`). So the tokens of a text that was cut inside a 
 
 import re
 import unicodedata
-from typing import NamedTuple
+
+from promptc.diag.typed import NamedTuple
 
 _LONG = 256
 _EDGE = 4  # characters; a contraction (`'ll`) may take the first letters of a run

@@ -1,16 +1,16 @@
 """The vocabularies that are shipped: what each is, where it lies, and that it is the right one."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from promptc.diag.errors import fail
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.text.digest import render_digest
 
 _FOLDER = Path(__file__).resolve().parent.parent.parent / "vocabularies"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vocabulary:
     """A rank file (one `base64 rank` a line, ranks rising from 0), how many ranks it has, and the pattern its tokenizer splits text by."""
 
