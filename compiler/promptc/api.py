@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import FitError, PromptcError, UsageError
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any, Self
 from promptc.frontend.load_pack import LoadedPack, load_pack
 from promptc.frontend.load_state import load_state
 from promptc.model.pack import Format

@@ -1,11 +1,10 @@
 """The straight list: bind, strain (which selects and measures), fit, assemble, verify."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.typed import Any
 from promptc.model.pack import Format, Pack
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble
@@ -18,17 +17,17 @@ from promptc.passes.warn import warn
 from promptc.text.meter import Meter
 
 
-@dataclass(frozen=True, eq=False)
 class Outcome:
     """What a render came to. `emitted` and `tokens` are None where the content did not fit; `errors` then say why.
 
     The report is built when asked for.
     """
 
-    fitted: Fitted
-    emitted: Emitted | None
-    tokens: int | None
-    warnings: tuple[Diagnostic, ...]
+    def __init__(self, fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: tuple[Diagnostic, ...]) -> None:
+        self.fitted = fitted
+        self.emitted = emitted
+        self.tokens = tokens
+        self.warnings = warnings
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:

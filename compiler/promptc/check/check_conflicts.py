@@ -4,10 +4,10 @@ Cases of one axis never meet, and strain tiers build on each other in their orde
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.model.node import Node
 from promptc.model.pack import Pack
@@ -21,13 +21,13 @@ _ONE_RENDERING = ("text", "template", "forms", "message")
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Key:
     node: Node
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Setter:
     """A variation by its name: the case of an axis, or a tier (of the axis ``)."""
 

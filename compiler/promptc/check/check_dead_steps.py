@@ -1,7 +1,6 @@
 """Steps that can never do anything: behind a step that leaves nothing, or on content they cannot change."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from promptc.check.looks import Look
 from promptc.check.settled import Settled
@@ -15,13 +14,13 @@ from promptc.model.tiers import list_steps
 _Place = tuple[Span, str]
 
 
-@dataclass(slots=True, eq=False)
 class _Walk:
     """What became of every step of a plan: alive in some list, or dead and why."""
 
-    settled: Settled
-    alive: set[_Place] = field(default_factory=set)
-    dead: dict[_Place, tuple[Step, str]] = field(default_factory=dict)
+    def __init__(self, settled: Settled) -> None:
+        self.settled = settled
+        self.alive: set[_Place] = set()
+        self.dead: dict[_Place, tuple[Step, str]] = {}
 
     def judge(self, step: Step, why: str) -> bool:
         """Notes the step; True when it is alive (`why` is empty)."""

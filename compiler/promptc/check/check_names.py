@@ -1,12 +1,12 @@
 """Names: every expression and template reads only what is there where it stands."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.check.texts import Names, Text, find_place, is_included, is_tested, iter_texts
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack
 

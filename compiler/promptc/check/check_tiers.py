@@ -1,7 +1,6 @@
 """Strain tiers that no pressure reaches (language.md §7): pressure is at most what the counted sections can hold of their caps."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -10,13 +9,14 @@ from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import frozen
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack, Strain, Tier
 from promptc.model.step import Step
 from promptc.model.tiers import find_caps, list_steps
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reach:
     """The greatest pressure of one choice of cases, and what the sections hold that can never fill their caps."""
 

@@ -1,10 +1,10 @@
 """Findings of many combinations, each once, with the combinations named in which they hold."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from promptc.check.looks import Combination, Look, iter_variations
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import replace
 
 _SHOWN = 3
 

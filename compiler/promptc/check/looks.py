@@ -1,12 +1,12 @@
 """The plans that lints look at: every combination of variant cases and strain tiers, and each patch alone."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import Choice, Pack, Plan
 from promptc.model.tiers import list_steps
 
@@ -16,7 +16,7 @@ Cases = tuple[tuple[str, str], ...]
 """The case of each axis."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Combination:
     """A choice, told to an author: its cases by axis, the index and name of its tier (none: no strain), and its patch (empty: none)."""
 
@@ -27,7 +27,7 @@ class Combination:
     patch: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Look:
     """A combination that loads, and its plan. `base` is the plan without tiers: it tells budgets and the caps of pressure."""
 
@@ -36,7 +36,7 @@ class Look:
     base: Plan
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Looks:
     """What there is to look at. `failed` are combinations that do not load; `count` is how many there would be without patches."""
 

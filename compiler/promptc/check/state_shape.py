@@ -1,9 +1,10 @@
 """What a state schema says of a path, as far as it is sure: a path is called missing only if no valid state can have it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 from urllib.parse import unquote
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 
 Schema = Mapping[str, Any]
 
@@ -12,7 +13,7 @@ _MOST = 5_000
 """Schemas that are looked at for one question: a schema may lead into itself from many sides. Beyond that nothing is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Missing:
     """A path that ends too early: `place` is the index of the part that is not there, `known` what is there instead; `kind` is what stands
     there when that has no parts at all."""

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.model.pack import Assign, Band, Pack, Plan
 from promptc.model.section import Fence, Items, Section
@@ -22,7 +22,7 @@ _ITEM = _READ | {"id"}
 _STEP = _ITEM | {"tokens", "chars", "form"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Text:
     """An expression or template as it is used: what the author calls it, the names it sees, and the section it belongs to."""
 

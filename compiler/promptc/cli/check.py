@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
@@ -16,6 +15,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import replace
 
 _FINDINGS = 1
 _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note", "note", "notes"))

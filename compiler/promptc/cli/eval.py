@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import click
 
@@ -16,6 +15,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.span import Source
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
 from promptc.model.state import State
 from promptc.passes.act import Entry
 from promptc.passes.bind import bind

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -11,6 +10,7 @@ from promptc.cli.settings import COLORS, SHAPES
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
 
 COMMANDS: dict[str, str] = {
     "render": "Print the prompt that a pack makes of a state.",

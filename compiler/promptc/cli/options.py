@@ -1,14 +1,14 @@
 """Arguments and options that several commands share."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
-from typing import Any
 
 import click
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 from promptc.model.pack import Format
 
 PACK = click.argument("pack", type=click.Path())
@@ -17,7 +17,7 @@ STATE = click.argument("state", type=click.Path(allow_dash=True))
 _MOOD = "mood"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What a command line asks of a render in place of the pack's and the state's own choice."""
 

@@ -1,14 +1,14 @@
 """Colours: ANSI sequences, or nothing."""
 
-from dataclasses import dataclass
-from typing import Literal
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Literal
 
 Style = Literal["bold", "dim", "red", "yellow", "green", "blue", "cyan"]
 
 _CODES: dict[Style, str] = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "33", "green": "32", "blue": "34", "cyan": "36"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paint:
     """Paints text, or leaves it as it is."""
 

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from promptc.cli.cells import count_cells
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint, Style
 from promptc.diag.diagnostic import Diagnostic, Level
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 
 _STYLES: dict[Level, Style] = {"error": "red", "warn": "yellow", "note": "cyan"}
 _WORDS: dict[Level, str] = {"error": "", "warn": "warning: ", "note": "note: "}

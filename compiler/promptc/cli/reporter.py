@@ -3,17 +3,17 @@
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import IO
 
 from promptc.cli.paint import Paint
 from promptc.cli.render_diagnostic import render_diagnostics, render_diagnostics_json
 from promptc.cli.settings import Settings
 from promptc.cli.streams import write_stderr
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import IO
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reporter:
     """Prints on standard error, in the colours and the shape that were asked for."""
 

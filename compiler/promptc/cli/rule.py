@@ -3,7 +3,6 @@
 import json
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import click
 from click.shell_completion import CompletionItem
@@ -14,6 +13,7 @@ from promptc.diag.codes import CODES, find_code
 from promptc.diag.codes.code import Code
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
+from promptc.diag.frozen import as_plain
 
 _WIDTH = 80
 _LEVELS = {"error": "error", "warn": "warning", "note": "note"}
@@ -41,7 +41,7 @@ def command(code: str | None, is_all: bool, format: str) -> int:
         raise UsageError([Diagnostic("PC0720", "`promptc rule` takes one code, or --all", help="such as `promptc rule PC0531`")])
     codes = CODES if code is None else (_find(code),)
     if format == "json":
-        shown = [asdict(one) for one in codes]
+        shown = [as_plain(one) for one in codes]
         text = json.dumps(shown if is_all else shown[0], ensure_ascii=False, indent=2) + "\n"
     else:
         text = _render_list(codes) if is_all else _render_code(codes[0])

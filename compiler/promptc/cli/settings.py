@@ -1,18 +1,19 @@
 """What holds for every command: colours, how much is said, and how."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, cast, get_args
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Literal, cast
 
 Color = Literal["auto", "always", "never"]
 Shape = Literal["text", "json"]
 
-COLORS: tuple[Color, ...] = get_args(Color)
-SHAPES: tuple[Shape, ...] = get_args(Shape)
+COLORS: tuple[Color, ...] = ("auto", "always", "never")
+SHAPES: tuple[Shape, ...] = ("text", "json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """The flags every command takes. `is_quiet` leaves out all but errors."""
 

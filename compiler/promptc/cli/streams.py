@@ -2,10 +2,10 @@
 
 import os
 import sys
-from typing import TextIO
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
+from promptc.diag.typed import TextIO
 
 
 def write_stdout(data: bytes) -> None:

@@ -3,12 +3,12 @@
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
 
 from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Source, Span
+from promptc.diag.typed import Any
 from promptc.frontend.decode import decode_text
 from promptc.frontend.json_faults import MAX_DEPTH, find_faults, has_bad_escape, too_deep
 from promptc.frontend.json_places import Places
@@ -17,7 +17,7 @@ MAX_STATE_BYTES = 96_000_000
 """Bytes of the longest JSON text that is read."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class JsonDocument:
     """A JSON text: its value, with mappings in code-point order of their keys, and its source."""
 

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 
 _SPACE = re.compile(r"[ \t\n]*")
 _EXCERPT = 400

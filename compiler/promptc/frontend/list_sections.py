@@ -1,7 +1,6 @@
 """A manifest as its schema knows it, from one whose sections are a mapping by id."""
 
-from dataclasses import replace
-
+from promptc.diag.frozen import replace
 from promptc.model.node import Node
 
 _MOVES = ("before", "after")

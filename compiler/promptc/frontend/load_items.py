@@ -1,7 +1,6 @@
 """The `items` of a section out of a manifest."""
 
-from typing import Any
-
+from promptc.diag.typed import Any
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.read_budget import read_size
 from promptc.model.node import Node

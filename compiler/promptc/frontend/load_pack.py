@@ -1,12 +1,12 @@
 """The way from a pack's files to a `Pack`: read, check the shape, merge bases, compile, load the counter."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 from promptc.frontend.check_later_keys import check_later_keys
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.iter_keys import iter_keys
@@ -25,7 +25,7 @@ MISSING = "PC0181"
 """The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadedPack:
     """A pack and the validator of its states (None when it declares no schema)."""
 

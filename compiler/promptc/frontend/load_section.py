@@ -1,9 +1,9 @@
 """One section out of an effective manifest."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import replace
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_items import load_fence, load_items
 from promptc.frontend.load_steps import load_ladder

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
+from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.schema_check import StateSchema
 from promptc.frontend.set_values import Change, set_values

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
+from promptc.diag.typed import Any
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.read_budget import read_fraction, read_size
 from promptc.model.node import Node

@@ -1,10 +1,10 @@
 """What a manifest's faults say to its author: one finding a mistake, at the key or value that is wrong."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
 from promptc.frontend.schema.fault import Fault, Path, find_causes, find_rule
 from promptc.frontend.schema.words import Words, find_help, join_or, shorten
 from promptc.frontend.yaml_scalar import resolve_scalar

@@ -1,8 +1,8 @@
 """Sizes and budgets out of a manifest that has the schema's shape."""
 
 from fractions import Fraction
-from typing import Any
 
+from promptc.diag.typed import Any
 from promptc.model.budget import Budget, Size, TotalBudget
 from promptc.model.node import Node
 

@@ -4,12 +4,12 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 from promptc.frontend.list_sections import list_sections
 from promptc.frontend.pack_shape import describe_pack_faults
 from promptc.frontend.paths import find_shipped
@@ -109,7 +109,7 @@ def _make_validator(verdicts: Verdicts, fuel: Fuel) -> Any:
     return extend(Draft202012Validator, changed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rules:
     """Keywords as jsonschema calls them: with the validator, the keyword's value, the value that is judged and the schema."""
 

@@ -1,12 +1,12 @@
 """Changes to a state before it is validated: values put at JSON pointers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, UsageError
+from promptc.diag.frozen import replace
 from promptc.diag.span import Source, Span
+from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.json_places import Places
 

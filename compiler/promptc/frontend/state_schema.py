@@ -1,14 +1,14 @@
 """The JSON Schema of a pack's states: what it says of a state, and what it fills in."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.schema.checks import Fuel
 from promptc.frontend.schema.defaults import Defaults, EndlessDefaultError
@@ -31,7 +31,7 @@ _WORDS = Words("an object", "a string")
 FindFaults = Callable[[Verdicts, Schema, Any, Fuel], Iterator[Fault]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class StateSchema:
     """A schema without errors. `warnings` are what is doubtful in it."""
 

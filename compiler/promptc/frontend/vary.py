@@ -5,9 +5,9 @@ not touch stays the same Node, so that compiled sections can be kept by identity
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.model.node import Node
 

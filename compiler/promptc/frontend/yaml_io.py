@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 from promptc.frontend.decode import decode_text
 from promptc.frontend.yaml_scalar import resolve_scalar
 from promptc.frontend.yaml_syntax import explain_syntax
@@ -43,21 +42,21 @@ def load_yaml(data: bytes, name: str, folder: Path) -> Node:
     return reader.root
 
 
-@dataclass(slots=True)
 class _Open:
     """A mapping or list that is being read."""
 
-    span: Span
-    anchor: str | None
-    flow: bool
-    mapping: bool
-    entries: dict[str, Node] = field(default_factory=dict)
-    keys: dict[str, Span] = field(default_factory=dict)
-    members: list[Node] = field(default_factory=list)
-    key: str | None = None
-    wants_key: bool = True
-    nodes: int = 1
-    height: int = 0
+    def __init__(self, span: Span, anchor: str | None, flow: bool, mapping: bool) -> None:
+        self.span = span
+        self.anchor = anchor
+        self.flow = flow
+        self.mapping = mapping
+        self.entries: dict[str, Node] = {}
+        self.keys: dict[str, Span] = {}
+        self.members: list[Node] = []
+        self.key: str | None = None
+        self.wants_key = True
+        self.nodes = 1
+        self.height = 0
 
 
 class _StopError(Exception):

@@ -1,8 +1,9 @@
 """What the YAML parser's errors mean to an author."""
 
 import re
-from dataclasses import dataclass
-from typing import Any
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 
 _TEMPLATE = re.compile(r"""(?:^|[:\-,\[{]\s+|\s-\s+)\{[{%]""")
 _UNCLOSED = ("end of stream", "did not find expected ',' or")
@@ -20,7 +21,7 @@ _HELP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyntaxFinding:
     """Line and column are counted from 0."""
 

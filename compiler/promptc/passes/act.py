@@ -1,9 +1,9 @@
 """What a step does: the entries it looks at, and one notch as data."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import NamedTuple
 from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut
 
@@ -30,7 +30,7 @@ class Entry:
         return f"{item.open}\n{self.text}\n{item.close}" if item.open else self.text
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Edit:
     """A change of one entry: it takes another form (`item`), or a `cut` is made of it."""
 

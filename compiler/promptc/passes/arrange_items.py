@@ -1,11 +1,11 @@
 """`dedupe`, `sort`, `limit_per`, `limit` and `group`, in that order, over what was read (language.md §4)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cmp_to_key
-from typing import Any
 
 from promptc.diag.errors import fail
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell_key
 from promptc.passes.read_items import Read
 from promptc.passes.scope import evaluate_key, type_key
@@ -15,7 +15,7 @@ from promptc.text.normalize import normalize
 Bind = Callable[[Read], Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Arranged:
     """The elements that remain, in order, their group keys, and what each stage left out."""
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, UsageError, fail
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Axis, Band, Choice, Format, Let, Pack
 from promptc.model.stages import Bound
 from promptc.model.state import State

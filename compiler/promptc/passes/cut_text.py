@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Literal
 
+from promptc.diag.typed import Literal
 from promptc.text.cuts import Kept, iter_kept
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter

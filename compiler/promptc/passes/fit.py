@@ -5,10 +5,10 @@ the target leaves. Results therefore nest: a larger total never removes content.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
 from promptc.model.section import Section
 from promptc.model.stages import Selected, Strained
@@ -20,7 +20,7 @@ from promptc.passes.section_fit import SectionFit
 from promptc.passes.tape import Tape
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Fitted:
     """A selection brought within its budgets, or what was tried (`errors`, `missing` tokens). Counts are in units, grants in tokens."""
 

@@ -1,8 +1,8 @@
 """What stands around items: where a piece ends, which message it belongs to, what a message costs (language.md §8, §10)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from promptc.diag.frozen import frozen
 from promptc.model.pack import Format, Output, Plan
 from promptc.model.section import Section
 from promptc.passes.tape import Cell
@@ -13,7 +13,7 @@ PROMPT_TOKENS = 3
 """Per message, and for the whole: OpenAI's published overhead for chat messages, stated in the report as an estimate."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Frame:
     """The layout of one plan in one format. `messages` gives every section the index of its message, `roles` a message's role."""
 

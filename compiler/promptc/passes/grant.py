@@ -5,11 +5,12 @@ rounded down at the end. (Largest remainder would let a grant fall as the total 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
+from promptc.diag.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Claim:
     """A share section's claim in tokens: its floor, its ceiling and its weight."""
 

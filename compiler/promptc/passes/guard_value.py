@@ -1,8 +1,8 @@
 """Guards every text inside a value of the state: what a tool was given and what it gave is content as well (language.md §10)."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from promptc.diag.typed import Any
 from promptc.text.guard import Finding, Guard
 
 

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import chain
 
+from promptc.diag.frozen import replace
 from promptc.model.stages import Item
 
 

@@ -1,9 +1,9 @@
 """Ladders: steps expanded to notches, lazily, and the shortest prefix that meets a target (architecture §2, the law of fitting)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import NamedTuple
 from promptc.model.stages import Item
 from promptc.model.step import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
 from promptc.passes.act import Act, Edit, Entry
@@ -62,20 +62,19 @@ class Applied(NamedTuple):
         return (*gone, *self.added)
 
 
-@dataclass(slots=True, eq=False)
 class LadderRun:
     """What a ladder did: notches looked at, applied in order, void; the least count it reached; the `fail` step that stopped it."""
 
-    target: int
-    start: int
-    low: int = field(init=False)
-    applied: list[Applied] = field(default_factory=list)
-    void: list[tuple[Step, Act]] = field(default_factory=list)
-    tried: int = 0
-    failed: Step | None = None
+    __slots__ = ("applied", "failed", "low", "start", "target", "tried", "void")
 
-    def __post_init__(self) -> None:
-        self.low = self.start
+    def __init__(self, target: int, start: int) -> None:
+        self.target = target
+        self.start = start
+        self.low = start
+        self.applied: list[Applied] = []
+        self.void: list[tuple[Step, Act]] = []
+        self.tried = 0
+        self.failed: Step | None = None
 
     def extend(self, other: "LadderRun") -> None:
         """Take over what another run did."""
@@ -90,7 +89,7 @@ class LadderRun:
         return self.low <= self.target
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Expander:
     """Expands steps over the sections being fitted; a section's own ladder goes on where it was left."""
 

@@ -1,7 +1,6 @@
 """What a ladder's target is compared with. Each gives its exact value, and what a trim would make of it without carrying it out."""
 
-from typing import Protocol
-
+from promptc.diag.typed import Protocol
 from promptc.passes.act import Edit
 from promptc.passes.section_fit import SectionFit
 from promptc.passes.tape import Tape

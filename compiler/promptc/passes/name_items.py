@@ -1,8 +1,8 @@
 """The ids of a section's items (language.md §4)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from promptc.diag.typed import Any
 from promptc.model.section import Items
 from promptc.passes.read_items import Read
 from promptc.passes.scope import evaluate_key

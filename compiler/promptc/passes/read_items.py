@@ -4,16 +4,16 @@ The list is read from its newest end and only as far as the section looks, so th
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 from promptc.diag.errors import fail
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any
 from promptc.model.section import Items, Matches, Window
 from promptc.passes.scope import evaluate_count, evaluate_key, type_key
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Read:
     """One element that was read: its place in `from`, its number and the marks of the pipeline."""
 
@@ -25,7 +25,7 @@ class Read:
     windowed: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Reading:
     """What a section looks at, oldest first, and how many elements it left out by stage.
 

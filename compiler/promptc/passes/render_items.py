@@ -1,9 +1,9 @@
 """Items: from what was read to rendered, guarded, cut text (language.md §4, §10)."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from promptc.diag.errors import fail
+from promptc.diag.typed import Any
 from promptc.model.budget import Size
 from promptc.model.section import Items, MessageForm, Section, TrimEach
 from promptc.model.stages import Item

@@ -1,9 +1,9 @@
 """The names an expression sees, and reading typed values out of it."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from promptc.diag.errors import fail
+from promptc.diag.typed import Any
 from promptc.model.section import Section
 from promptc.template.load_expression import Expression
 

@@ -13,7 +13,7 @@ from promptc.model.stages import Item, Selected
 from promptc.passes.act import Act, Edit, Entry
 from promptc.passes.frame import Frame
 from promptc.passes.scope import type_key
-from promptc.passes.tape import Cell, Tape
+from promptc.passes.tape import Cell, Kind, Tape
 
 
 class _Lane:
@@ -179,7 +179,7 @@ class SectionFit:
         lane.tape.extend(cells)
         return lane
 
-    def _add(self, cells: list[Cell], body: str, kind: str) -> Cell | None:
+    def _add(self, cells: list[Cell], body: str, kind: Kind) -> Cell | None:
         if not body:
             return None
         cell = Cell(body, self.part, kind, message=self._message)

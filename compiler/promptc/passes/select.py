@@ -1,12 +1,12 @@
 """Second pass: every section's items under one plan, before any budget is looked at."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import replace
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 from promptc.model.pack import Choice, Plan
 from promptc.model.reach import has_reach
 from promptc.model.section import Fence, Section

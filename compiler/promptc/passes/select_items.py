@@ -1,12 +1,12 @@
 """One section of items: read, arranged, rendered."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
+from promptc.diag.typed import Any
 from promptc.model.section import Items, Section
 from promptc.model.stages import GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items

@@ -1,12 +1,12 @@
 """Third pass: pressure, the strain tier, its variation, and the selection under it (language.md §7). Judged once; nothing feeds back."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import fail
+from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
 from promptc.model.pack import Strain, Tier
 from promptc.model.stages import Bound, Pressure, Selection, Strained
 from promptc.model.tiers import find_caps, list_steps

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from promptc.diag.typed import Literal
 from promptc.text.meter import Meter
+
+Kind = Literal["fence", "header", "marker", "group", "item"]
 
 
 class Cell:
@@ -23,7 +26,7 @@ class Cell:
 
     __slots__ = ("body", "closes", "kind", "measure", "message", "next", "opens", "owner", "part", "previous", "trail", "units")
 
-    def __init__(self, body: str, part: int, kind: str, message: int = 0, owner: object = None) -> None:
+    def __init__(self, body: str, part: int, kind: Kind, message: int = 0, owner: object = None) -> None:
         self.body = body
         self.trail = ""
         self.part = part

@@ -1,12 +1,12 @@
 """The item pipeline of one section, stage by stage: what each left out and why. For tools that explain a render; none needs it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items
 from promptc.model.stages import Item, Selected, Selection
 from promptc.passes.arrange_items import arrange_items, find_cap_name, find_dedupe_key
@@ -17,7 +17,7 @@ from promptc.passes.render_items import ItemRenderer
 Places = Sequence[int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Stage:
     """One stage: how many items it passed, the places in `from` of those it left out, where it is declared, and why it left one out."""
 
@@ -29,7 +29,7 @@ class Stage:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Trace:
     """The stages a section declares, in their order. Places count from 0 in `from`; `reads` are the items the section looked at."""
 

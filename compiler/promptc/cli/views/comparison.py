@@ -1,16 +1,16 @@
 """A render with and without some of its sections, side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.figures import show_count, show_percent
 from promptc.cli.views.sweep import Point, describe_point
 from promptc.cli.views.table import Cell, Row, render_table
+from promptc.diag.frozen import frozen
 from promptc.pipeline import Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Side:
     """One of the two renders; pressure as tokens spent and allowed."""
 
@@ -18,7 +18,7 @@ class Side:
     pressure: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """Both sides of leaving sections out."""
 

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import Paint
 from promptc.cli.views.figures import show_count, show_ids, show_plural
 from promptc.cli.views.wrap import wrap
+from promptc.diag.frozen import frozen
 from promptc.model.step import Ranked
 from promptc.passes.ladder import Applied, LadderRun
 from promptc.pipeline import Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ladder:
     """A ladder that took something: what it shortens, to which end, its run, and the tokens of its target (None: no target)."""
 

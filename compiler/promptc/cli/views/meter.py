@@ -1,8 +1,6 @@
 """The context meter: what each section holds of the budget, and what made it so."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
@@ -11,6 +9,8 @@ from promptc.cli.views.cuts import render_cuts
 from promptc.cli.views.figures import GUARDED, show_count, show_percent, show_plural
 from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 from promptc.pipeline import Outcome
 
 WIDTH = 80
@@ -18,7 +18,7 @@ _NAME = 20
 _LEAST_BAR = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Line:
     """One section: what it holds now, what it wanted before any step and what it may hold, in tokens; `cap` as it is shown."""
 

@@ -1,17 +1,17 @@
 """Where a view goes: text of some width and colour, or JSON."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from collections.abc import Callable
 
 from promptc.cli.paint import Paint
 from promptc.cli.streams import write_stdout
+from promptc.diag.frozen import as_plain, frozen
+from promptc.diag.typed import TypeVar
 
 _View = TypeVar("_View")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """The form that was asked for."""
 
@@ -21,11 +21,5 @@ class Page:
 
     def show(self, found: _View, render: Callable[[_View, int, Paint], str]) -> None:
         """Prints a view: its values as JSON, or what `render` makes of them."""
-        text = json.dumps(_to_plain(found), ensure_ascii=False, indent=2) + "\n" if self.as_json else render(found, self.width, self.paint)
+        text = json.dumps(as_plain(found), ensure_ascii=False, indent=2) + "\n" if self.as_json else render(found, self.width, self.paint)
         write_stdout(text.encode("utf-8", "backslashreplace"))
-
-
-def _to_plain(found: Any) -> Any:
-    if isinstance(found, Sequence) and not isinstance(found, str):
-        return [_to_plain(one) for one in found]
-    return asdict(found)

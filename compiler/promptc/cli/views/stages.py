@@ -1,7 +1,6 @@
 """One section's items, stage by stage: what passed, what was left out, and what its ladders took afterwards."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from promptc.cli.escape import escape_controls
@@ -10,13 +9,14 @@ from promptc.cli.views.cuts import find_reason, find_rule, iter_ladders, list_it
 from promptc.cli.views.figures import show_count, show_ids
 from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
+from promptc.diag.frozen import frozen
 from promptc.model.stages import Selected
 from promptc.passes.ladder import Applied
 from promptc.passes.trace_items import Stage, Trace, trace_items
 from promptc.pipeline import Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """Why, and of which items; of many a few."""
 
@@ -24,7 +24,7 @@ class Reason:
     items: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StageView:
     """A stage or a step: how many items there were after it, how many it left out, and why it left out or changed which ones."""
 

@@ -1,7 +1,6 @@
 """The whole story of one item, or of one section: whether it was read, what left it out, what cut it, where it stands now."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
@@ -11,6 +10,7 @@ from promptc.cli.views.stages import has_pipeline
 from promptc.cli.views.wrap import wrap
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.suggest import suggest
 from promptc.model.stages import Item, Selected
 from promptc.passes.act import Entry
@@ -25,7 +25,7 @@ _TWINS = 3
 _TEXT_LINES = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """One thing that happened, and what it is about."""
 
@@ -33,7 +33,7 @@ class Fact:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Story:
     """An item by its address, in a word what became of it, and everything that did so, in order."""
 

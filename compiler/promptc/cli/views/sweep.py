@@ -1,11 +1,11 @@
 """Budgets from the least that fits to where nothing is cut for the total: what each section holds, and from which budget on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.figures import show_count
 from promptc.cli.views.table import Cell, Row, render_table
+from promptc.diag.frozen import frozen
 from promptc.pipeline import Outcome
 
 PLENTY = 10**9
@@ -14,7 +14,7 @@ PLENTY = 10**9
 _COLUMNS = 7
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     """A render at one budget: its tokens and strain tier, and what each section holds in tokens. `tokens` is None where it does not fit."""
 
@@ -28,7 +28,7 @@ class Point:
         return dict(self.held)[section] if self.tokens is not None else 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """The least budget at which a section holds something, and the least from which on it holds all it ever does."""
 
@@ -37,7 +37,7 @@ class Reach:
     whole: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sweep:
     """The points in rising order. `own` is the budget that was asked for; `reaches` is empty where the range was given."""
 

@@ -1,15 +1,15 @@
 """Rows of cells as aligned text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from promptc.cli.cells import count_cells, pad_cells
 from promptc.cli.paint import PLAIN, Paint, Style
+from promptc.diag.frozen import frozen
 
 _GAP = "  "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """One cell: a text without control characters, and its style."""
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Protocol
 
+from promptc.diag.typed import Any, Protocol
 from promptc.frontend.schema.keywords import Schema
 from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.references import REFERENCES

@@ -1,8 +1,8 @@
 """What a schema declares and a state leaves out: read as its default, else none (language.md §2)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from promptc.diag.typed import Any
 from promptc.frontend.schema.keywords import Schema
 from promptc.frontend.schema.references import References
 

@@ -1,8 +1,9 @@
 """One way in which a value does not fit its schema, free of the validator that found it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 
 Path = tuple[str | int, ...]
 """The keys and places that lead to a value."""
@@ -10,7 +11,7 @@ Path = tuple[str | int, ...]
 _KINDS = ("type", "const", "enum", "pattern")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """The value at `path` fails `keyword` of `schema`, which wants `wanted`; `branches` are the faults of each alternative.
 

@@ -1,7 +1,8 @@
 """The keywords of JSON Schema 2020-12 and what each may hold."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from promptc.diag.typed import Any
 
 SCHEMA, SCHEMAS, SCHEMA_MAP = "a schema", "a list of schemas", "a mapping of names to schemas"
 TEXT, TEXTS, TEXT_LISTS = "a text", "a list of different texts", "a mapping of names to lists of different texts"

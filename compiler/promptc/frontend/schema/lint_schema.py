@@ -1,10 +1,10 @@
 """Whether a schema says what it means to say, before it judges anything."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
 from promptc.frontend.schema import keywords
 from promptc.frontend.schema.keywords import EDITOR, KEYWORDS, OLD, TYPE_NAMES, Schema, escape, iter_in_place, iter_schemas
 from promptc.frontend.schema.pattern import Pattern

@@ -6,7 +6,6 @@ Can Be Simple And Fast", 2007).
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from promptc.frontend.schema.pattern_syntax import Chars, Choice, Edge, PatternError, Ranges, Repeat, Sequence, Tree, read_pattern
 
@@ -19,15 +18,17 @@ class PatternLimitError(Exception):
     """A text needs more than MAX_STATES states of the automaton."""
 
 
-@dataclass(slots=True)
 class _State:
     """What can be true after some text: a set of places in the pattern. Moves are kept by character and by class of characters."""
 
-    places: frozenset[int]
-    found: bool
-    found_at_end: bool
-    next: "dict[str, _State]" = field(default_factory=dict)
-    by_class: "dict[int, _State]" = field(default_factory=dict)
+    __slots__ = ("by_class", "found", "found_at_end", "next", "places")
+
+    def __init__(self, places: frozenset[int], found: bool, found_at_end: bool) -> None:
+        self.places = places
+        self.found = found
+        self.found_at_end = found_at_end
+        self.next: dict[str, _State] = {}
+        self.by_class: dict[int, _State] = {}
 
 
 class Pattern:

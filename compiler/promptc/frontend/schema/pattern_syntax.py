@@ -1,6 +1,6 @@
 """Regular expressions as JSON Schema means them (ECMA-262, Unicode), read into a tree."""
 
-from dataclasses import dataclass, field
+from promptc.diag.frozen import frozen
 
 Ranges = tuple[tuple[int, int], ...]
 """Code points as sorted, disjoint (first, last) pairs."""
@@ -22,31 +22,31 @@ class PatternError(ValueError):
     """The pattern is not one that is read here; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chars:
     """One character out of a set."""
 
     ranges: Ranges
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """The beginning (`^`) or the end (`$`) of the text."""
 
     end: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sequence:
     parts: "tuple[Tree, ...]" = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     options: "tuple[Tree, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repeat:
     """`most` is None where there is no upper bound."""
 
@@ -70,11 +70,13 @@ def read_pattern(pattern: str) -> Tree:
     return tree
 
 
-@dataclass(slots=True)
 class _Reader:
-    text: str
-    at: int = 0
-    depth: int = field(default=0)
+    __slots__ = ("at", "depth", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.depth = 0
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]

@@ -1,9 +1,9 @@
 """References inside one schema file; there are no others."""
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import unquote
 
+from promptc.diag.typed import Any
 from promptc.frontend.schema.keywords import Schema, iter_schemas
 
 REFERENCES = ("$ref", "$dynamicRef")

@@ -4,8 +4,7 @@ It agrees with jsonschema's Draft202012Validator on every schema it takes, but f
 which is exact in decimals. Those with `unevaluatedItems` or `unevaluatedProperties` are not taken.
 """
 
-from typing import Any
-
+from promptc.diag.typed import Any
 from promptc.frontend.schema.checks import PARTS, Check, Fuel, accept, join_checks, refuse
 from promptc.frontend.schema.keywords import Schema, iter_schemas
 from promptc.frontend.schema.references import References

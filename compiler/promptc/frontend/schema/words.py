@@ -1,10 +1,10 @@
 """What a fault says to a reader, in terms of what is wanted."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
 
+from promptc.diag.frozen import frozen
 from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
 from promptc.frontend.schema.fault import Fault
 
 _LONGEST = 60
@@ -30,7 +30,7 @@ def shorten(text: str, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Words:
     """The language's own names for a mapping and a text."""
 

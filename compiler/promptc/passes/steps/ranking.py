@@ -1,9 +1,9 @@
 """In which order a step goes through entries: predicate classes (`order`), or a value (`by`), oldest first within one."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from promptc.diag.errors import fail
+from promptc.diag.typed import Any
 from promptc.model.step import Ranked
 from promptc.passes.act import Entry
 from promptc.passes.section_fit import SectionFit

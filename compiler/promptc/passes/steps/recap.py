@@ -1,8 +1,8 @@
 """`recap` and `replace`: many items become one new item, at the oldest one's place."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
+from promptc.diag.typed import Literal
 from promptc.model.stages import Item
 from promptc.model.step import Recap, Replace
 from promptc.passes.act import Act, Entry
