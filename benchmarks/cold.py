@@ -1,34 +1,115 @@
-"""A whole process: `promptc render` against `python -c pass`."""
+"""A whole process: `promptc render` against a plain script, against one that only imports click, and against one that does nothing."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
-from benchmarks.blocks import make_sentinel_state
-from benchmarks.measure import show, time_interleaved
+from benchmarks.blocks import make_transcript
+from benchmarks.measure import judge, show, time_turns
 
 _ROOT = Path(__file__).parents[1]
+_SENTINEL = _ROOT / "packs/sentinel/pack.yaml"
+_KEPT = _ROOT / "benchmarks/kept/pack.yaml"
+_BLOCKS, _WORDS = 100, 45
+_ROUNDS = 11
+# The pack, the names tiktoken keeps its rank files under, and how many times faster than the script: a state never seen, one seen before.
+_VOCABULARIES = {
+    "cl100k_base": (_KEPT, "9b5ad71b2ce5302211f9c61530b329a4922fc6a4", 5, 7),
+    "o200k_base": (_ROOT / "benchmarks/kept/o200k.yaml", "fb374d419588a4632f3f557e76b4b70aebbca790", 7, 9),
+}
+_UNSEEN_LIMIT, _SEEN_LIMIT = 1.7, 1.2
+
+
+class _Bench:
+    """New processes in a folder of their own: their states, their compile caches, tiktoken's rank file."""
+
+    def __init__(self, folder: Path, vocabulary: str) -> None:
+        self._folder = folder
+        self._vocabulary = vocabulary
+        self._pack, ranks, *_ = _VOCABULARIES[vocabulary]
+        shutil.copy(_ROOT / f"tools/ranks/{vocabulary}.tiktoken", folder / ranks)
+        self._seen, *unseen = (self._write_state(seed) for seed in range(_ROUNDS + 2))
+        self._unseen = iter(unseen)
+
+    def list_works(self) -> dict[str, Callable[[], object]]:
+        """What is run in turns."""
+        return {
+            "pass": lambda: self._run(sys.executable, "-c", "pass"),
+            "click": lambda: self._run(sys.executable, "-c", "import click"),
+            "plain": lambda: self.run_plain(self._seen),
+            "unseen": lambda: self.run_promptc(next(self._unseen)),
+            "seen": lambda: self.run_promptc(self._seen),
+            "cold": self._run_cold,
+        }
+
+    def check_outputs(self) -> int:
+        """The bytes of the prompt, which must be the same from both; the script's and a warm render's."""
+        plain, first, second = self.run_plain(self._seen), self.run_promptc(self._seen), self.run_promptc(self._seen)
+        if not plain == first == second:
+            sys.exit(f"{self._vocabulary}: the plain script makes another prompt")
+        return len(plain)
+
+    def run_plain(self, state: Path) -> bytes:
+        """The prompt of the plain script."""
+        script = _ROOT / "benchmarks/plain_script.py"
+        return self._run(sys.executable, str(script), str(_SENTINEL), str(_KEPT), str(state), self._vocabulary)
+
+    def run_promptc(self, state: Path, cache: str = "cache") -> bytes:
+        """The prompt of `promptc render`."""
+        return self._run(str(Path(sys.executable).parent / "promptc"), "render", str(self._pack), str(state), cache=cache)
+
+    def _run_cold(self) -> bytes:
+        shutil.rmtree(self._folder / "none", ignore_errors=True)
+        return self.run_promptc(self._seen, cache="none")
+
+    def _run(self, *command: str, cache: str = "cache") -> bytes:
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self._folder / cache), "TIKTOKEN_CACHE_DIR": str(self._folder)}
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
+
+    def _write_state(self, seed: int) -> Path:
+        """A campaign in play with a transcript of its own."""
+        state = json.loads((_ROOT / "fixtures/sentinel/base/table.json").read_text(encoding="utf-8"))
+        state["transcript"] = make_transcript(_BLOCKS, _WORDS, seed=7000 + seed)
+        path = self._folder / f"state-{seed}.json"
+        path.write_text(json.dumps(state), encoding="utf-8")
+        return path
 
 
 def bench_cold() -> None:
-    """Prints the ratio of a new process that renders sentinel with 100 blocks to one that does nothing."""
-    print("Cold: a new process, sentinel with 100 blocks")
-    with tempfile.TemporaryDirectory() as folder:
-        state = Path(folder) / "state.json"
-        state.write_text(json.dumps(make_sentinel_state(100, 90)))
-        render = [sys.executable, "-m", "promptc", "render", str(_ROOT / "packs/sentinel"), str(state)]
-        taken = time_interleaved(
-            {
-                "pass": lambda: subprocess.run([sys.executable, "-c", "pass"], check=True),
-                "click": lambda: subprocess.run([sys.executable, "-c", "import click"], check=True),
-                "render": lambda: subprocess.run(render, check=True, capture_output=True),
-            },
-            rounds=9,
-            clock=time.perf_counter,
-        )
-    show("python -c pass", f"{taken['pass'] * 1e3:.0f} ms")
-    show("promptc render / python -c pass", f"{taken['render'] / taken['pass']:.1f} x")
-    show("promptc render / python -c 'import click'", f"{taken['render'] / taken['click']:.1f} x")
+    """Prints, for each vocabulary, the ratios of whole processes; each the median of the ratios of one turn."""
+    for vocabulary, (_, _, unseen, seen) in _VOCABULARIES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            bench = _Bench(Path(folder), vocabulary)
+            size = bench.check_outputs()
+            taken = time_turns(bench.list_works(), _ROUNDS, clock=time.perf_counter)
+        print(f"Cold: a new process, sentinel with {_BLOCKS} blocks kept ({size} bytes), {vocabulary}")
+        for name in taken:
+            show(_LABELS[name], f"{median(taken[name]) * 1e3:.0f} ms")
+        _show_ratio("plain script / promptc, state never seen", taken["plain"], taken["unseen"], unseen, at_most=False)
+        _show_ratio("plain script / promptc, state seen before", taken["plain"], taken["seen"], seen, at_most=False)
+        _show_ratio("promptc / import click, state never seen", taken["unseen"], taken["click"], _UNSEEN_LIMIT, at_most=True)
+        _show_ratio("promptc / import click, state seen before", taken["seen"], taken["click"], _SEEN_LIMIT, at_most=True)
+        _show_ratio("promptc / python -c pass, state seen before", taken["seen"], taken["pass"])
+        _show_ratio("promptc without its cache / plain script", taken["cold"], taken["plain"])
+
+
+_LABELS = {
+    "pass": "python -c pass",
+    "click": "python -c 'import click'",
+    "plain": "plain script",
+    "unseen": "promptc render, state never seen",
+    "seen": "promptc render, state seen before",
+    "cold": "promptc render, nothing in its cache",
+}
+
+
+def _show_ratio(label: str, ours: list[float], theirs: list[float], limit: float | None = None, *, at_most: bool = True) -> None:
+    ratio = median(one / other for one, other in zip(ours, theirs, strict=True))
+    show(label, f"{ratio:.2f} x", judge(ratio, limit, at_most=at_most) if limit is not None else "")

@@ -13,6 +13,13 @@ def time_interleaved(
     They are seconds of this process on a processor: on a busy machine a long work is interrupted more often than a short one, and by the
     clock on the wall their ratio would be too large. Work done by other processes needs `time.perf_counter`.
     """
+    return {name: median(seconds) for name, seconds in time_turns(works, rounds, clock).items()}
+
+
+def time_turns(
+    works: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> dict[str, list[float]]:
+    """The seconds of each work in each turn, as for `time_interleaved`: two works of one turn make a pair."""
     taken: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(rounds + 1):
         for name, work in works.items():
@@ -20,7 +27,7 @@ def time_interleaved(
             work()
             if turn:
                 taken[name].append(clock() - begun)
-    return {name: median(seconds) for name, seconds in taken.items()}
+    return taken
 
 
 def show(label: str, value: str, promise: str = "") -> None:
