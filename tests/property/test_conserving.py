@@ -36,7 +36,6 @@ def _iter_wrong(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
     if parts != report["tokens"]:
         yield f"the sections and the frame sum to {parts}, not {report['tokens']}"
     yield from _iter_wrong_sections(report, outcome)
-    yield from _iter_wrong_ranges(report, outcome)
 
 
 def _iter_wrong_sections(report: dict[str, Any], outcome: Outcome) -> Iterator[str]:
@@ -83,17 +82,3 @@ def _iter_wrong_items(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
                 yield f"{section['id']}: {sorted(gone - cut)} went without a cut that names them"
             if len(section["items"]) != fit.count_alive:
                 yield f"{section['id']}: {len(section['items'])} items are reported, {fit.count_alive} stand"
-
-
-def _iter_wrong_ranges(report: dict[str, Any], outcome: Outcome) -> Iterator[str]:
-    assert outcome.emitted is not None
-    if report["format"] != "text":
-        return
-    text, place = outcome.emitted.text.encode(), 0
-    for section in report["sections"]:
-        if section["range"] is None:
-            continue
-        start, stop = section["range"]
-        if not place <= start < stop <= len(text):
-            yield f"{section['id']} has the range {start} to {stop}, behind {place} of {len(text)}"
-        place = stop

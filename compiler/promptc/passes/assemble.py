@@ -1,17 +1,17 @@
 """From what fitting left to bytes: the text or the messages, and a record of which part is whose."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
 
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any, Literal
 from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
-from promptc.passes.tape import Cell
+from promptc.passes.tape import Cell, Kind
 
-Owner = Literal["fence", "header", "item", "separator"]
+Owner = Kind | Literal["separator"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Part:
     """A run of emitted characters: whose it is (`section`, and `item` where it is one's), and in which message (0 in text output)."""
 
@@ -22,7 +22,7 @@ class Part:
     item: Entry | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Emitted:
     """The output. `text` for the text format, else `messages`; `parts` in order, their texts joined are the output."""
 
@@ -52,11 +52,10 @@ def _iter_parts(fitted: Fitted) -> Iterator[Part]:
 def _iter_cell(fitted: Fitted, cell: Cell, message: int) -> Iterator[Part]:
     section = fitted.frame.sections[cell.part].id
     entry = cell.owner if isinstance(cell.owner, Entry) else None
-    owner: Owner = "item" if entry is not None else "fence" if cell.kind == "fence" else "header"
     follower = cell.next
     separator = fitted.frame.separator if follower is not None and follower.part != cell.part and follower.message == cell.message else ""
     own = cell.trail.removesuffix(separator) if separator else cell.trail
-    yield Part(owner, section, cell.body + own, message, entry)
+    yield Part(cell.kind, section, cell.body + own, message, entry)
     if separator:
         yield Part("separator", section, separator, message)
 

@@ -5,15 +5,18 @@ Plain JSON data without times, paths of the machine or anything that varies betw
 
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, dirname, relpath
-from typing import Any
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 from promptc.model.stages import Pressure, Selected
+from promptc.passes.act import Entry
 from promptc.passes.assemble import Emitted, Part
 from promptc.passes.attribute import attribute
+from promptc.passes.find_origins import Origins
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied, LadderRun
+from promptc.passes.place_parts import place_parts
 from promptc.passes.strain import measure_after
 from promptc.version import VERSION
 
@@ -23,7 +26,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
     selection = fitted.strained.selection
     bound = selection.bound
     counts = attribute(emitted.parts, fitted.frame) if emitted is not None else []
-    contents = _describe_contents(emitted.parts, counts, is_messages=fitted.frame.format == "messages") if emitted is not None else {}
+    contents = _describe_contents(fitted, emitted.parts, counts) if emitted is not None else {}
     rules = bound.pack.strain
     report: dict[str, Any] = {
         "pack": bound.pack.name,
@@ -107,27 +110,37 @@ def _find_state(fitted: Fitted, selected: Selected) -> str:
     return "present"
 
 
-def _describe_contents(parts: Sequence[Part], counts: Sequence[int], *, is_messages: bool) -> dict[str, dict[str, Any]]:
+def _describe_contents(fitted: Fitted, parts: Sequence[Part], counts: Sequence[int]) -> dict[str, dict[str, Any]]:
     """By section: its tokens without fences, where it stands, and its items.
 
     `range` is in bytes, from its first to behind its last; in messages with the index of its (first) message in front.
     """
+    origins, lead = Origins(fitted), fitted.frame.format == "messages"
     described: dict[str, dict[str, Any]] = {}
-    message, stop = 0, 0
-    for part, tokens in zip(parts, counts, strict=True):
-        message, start = part.message, stop if part.message == message else 0
-        stop = start + len(part.text.encode())
+    for (part, start, stop), tokens in zip(place_parts(parts), counts, strict=True):
         if part.owner == "separator":
             continue
-        place = [message, start, stop] if is_messages else [start, stop]
-        one = described.setdefault(part.section, {"tokens": 0, "range": place, "items": []})
-        if not is_messages or one["range"][0] == message:
+        message = [part.message] if lead else []
+        one = described.setdefault(part.section, {"tokens": 0, "range": [*message, start, stop], "items": []})
+        if one["range"][:-2] == message:
             one["range"][-1] = stop
         if part.owner != "fence":
             one["tokens"] += tokens
         if part.item is not None:
-            one["items"].append({"id": part.item.item.id, "tokens": tokens, "chars": len(part.item.text)})
+            place = [*message, start, start + len(part.item.body.encode())]
+            one["items"].append({"tokens": tokens, "range": place, **_describe_item(fitted, origins, part.section, part.item)})
     return described
+
+
+def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: Entry) -> dict[str, Any]:
+    section = fitted.fits[name].section
+    described: dict[str, Any] = {
+        "id": entry.item.id,
+        "chars": len(entry.text),
+        "at": _describe_place(fitted, origins.find_span(section, entry)),
+        "pointer": origins.find_pointer(section, entry),
+    }
+    return described | ({"form": entry.form} if entry.form else {})
 
 
 def _describe_frame(emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
+from operator import is_
 from typing import Any
 
 from promptc.template.fault import name_kind, refuse
@@ -48,15 +49,22 @@ def render_json(run: Run, value: object) -> str:
 
 
 def plain(run: Run, value: Any) -> Any:
-    """The value with its sequences as lists: plain JSON data. All else is refused."""
+    """The value with its sequences as lists: plain JSON data, the same object where it is that already. All else is refused."""
     run.take(12)
     if value is None or value.__class__ in (str, int, float, bool):
         return value
     if isinstance(value, Mapping):
-        return {_name_key(run, key): plain(run, part) for key, part in value.items()}
+        made = {_name_key(run, key): plain(run, part) for key, part in value.items()}
+        return value if value.__class__ is dict and all(map(_is_same, value.items(), made.items())) else made
     if isinstance(value, Iterable):
-        return [plain(run, part) for part in value]
+        parts = list(value)
+        plains = [plain(run, part) for part in parts]
+        return value if value.__class__ is list and all(map(is_, parts, plains)) else plains
     return refuse("PC0413", f"{name_kind(value)} is no data", "use a value of the state")
+
+
+def _is_same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    return one[0] is other[0] and one[1] is other[1]
 
 
 def _name_key(run: Run, key: Any) -> str:
