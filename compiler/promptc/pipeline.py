@@ -10,7 +10,6 @@ from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble
 from promptc.passes.bind import bind
 from promptc.passes.fit import Fitted, fit
-from promptc.passes.report import build_report
 from promptc.passes.strain import strain
 from promptc.passes.verify import verify
 from promptc.passes.warn import warn
@@ -37,6 +36,8 @@ class Outcome:
     @cached_property
     def report(self) -> dict[str, Any]:
         """The report (language.md §13)."""
+        from promptc.passes.report import build_report  # a render that asks for no report does not pay for it
+
         return build_report(self.fitted, self.emitted, self.tokens, self.warnings)
 
 
