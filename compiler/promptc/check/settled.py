@@ -5,7 +5,7 @@ from promptc.model.pack import Pack
 from promptc.model.section import Section
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
-from promptc.template.run import COUNTER
+from promptc.template.runtime.run import COUNTER
 from promptc.text.meter import Meter
 
 _SLACK = 16

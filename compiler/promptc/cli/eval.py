@@ -24,7 +24,7 @@ from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
 from promptc.template.load_expression import Expression, load_expression
 from promptc.template.place import Place
-from promptc.template.run import COUNTER
+from promptc.template.runtime.run import COUNTER
 from promptc.text.meter import Meter
 
 _EXPRESSION = "expression"

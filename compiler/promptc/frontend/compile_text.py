@@ -9,6 +9,7 @@ from promptc.frontend.read_file import read_text
 from promptc.model.node import Node
 from promptc.template.constant_expression import constant_expression
 from promptc.template.constant_template import constant_template
+from promptc.template.limits import Limits
 from promptc.template.load_expression import Expression, load_expression
 from promptc.template.load_template import Template, load_template
 from promptc.template.place import Place
@@ -21,7 +22,9 @@ class TextCompiler:
     cannot be compiled stands as a constant, and the findings are raised before anything renders.
     """
 
-    def __init__(self, files: dict[Path, bytes]) -> None:
+    def __init__(self, files: dict[Path, bytes], limits: Limits) -> None:
+        self._limits = limits
+        self._sources: dict[Path, str] = {}
         self.findings: list[Diagnostic] = []
         self._read = files
         self._expressions: dict[Node, Expression] = {}
@@ -42,7 +45,7 @@ class TextCompiler:
         """The inline template a string holds."""
         if node not in self._inline:
             try:
-                self._inline[node] = load_template(str(node.value), Place(node.span, inline=True))
+                self._inline[node] = load_template(str(node.value), self._find_place(node), limits=self._limits)
             except PromptcError as error:
                 self.findings.extend(error.diagnostics)
                 self._inline[node] = constant_template("")
@@ -69,12 +72,19 @@ class TextCompiler:
         """A file name, or `{text: ...}`."""
         return self.inline(node.value["text"]) if isinstance(node.value, dict) else self.file(node)
 
+    def _find_place(self, node: Node) -> Place:
+        file = node.folder / PurePosixPath(node.span.file).name
+        if file not in self._sources:
+            raw = self._read.get(file, b"").decode("utf-8", "replace")
+            self._sources[file] = raw.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        return Place(node.span, inline=True, source=self._sources[file])
+
     def _compile_expression(self, node: Node) -> Expression:
-        place = Place(node.span, inline=True)
+        place = self._find_place(node)
         if not isinstance(node.value, str):
             return constant_expression(node.value, place)
         try:
-            return load_expression(node.value, place)
+            return load_expression(node.value, place, limits=self._limits)
         except PromptcError as error:
             self.findings.extend(error.diagnostics)
             return constant_expression(None, place)
@@ -86,7 +96,7 @@ class TextCompiler:
         if not name.endswith(".j2"):
             return constant_template(text, shown)
         place = Place(Span(shown, 1, 1, text.split("\n", 1)[0][:400]), inline=False, folder=shown.removesuffix(name))
-        return load_template(text, place, load_file=lambda other: self._read_text(folder, other, node.span))
+        return load_template(text, place, load_file=lambda other: self._read_text(folder, other, node.span), limits=self._limits)
 
     def _read_text(self, folder: Path, name: str, span: Span) -> str:
         text = read_text(folder, name, span)

@@ -18,6 +18,7 @@ from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.schema_check import StateSchema, load_state_schema
 from promptc.model.node import Node
 from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Counting, Let, Pack
+from promptc.template.limits import LIMITS, Limits
 from promptc.text.counters.load_counter import load_counter
 from promptc.text.digest import render_digest
 
@@ -41,7 +42,7 @@ def load_pack(path: Path) -> LoadedPack:
     file = find_manifest(path)
     files: dict[Path, bytes] = {}
     manifest = read_manifest(file, files)
-    compiler = TextCompiler(files)
+    compiler = TextCompiler(files, _read_limits(manifest))
     compiler.findings.extend(check_later_keys(manifest))
     schema = _load_schema(manifest, compiler, files)
     counting = _load_counting(manifest.value["tokenizer"], compiler)
@@ -69,6 +70,11 @@ def load_pack(path: Path) -> LoadedPack:
         warnings=tuple(schema.warnings) if schema is not None else (),
     )
     return LoadedPack(pack, schema)
+
+
+def _read_limits(manifest: Node) -> Limits:
+    node = manifest.get("limits")
+    return Limits(**{name: int(value.value) for name, value in node.items()}) if node is not None else LIMITS
 
 
 def _load_first_plan(plans: PlanLoader, compiler: TextCompiler) -> None:

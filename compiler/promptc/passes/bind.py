@@ -10,7 +10,7 @@ from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Axis, Band, Choice, Format, Let, Pack
 from promptc.model.stages import Bound
 from promptc.model.state import State
-from promptc.template.run import COUNTER
+from promptc.template.runtime.run import COUNTER
 from promptc.text.meter import Meter
 
 

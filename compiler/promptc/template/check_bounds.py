@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isinf
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.template.limits import MAX_BLOCKS, MAX_BRACKETS, MAX_BRANCHES, MAX_CHAIN, MAX_DIGITS, MAX_SOURCE, MAX_TOKENS
+from promptc.template.limits import Limits
 from promptc.template.place import Place
 
 _OPENING = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "autoescape"})
@@ -12,22 +12,22 @@ _COUNTED = frozenset({"name", "operator", "integer", "float", "string"})
 _LOOSE = frozenset({"and", "or", "not", "if", "else"})
 
 
-def check_size(text: str, name: str, place: Place) -> Iterator[Diagnostic]:
-    """One finding when the source is over `MAX_SOURCE` bytes."""
+def check_size(text: str, name: str, place: Place, limits: Limits) -> Iterator[Diagnostic]:
+    """One finding when the source is over `limits.source` bytes."""
     size = len(text.encode("utf-8", "surrogatepass"))
-    if size > MAX_SOURCE:
-        message = f"the template has {size} bytes; at most {MAX_SOURCE} are allowed"
+    if size > limits.source:
+        message = f"the template has {size} bytes; at most {limits.source} are allowed"
         yield Diagnostic("PC0402", message, place.find_span(name, text, 1), "split it, and `include` the parts")
 
 
-def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, place: Place) -> Iterator[Diagnostic]:
-    """At most one finding: the first bound the tokens (Jinja's `tokeniter`) break."""
-    state = _Nesting()
-    for line, kind, value in tokens:
+def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, place: Place, limits: Limits) -> Iterator[Diagnostic]:
+    """At most one finding: the first bound the tokens (place, kind, text) break."""
+    state = _Nesting(limits)
+    for at, kind, value in tokens:
         found = state.read(kind, value)
         if found:
             code, message, help = found
-            yield Diagnostic(code, message, place.find_span(name, text, line), help)
+            yield Diagnostic(code, message, place.find_span(name, text, at), help)
             return
 
 
@@ -61,7 +61,8 @@ _Found = tuple[str, str, str] | None
 
 
 class _Nesting:
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
         self.levels = [_Level()]
         self.tokens = 0
         self.blocks: list[int] = []
@@ -78,14 +79,14 @@ class _Nesting:
         if kind not in _COUNTED:
             return None
         self.tokens += 1
-        if self.tokens > MAX_TOKENS:
-            return "PC0403", f"more than {MAX_TOKENS} tokens in one tag", "split it with `set`"
+        if self.tokens > self.limits.tokens:
+            return "PC0403", f"more than {self.limits.tokens} tokens in one tag", "split it with `set`"
         return self._read_number(kind, value) or self._read_word(kind, value)
 
     def _read_number(self, kind: str, value: str) -> _Found:
-        long = kind in ("integer", "float") and len(value) > MAX_DIGITS
+        long = kind in ("integer", "float") and len(value) > self.limits.digits
         if long or (kind == "float" and isinf(float(value))):
-            return "PC0404", f"the number `{value[:20]}` is too large", f"at most {MAX_DIGITS} digits, and no more than a float holds"
+            return "PC0404", f"the number `{value[:20]}` is too large", f"at most {self.limits.digits} digits, and no more than a float holds"
         return None
 
     def _read_word(self, kind: str, value: str) -> _Found:
@@ -100,10 +101,10 @@ class _Nesting:
                 level.tight += 1
         elif kind == "operator":
             self._read_operator(value, level)
-        if len(self.levels) - 1 > MAX_BRACKETS:
-            return "PC0403", f"more than {MAX_BRACKETS} brackets inside each other", "split the expression with `set`"
-        if self.levels[-1].depth() > MAX_CHAIN:
-            return "PC0403", f"more than {MAX_CHAIN} operators hang on each other in one expression", "split it with `set`"
+        if len(self.levels) - 1 > self.limits.brackets:
+            return "PC0403", f"more than {self.limits.brackets} brackets inside each other", "split the expression with `set`"
+        if self.levels[-1].depth() > self.limits.chain:
+            return "PC0403", f"more than {self.limits.chain} operators hang on each other in one expression", "split it with `set`"
         return None
 
     def _read_operator(self, value: str, level: _Level) -> None:
@@ -125,12 +126,12 @@ class _Nesting:
         tag, self.tag = self.tag, ""
         if tag in _OPENING or (tag == "set" and not self.assigns):
             self.blocks.append(0)
-            if len(self.blocks) > MAX_BLOCKS:
-                return "PC0403", f"more than {MAX_BLOCKS} statements inside each other", "move the inner ones to a macro"
+            if len(self.blocks) > self.limits.blocks:
+                return "PC0403", f"more than {self.limits.blocks} statements inside each other", "move the inner ones to a macro"
         elif tag.startswith("end") and self.blocks:
             self.blocks.pop()
         elif tag == "elif" and self.blocks:
             self.blocks[-1] += 1
-            if self.blocks[-1] > MAX_BRANCHES:
-                return "PC0403", f"more than {MAX_BRANCHES} `elif` in one `if`", "look the value up in a mapping"
+            if self.blocks[-1] > self.limits.branches:
+                return "PC0403", f"more than {self.limits.branches} `elif` in one `if`", "look the value up in a mapping"
         return None

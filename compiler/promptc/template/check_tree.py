@@ -20,7 +20,7 @@ _CONSTRUCTS = {"ScopedEvalContextModifier": "{% autoescape %}", "EvalContextModi
 def check_tree(tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place) -> list[Diagnostic]:
     """All findings of one file. `bound`: the names its own files bind (macros, imports, `set`), which may therefore be called."""
     found = _iter_findings(tree, bound)
-    return [Diagnostic(code, message, place.find_span(name, text, line), help) for line, code, message, help in found]
+    return [Diagnostic(code, message, place.find_span(name, text, at), help) for at, code, message, help in found]
 
 
 def find_bound(tree: nodes.Template) -> frozenset[str]:
@@ -102,15 +102,15 @@ def _check_argument(node: nodes.Filter, place: int, code: str, what: str, known:
         yield node.lineno, code, f"the {what} `{node.name}` is to use must be a text", f"write its name in quotes: `{node.name}('...')`"
 
 
-def _check_name(line: int, code: str, what: str, name: str, known: Iterable[str]) -> Iterator[Finding]:
+def _check_name(at: int, code: str, what: str, name: str, known: Iterable[str]) -> Iterator[Finding]:
     if name not in known:
         message = f"there is no {what} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
-        yield line, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/templates.md"
+        yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/templates.md"
 
 
-def _check_private(line: int, name: str) -> Iterator[Finding]:
+def _check_private(at: int, name: str) -> Iterator[Finding]:
     if name.startswith("__"):
-        yield line, "PC0409", f"`{name}` cannot be used: names that begin with `__` are not data", "use a name of the data"
+        yield at, "PC0409", f"`{name}` cannot be used: names that begin with `__` are not data", "use a name of the data"
 
 
 def _check_const(node: nodes.Const) -> Iterator[Finding]:

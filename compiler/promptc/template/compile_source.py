@@ -1,54 +1,51 @@
-"""From the text of a template to something that runs: bounds, parse, allow-list, counting, Python."""
+"""From the text of a template to code: bounds, parse, allow-list, lowering."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from jinja2 import TemplateSyntaxError, nodes
-from jinja2.parser import Parser
+from jinja2 import nodes
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
-from promptc.template.check_bounds import check_bounds, check_size
+from promptc.diag.frozen import frozen
 from promptc.template.check_tree import check_tree, find_bound, find_names
-from promptc.template.compiled import Compiled
-from promptc.template.count_nodes import count_nodes
-from promptc.template.find_paths import find_paths
 from promptc.template.find_reads import Path, find_reads
-from promptc.template.generator import Counting, ExpressionGenerator, Generator, generate_source
 from promptc.template.is_settled import is_settled
-from promptc.template.limits import MAX_DEPTH, MAX_FILES
+from promptc.template.limits import LIMITS, Limits
+from promptc.template.lowering.lower_template import lower_template
+from promptc.template.lowering.statements import LowerFault
+from promptc.template.parse import parse, wrong_syntax
 from promptc.template.place import Place
-from promptc.template.reword import reword
-from promptc.template.sandbox import Sandbox, find_sandbox
+from promptc.template.runtime.lowered import LoweredFile
+from promptc.template.runtime.program import Program
 
 LoadFile = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What `compile_source` makes: the root, its environment, what it reads, and the texts of the files it brings in, by name."""
+@frozen
+class Compiled:
+    """What `compile_source` makes: the program, and what it reads from the names it is given, and the texts of the files it brings in."""
 
-    root: Compiled
-    sandbox: Sandbox
+    program: Program
     reads: frozenset[Path]
-    settled: bool
     files: Mapping[str, str]
 
 
-def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False) -> Program:
-    """Check and compile a template and all it includes. All findings of a stage are raised at once as `PromptcError`."""
+def compile_source(
+    text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False, limits: Limits = LIMITS
+) -> Compiled:
+    """Check and lower a template and all it includes. All findings of a stage are raised at once as `PromptcError`."""
     try:
-        return _compile_all(text, place, load_file, expression=expression)
+        return _compile_all(text.replace("\r\n", "\n").replace("\r", "\n"), place, load_file, expression, limits)
     except (RecursionError, MemoryError):
         help = "split it with `set`, macros or `include`"
         raise fail("PC0403", "the template nests too deeply", place.find_span("", text, 1), help=help) from None
 
 
-def _compile_all(text: str, place: Place, load_file: LoadFile | None, *, expression: bool) -> Program:
-    sandbox: Sandbox = find_sandbox().overlay()
-    tree = _parse(text, "", place, sandbox, expression=expression)
-    files = _Files(place, load_file, sandbox)
+def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression: bool, limits: Limits) -> Compiled:
+    tree = parse(text, "", place, limits, expression=expression)
+    files = _Files(place, load_file, limits)
     files.load_all(tree, "", text, ())
     texts = {"": text, **files.texts}
     trees = {"": tree, **files.trees}
@@ -58,71 +55,26 @@ def _compile_all(text: str, place: Place, load_file: LoadFile | None, *, express
         raise PromptcError(findings)
     reads = find_reads(tree, files.trees)
     settled = expression and is_settled(tree.body[0].nodes[0])  # type: ignore[attr-defined]
-    kind = ExpressionGenerator if expression else Generator
-    compiled = {name: _compile(file, name, texts[name], sandbox, place, Generator if name else kind) for name, file in trees.items()}
-    sandbox.templates = compiled
-    return Program(compiled[""], sandbox, reads, settled, files.texts)
+    lowered = tuple(_lower(file, name, texts[name], place, expression=expression and not name) for name, file in trees.items())
+    return Compiled(Program(lowered, place, settled, limits), reads, files.texts)
 
 
-def _parse(text: str, name: str, place: Place, sandbox: Sandbox, *, expression: bool = False) -> nodes.Template:
-    _raise(check_size(text, name, place))
-    state = "variable" if expression else None
+def _lower(tree: nodes.Template, name: str, text: str, place: Place, *, expression: bool) -> LoweredFile:
     try:
-        _raise(check_bounds(sandbox.lexer.tokeniter(text, name, None, state), text, name, place))
-        parser = Parser(sandbox, text, name, None, state=state)
-        return _parse_expression(parser) if expression else parser.parse()
-    except TemplateSyntaxError as wrong:
-        raise PromptcError([_wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
-
-
-def _raise(findings: Any) -> None:
-    found = list(findings)
-    if found:
-        raise PromptcError(found)
-
-
-def _parse_expression(parser: Parser) -> nodes.Template:
-    found = parser.parse_expression()
-    if not parser.stream.eos:
-        raise TemplateSyntaxError(f"the expression ends before `{parser.stream.current}`", parser.stream.current.lineno)
-    tree = nodes.Template([nodes.Output([found], lineno=found.lineno)], lineno=1)
-    tree.set_environment(parser.environment)
-    return tree
-
-
-def _wrong_syntax(why: str | None, name: str, text: str, line: int, place: Place) -> Diagnostic:
-    message = reword(why or "wrong syntax")[0]
-    help = "something is left open before this place" if "end of" in message else "see docs/templates.md"
-    return Diagnostic("PC0401", message, place.find_span(name, text, line), help)
-
-
-def _compile(tree: nodes.Template, name: str, text: str, sandbox: Sandbox, place: Place, kind: type[Generator]) -> Compiled:
-    weight, paths = count_nodes(tree), find_paths(tree)
-    try:
-        source, lines = generate_source(Counting().visit(tree), sandbox, name, kind)
-        code = compile(source, f"<template {name}>", "exec", dont_inherit=True)
-    except TemplateSyntaxError as wrong:
-        raise PromptcError([_wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
+        return lower_template(tree, name, text, find_bound(tree), expression=expression)
+    except LowerFault as wrong:
+        raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.at, place)]) from None
     except SyntaxError as wrong:
-        raise PromptcError([_wrong_syntax(wrong.msg, name, text, _find_line(lines, wrong.lineno), place)]) from None
-    module: dict[str, Any] = {"environment": sandbox}
-    exec(code, module)
-    compiled = Compiled(name, text, weight, module["root"], module["blocks"], tuple(sorted(lines.items())), paths)
-    module["__compiled__"] = compiled
-    return compiled
-
-
-def _find_line(lines: Mapping[int, int], line: int | None) -> int:
-    return max((own for code, own in lines.items() if code <= (line or 1)), default=1)
+        raise PromptcError([wrong_syntax(wrong.msg, name, text, wrong.lineno or 1, place)]) from None
 
 
 class _Files:
     """The files a template brings in, each loaded once; circles are refused."""
 
-    def __init__(self, place: Place, load_file: LoadFile | None, sandbox: Sandbox) -> None:
+    def __init__(self, place: Place, load_file: LoadFile | None, limits: Limits) -> None:
         self.place = place
         self.load_file = load_file
-        self.sandbox = sandbox
+        self.limits = limits
         self.trees: dict[str, nodes.Template] = {}
         self.texts: dict[str, str] = {}
 
@@ -140,13 +92,13 @@ class _Files:
     def _load(self, name: str, failed: Diagnostic, above: tuple[str, ...]) -> None:
         if self.load_file is None:
             raise PromptcError([_because(failed, "there are no files here")])
-        if len(self.trees) >= MAX_FILES or len(above) > MAX_DEPTH:
-            raise PromptcError([_because(failed, f"at most {MAX_FILES} files, {MAX_DEPTH} deep")])
+        if len(self.trees) >= self.limits.files or len(above) > self.limits.depth:
+            raise PromptcError([_because(failed, f"at most {self.limits.files} files, {self.limits.depth} deep")])
         try:
             text = self.load_file(name)
         except PromptcError as wrong:
             raise PromptcError([_because(failed, found.message, found.help) for found in wrong.diagnostics]) from None
-        tree = _parse(text, name, self.place, self.sandbox) if name.endswith(".j2") else _verbatim(text)
+        tree = parse(text, name, self.place, self.limits) if name.endswith(".j2") else _verbatim(text)
         self.texts[name] = text
         self.trees[name] = tree
         self.load_all(tree, name, text, above)

@@ -1,5 +1,10 @@
 """Templates that are no template: a file that stands as it is."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.template.load_template import Template
 from promptc.template.place import Place
@@ -7,4 +12,13 @@ from promptc.template.place import Place
 
 def constant_template(text: str, name: str = "") -> Template:
     """A template that gives `text`, reads nothing and never fails."""
-    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), lambda names: text)
+    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _Constant(text))
+
+
+@frozen
+class _Constant:
+    text: str
+
+    def render(self, names: Mapping[str, object]) -> str:
+        """The text."""
+        return self.text

@@ -1,13 +1,24 @@
 """Expressions: a value computed from the names, by Jinja's syntax."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from __future__ import annotations
 
+from collections.abc import Mapping
+
+from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
+from promptc.diag.typed import Protocol
+from promptc.template.limits import LIMITS, Limits
 from promptc.template.place import Place
 
 
-@dataclass(frozen=True, slots=True)
+class Evaluates(Protocol):
+    """What is behind an expression: a lowered program, or a constant."""
+
+    def evaluate(self, names: Mapping[str, object]) -> object:
+        """The value."""
+
+
+@frozen
 class Expression:
     """A checked expression. Evaluating is a pure function of the names; it never changes them, and many threads may evaluate at once.
 
@@ -17,17 +28,16 @@ class Expression:
     text: str
     span: Span
     reads: frozenset[tuple[str, ...]]
-    _evaluate: Callable[[Mapping[str, object]], object] = field(repr=False, compare=False)
+    program: Evaluates = field(repr=False, compare=False)
 
     def evaluate(self, names: Mapping[str, object]) -> object:
         """The value: plain data, sequences as lists. It may be part of what was given: do not change it. Errors: `PromptcError`."""
-        return self._evaluate(names)
+        return self.program.evaluate(names)
 
 
-def load_expression(text: str, place: Place) -> Expression:
+def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expression:
     """Check and compile an expression. Errors: `PromptcError` with all findings."""
     from promptc.template.compile_source import compile_source
-    from promptc.template.run_program import build_evaluate
 
-    program = compile_source(text, place, None, expression=True)
-    return Expression(text, place.span, program.reads, build_evaluate(program, place))
+    compiled = compile_source(text, place, None, expression=True, limits=limits)
+    return Expression(text, place.span, compiled.reads, compiled.program)

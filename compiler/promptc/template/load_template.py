@@ -1,12 +1,23 @@
 """Templates: text in, text out, nothing else."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import Protocol
+from promptc.template.limits import LIMITS, Limits
 from promptc.template.place import Place
 
 
-@dataclass(frozen=True, slots=True)
+class Renders(Protocol):
+    """What is behind a template: a lowered program, or a text that stands as it is."""
+
+    def render(self, names: Mapping[str, object]) -> str:
+        """The text."""
+
+
+@frozen
 class Template:
     """A checked template. Rendering is a pure function of the names; it never changes them, and many threads may render at once.
 
@@ -17,18 +28,19 @@ class Template:
     text: str
     place: Place
     reads: frozenset[tuple[str, ...]]
-    _render: Callable[[Mapping[str, object]], str] = field(repr=False, compare=False)
+    program: Renders = field(repr=False, compare=False)
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def render(self, names: Mapping[str, object]) -> str:
-        """The text. `names` holds plain data, and under `__counter__` the pack's counter. Errors: `PromptcError` with file and line."""
-        return self._render(names)
+        """The text. `names` holds plain data, and under `__counter__` the pack's counter. Errors: `PromptcError` with file, line and column."""
+        return self.program.render(names)
 
 
-def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | None = None) -> Template:
+def load_template(
+    text: str, place: Place, *, load_file: Callable[[str], str] | None = None, limits: Limits = LIMITS
+) -> Template:
     """Check and compile a template; `load_file` reads a file it includes, by its name. Errors: `PromptcError` with all findings."""
     from promptc.template.compile_source import compile_source
-    from promptc.template.run_program import build_render
 
-    program = compile_source(text, place, load_file)
-    return Template(text, place, program.reads, build_render(program, place), program.files)
+    compiled = compile_source(text, place, load_file, limits=limits)
+    return Template(text, place, compiled.reads, compiled.program, compiled.files)

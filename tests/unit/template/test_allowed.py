@@ -5,7 +5,8 @@ from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_NAMESPACE, DEFAULT_TESTS
 from jinja2.nodes import Node
 
 from promptc.template import allowed
-from promptc.template.sandbox import find_sandbox
+from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
+from promptc.template.runtime.functions import FUNCTIONS
 
 REFUSED_FILTERS = {"attr", "forceescape", "pprint", "random", "safe", "urlize", "xmlattr"}
 REFUSED_TESTS = {"callable", "escaped", "filter", "sameas", "test"}
@@ -39,11 +40,11 @@ def test_what_is_refused_says_what_to_use():
     assert allowed.WHY_NOT.keys() >= REFUSED_FILTERS | REFUSED_TESTS | REFUSED_FUNCTIONS
 
 
-def test_the_sandbox_holds_the_lists_and_no_more():
-    sandbox = find_sandbox()
-    assert {name for name in sandbox.filters if not name.startswith("@")} == allowed.FILTERS
-    assert set(sandbox.tests) == allowed.TESTS
-    assert set(sandbox.globals) == allowed.GLOBALS
+def test_every_name_that_is_allowed_can_be_called_and_no_other():
+    assert FILTER_NAMES == allowed.FILTERS
+    assert TEST_NAMES == allowed.TESTS
+    assert set(FUNCTIONS) == allowed.GLOBALS
+    assert all(map(callable, [*map(find_filter, FILTER_NAMES), *map(find_test, TEST_NAMES)]))
 
 
 def test_methods_are_those_of_text_lists_and_mappings():

@@ -5,13 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from promptc.diag.span import Span
 from promptc.template.load_template import load_template
+from promptc.template.place import Place
 from tests.unit.template.run import FILE, INLINE, find_errors, render
 
 
-def test_a_finding_of_a_file_has_its_line():
+def test_a_finding_of_a_file_has_its_line_and_column():
     (found,) = find_errors("one\ntwo {{ state.nmae }}\nthree", {"state": {"name": "Mara"}})
-    assert str(found) == "folder/t.j2:2:1: PC0411 `state` has no `nmae`"
+    assert str(found) == "folder/t.j2:2:14: PC0411 `state` has no `nmae`"
     assert found.help == "did you mean `name`?"
     assert found.span is not None and found.span.excerpt == "two {{ state.nmae }}"
 
@@ -21,9 +23,39 @@ def test_a_finding_of_an_inline_template_has_the_scalars_place():
     assert found.span == INLINE.span
 
 
+SOURCE = """name: x
+text: "{{ state.nmae }}"
+plain: a {{ state.nmae }} b
+block: |
+  one
+    two {{ state.nmae }}
+
+  three
+folded: >
+  {{ state.nmae }}
+escaped: "\\u0041 {{ state.nmae }}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "found"),
+    [
+        ((2, 7), "{{ state.nmae }}", (2, 17)),
+        ((3, 8), "a {{ state.nmae }} b", (3, 19)),
+        ((4, 8), "one\n  two {{ state.nmae }}\n\nthree\n", (6, 18)),
+        ((9, 9), "{{ state.nmae }}\n", (9, 9)),
+        ((11, 10), "A {{ state.nmae }}", (11, 10)),
+    ],
+)
+def test_a_finding_of_an_inline_template_stands_where_its_text_is_written(at, text, found):
+    place = Place(Span("pack.yaml", *at), inline=True, source=SOURCE)
+    (finding,) = find_errors(text, {"state": {}}, place=place)
+    assert finding.span is not None and (finding.span.line, finding.span.column) == found
+
+
 def test_a_finding_of_an_included_file_has_that_files_line():
     (found,) = find_errors("\n\n{% include 'part.j2' %}", files={"part.j2": "a\n{{ 1 / 0 }}"})
-    assert str(found) == "folder/part.j2:2:1: PC0415 a division by zero"
+    assert str(found) == "folder/part.j2:2:4: PC0415 a division by zero"
 
 
 def test_a_finding_of_an_included_file_of_an_inline_template_is_in_the_file():
@@ -38,7 +70,7 @@ def test_a_finding_in_a_macro_has_the_macros_line():
 
 def test_all_findings_of_all_files_are_told_at_once():
     found = find_errors("{{ a | nosuch }}\n{{ b is nosuch }}\n{% include 'x.j2' %}", files={"x.j2": "{{ random() }}"})
-    assert [str(finding).split(" ")[0] for finding in found] == ["folder/t.j2:1:1:", "folder/t.j2:2:1:", "folder/x.j2:1:1:"]
+    assert [str(finding).split(" ")[0] for finding in found] == ["folder/t.j2:1:8:", "folder/t.j2:2:6:", "folder/x.j2:1:4:"]
 
 
 def test_a_file_that_is_no_template_is_included_as_it_stands():
@@ -47,7 +79,7 @@ def test_a_file_that_is_no_template_is_included_as_it_stands():
 
 def test_a_missing_file_is_a_finding_at_the_include():
     (found,) = find_errors("a\n{% include 'none.j2' %}")
-    assert str(found) == "folder/t.j2:2:1: PC0419 `none.j2` cannot be included: there is no file `none.j2`"
+    assert str(found) == "folder/t.j2:2:4: PC0419 `none.j2` cannot be included: there is no file `none.j2`"
 
 
 def test_without_files_there_is_nothing_to_include():
@@ -58,7 +90,7 @@ def test_without_files_there_is_nothing_to_include():
 @pytest.mark.parametrize("statement", ["{% include 'b.j2' %}", "{% import 'b.j2' as b %}", "{% extends 'b.j2' %}"])
 def test_a_circle_of_files_is_refused_with_its_chain(statement):
     (found,) = find_errors("{% include 'a.j2' %}", files={"a.j2": statement, "b.j2": "\n{% include 'a.j2' %}"})
-    assert str(found) == "folder/b.j2:2:1: PC0420 a circle of includes: a.j2 -> b.j2 -> a.j2"
+    assert str(found) == "folder/b.j2:2:4: PC0420 a circle of includes: a.j2 -> b.j2 -> a.j2"
 
 
 def test_a_file_may_be_included_twice_without_being_a_circle():

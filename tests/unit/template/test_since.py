@@ -2,8 +2,8 @@
 
 import pytest
 
-from promptc.template.fault import Fault
-from promptc.template.since import count_since
+from promptc.template.runtime.fault import Fault
+from promptc.template.runtime.filters.since import count_since
 
 MINUTES = [
     ("2026-11-22T18:00:00Z", "2026-11-22T18:30:00Z", 30),

@@ -1,0 +1,252 @@
+"""Expressions of Jinja as expressions of Python."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jinja2 import nodes
+from jinja2.idtracking import VAR_LOAD_PARAMETER, VAR_LOAD_RESOLVE
+
+from promptc.template.allowed import DICT_NAMES
+from promptc.template.lowering import syntax as py
+from promptc.template.lowering.frame import Frame
+
+_BINARY = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide", "FloorDiv": "floor_divide", "Mod": "modulo", "Pow": "power"}
+_DIRECT: dict[str, ast.cmpop] = {"eq": ast.Eq(), "ne": ast.NotEq(), "lt": ast.Lt(), "lteq": ast.LtE(), "gt": ast.Gt(), "gteq": ast.GtE()}
+_SIGNS = {
+    "==": "eq", "equalto": "eq", "!=": "ne", "<": "lt", "lessthan": "lt", "<=": "le", ">": "gt", "greaterthan": "gt", ">=": "ge",
+}  # fmt: skip
+_NOT_KEYWORDS = frozenset({"None", "True", "False"})
+
+
+def name_filter(name: str) -> str:
+    """The variable that holds a filter."""
+    return f"f_{name}"
+
+
+def name_test(name: str) -> str:
+    """The variable that holds a test; `==` and `eq` are one."""
+    return f"t_{_SIGNS.get(name, name)}"
+
+
+class Counted:
+    """The variables a loop counts with. `length` is empty where nothing asks for it."""
+
+    __slots__ = ("index", "length")
+
+    def __init__(self, index: str, length: str) -> None:
+        self.index = index
+        self.length = length
+
+
+class Expressions:
+    """Lowers expressions of one file. `stored`: the names the file sets anywhere; all others are looked up once a function."""
+
+    def __init__(self, stored: frozenset[str]) -> None:
+        self.stored = stored
+        self.filters: set[str] = set()
+        self.tests: set[str] = set()
+        self.globals: dict[str, str] = {}
+        self.counted: dict[str, Counted] = {}
+        self.unset: set[str] = set()
+        self._temporaries = 0
+        self._by_kind: dict[str, Callable[[Any, Frame], ast.expr]] = {
+            "Name": self._name,
+            "Const": self._constant,
+            "TemplateData": lambda node, frame: py.constant(node.data, node.lineno),
+            "Tuple": lambda node, frame: py.row(self.lower_all(node.items, frame), node.lineno),
+            "List": lambda node, frame: py.sequence(self.lower_all(node.items, frame), node.lineno),
+            "Dict": self._dict,
+            "Getattr": self._getattr,
+            "Getitem": self._getitem,
+            "Call": self._call,
+            "Filter": self._filter,
+            "Test": self._test,
+            "Concat": lambda node, frame: self._run_call("concat", node.lineno, *self.lower_all(node.nodes, frame)),
+            "CondExpr": self._condition,
+            "Compare": self._compare,
+            "And": lambda node, frame: py.both(self.lower_all((node.left, node.right), frame), node.lineno),
+            "Or": lambda node, frame: py.either(self.lower_all((node.left, node.right), frame), node.lineno),
+            "Not": lambda node, frame: py.opposite(self.lower(node.node, frame), node.lineno),
+            "Neg": lambda node, frame: self._run_call("negate", node.lineno, self.lower(node.node, frame)),
+            "Pos": lambda node, frame: self._run_call("positive", node.lineno, self.lower(node.node, frame)),
+            **dict.fromkeys(_BINARY, self._binary),
+        }
+
+    def lower(self, node: nodes.Node, frame: Frame) -> ast.expr:
+        """The Python of one expression."""
+        return self._by_kind[type(node).__name__](node, frame)
+
+    def lower_all(self, found: Sequence[nodes.Node], frame: Frame) -> list[ast.expr]:
+        """Each of them."""
+        return [self.lower(node, frame) for node in found]
+
+    def find_temporary(self, kind: str = "v") -> str:
+        """A variable nothing else uses."""
+        self._temporaries += 1
+        return f"{kind}_{self._temporaries}"
+
+    def shown(self, node: nodes.Node, frame: Frame) -> ast.expr:
+        """The text of a value that is printed."""
+        if isinstance(node, nodes.TemplateData | nodes.Concat) or (isinstance(node, nodes.Const) and isinstance(node.value, str)):
+            return self.lower(node, frame)
+        at, variable = node.lineno, self.find_temporary()
+        value = py.named(variable, self.lower(node, frame), at)
+        is_text = py.compared(py.attribute(value, "__class__", at), ast.Is(), py.name("str", at), at)
+        return py.choose(is_text, py.name(variable, at), self._run_call("show", at, py.name(variable, at)), at)
+
+    def _run_call(self, function: str, at: int, *args: ast.expr, keywords: Sequence[ast.keyword] = ()) -> ast.expr:
+        return py.call(function, at, py.name("run", at), *args, keywords=keywords)
+
+    def _name(self, node: nodes.Name, frame: Frame) -> ast.expr:
+        at = node.lineno
+        ident = frame.symbols.ref(node.name)
+        load = frame.symbols.find_load(ident)
+        if load is not None and load[0] == VAR_LOAD_PARAMETER and ident not in self.unset:
+            counted = self.counted.get(ident)
+            return py.name(ident, at) if counted is None else py.name(counted.index, at)
+        if load is not None and load[0] == VAR_LOAD_RESOLVE and node.name not in self.stored:
+            ident = self.globals.setdefault(node.name, f"g_{node.name}")
+        unknown = py.compared(py.name(ident, at), ast.Is(), py.name("missing", at), at)
+        return py.choose(unknown, py.call("undefined", at, py.constant(node.name, at)), py.name(ident, at), at)
+
+    def _constant(self, node: nodes.Const, frame: Frame) -> ast.expr:
+        return py.constant(node.value, node.lineno)
+
+    def _dict(self, node: nodes.Dict, frame: Frame) -> ast.expr:
+        keys = [
+            self.lower(pair.key, frame)
+            if isinstance(pair.key, nodes.Const)
+            else py.call("check_key", pair.key.lineno, self.lower(pair.key, frame))
+            for pair in node.items
+        ]
+        return py.mapping(keys, [self.lower(pair.value, frame) for pair in node.items], node.lineno)
+
+    def _getattr(self, node: nodes.Getattr, frame: Frame) -> ast.expr:
+        counter = self._count(node, frame)
+        if counter is not None:
+            return counter
+        return self._find_key("find_attribute", self.lower(node.node, frame), node.attr, node.lineno)
+
+    def _find_key(self, otherwise: str, holder: ast.expr, key: str, at: int) -> ast.expr:
+        """`holder[key]` at once where the holder is a mapping that has the key."""
+        if key in DICT_NAMES and otherwise == "find_attribute":
+            return py.call(otherwise, at, holder, py.constant(key, at))
+        variable = self.find_temporary()
+        is_dict = py.compared(py.attribute(py.named(variable, holder, at), "__class__", at), ast.Is(), py.name("dict", at), at)
+        has_key = py.compared(py.constant(key, at), ast.In(), py.name(variable, at), at)
+        value = py.part(py.name(variable, at), py.constant(key, at), at)
+        return py.choose(py.both((is_dict, has_key), at), value, py.call(otherwise, at, py.name(variable, at), py.constant(key, at)), at)
+
+    def _count(self, node: nodes.Getattr, frame: Frame) -> ast.expr | None:
+        """`loop.index` and its like, where the loop only counts."""
+        if not isinstance(node.node, nodes.Name) or node.node.name != "loop":
+            return None
+        counted = self.counted.get(frame.symbols.find_ref("loop") or "")
+        return None if counted is None else _COUNTERS[node.attr](counted, node.lineno)
+
+    def _getitem(self, node: nodes.Getitem, frame: Frame) -> ast.expr:
+        at, holder, arg = node.lineno, self.lower(node.node, frame), node.arg
+        if isinstance(arg, nodes.Slice):
+            bounds = [py.constant(None, at) if bound is None else self.lower(bound, frame) for bound in (arg.start, arg.stop, arg.step)]
+            return self._run_call("cut_slice", at, holder, *bounds)
+        if isinstance(arg, nodes.Const) and isinstance(arg.value, str):
+            return self._find_key("find_item", holder, arg.value, at)
+        return py.call("find_item", at, holder, self.lower(arg, frame))
+
+    def _call(self, node: nodes.Call, frame: Frame) -> ast.expr:
+        return self.lower_call(node, frame, [])
+
+    def lower_call(self, node: nodes.Call, frame: Frame, extra: list[ast.keyword]) -> ast.expr:
+        """A call; `extra` hands on what `{% call %}` passes."""
+        args, keywords = self._arguments(node, frame)
+        callee = node.node
+        if isinstance(callee, nodes.Getattr):
+            holder = self.lower(callee.node, frame)
+            return self._run_call(
+                "call_part", callee.lineno, holder, py.constant(callee.attr, callee.lineno), *args, keywords=keywords + extra
+            )
+        return self._run_call("call_value", node.lineno, self.lower(callee, frame), *args, keywords=keywords + extra)
+
+    def _arguments(self, node: Any, frame: Frame) -> tuple[list[ast.expr], list[ast.keyword]]:
+        at = node.lineno
+        args = self.lower_all(node.args, frame)
+        if node.dyn_args is not None:
+            args.append(py.placed(ast.Starred, at, value=self._run_call("spread", at, self.lower(node.dyn_args, frame)), ctx=ast.Load()))
+        keywords = [self._keyword(pair, frame) for pair in node.kwargs]
+        if node.dyn_kwargs is not None:
+            named = self._run_call("spread_named", at, self.lower(node.dyn_kwargs, frame))
+            keywords.append(py.placed(ast.keyword, at, arg=None, value=named))
+        return args, keywords
+
+    def _keyword(self, pair: nodes.Keyword, frame: Frame) -> ast.keyword:
+        at, value = pair.lineno, self.lower(pair.value, frame)
+        if pair.key in _NOT_KEYWORDS:
+            return py.placed(ast.keyword, at, arg=None, value=py.mapping([py.constant(pair.key, at)], [value], at))  # type: ignore[no-any-return]
+        return py.placed(ast.keyword, at, arg=pair.key, value=value)  # type: ignore[no-any-return]
+
+    def _filter(self, node: nodes.Filter, frame: Frame) -> ast.expr:
+        assert node.node is not None
+        return self.lower_filter(node, self.lower(node.node, frame), frame)
+
+    def lower_filter(self, node: nodes.Filter, value: ast.expr, frame: Frame) -> ast.expr:
+        """A filter, or a chain of filters whose innermost takes `value`."""
+        self.filters.add(node.name)
+        args, keywords = self._arguments(node, frame)
+        return self._run_call(name_filter(node.name), node.lineno, value, *args, keywords=keywords)
+
+    def lower_chain(self, node: nodes.Filter, value: ast.expr, frame: Frame) -> ast.expr:
+        """The filters of `{% filter a | b %}`, over a text."""
+        inner = self.lower_chain(node.node, value, frame) if isinstance(node.node, nodes.Filter) else value
+        return self.lower_filter(node, inner, frame)
+
+    def _test(self, node: nodes.Test, frame: Frame) -> ast.expr:
+        self.tests.add(node.name)
+        args, keywords = self._arguments(node, frame)
+        return self._run_call(name_test(node.name), node.lineno, self.lower(node.node, frame), *args, keywords=keywords)
+
+    def _condition(self, node: nodes.CondExpr, frame: Frame) -> ast.expr:
+        soft, at = frame.soft(), node.lineno
+        otherwise = py.name("BLANK", at) if node.expr2 is None else self.lower(node.expr2, soft)
+        return py.choose(self.lower(node.test, soft), self.lower(node.expr1, soft), otherwise, at)
+
+    def _binary(self, node: nodes.BinExpr, frame: Frame) -> ast.expr:
+        return self._run_call(_BINARY[type(node).__name__], node.lineno, *self.lower_all((node.left, node.right), frame))
+
+    def _compare(self, node: nodes.Compare, frame: Frame) -> ast.expr:
+        at, left = node.lineno, self.lower(node.expr, frame)
+        first = node.ops[0]
+        if len(node.ops) == 1 and first.op in _DIRECT and isinstance(first.expr, nodes.Const):
+            return py.compared(left, _DIRECT[first.op], self.lower(first.expr, frame), at)
+        parts = []
+        for operand in node.ops:
+            right = self.lower(operand.expr, frame)
+            variable = self.find_temporary() if operand is not node.ops[-1] else ""
+            right = py.named(variable, right, at) if variable else right
+            parts.append(self._run_call("compare", at, py.constant(operand.op, at), left, right))
+            left = py.name(variable, at) if variable else left
+        return parts[0] if len(parts) == 1 else py.both(parts, at)
+
+
+def _index(counted: Counted, at: int, shift: int) -> ast.expr:
+    index = py.name(counted.index, at)
+    return py.shifted(index, ast.Add(), py.constant(shift, at), at) if shift else index
+
+
+def _left(counted: Counted, at: int, shift: int) -> ast.expr:
+    return py.shifted(py.name(counted.length, at), ast.Sub(), _index(counted, at, shift), at)
+
+
+_COUNTERS: dict[str, Callable[[Counted, int], ast.expr]] = {
+    "index": lambda counted, at: _index(counted, at, 1),
+    "index0": lambda counted, at: _index(counted, at, 0),
+    "first": lambda counted, at: py.compared(_index(counted, at, 0), ast.Eq(), py.constant(0, at), at),
+    "last": lambda counted, at: py.compared(_left(counted, at, 1), ast.Eq(), py.constant(0, at), at),
+    "length": lambda counted, at: py.name(counted.length, at),
+    "revindex": lambda counted, at: _left(counted, at, 0),
+    "revindex0": lambda counted, at: _left(counted, at, 1),
+    "depth": lambda counted, at: py.constant(1, at),
+    "depth0": lambda counted, at: py.constant(0, at),
+}

@@ -1,0 +1,144 @@
+"""Pieces of Python, as syntax trees. The line of every node is a place in the template (`at`), so that a traceback tells it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+Statements = list[ast.stmt]
+_LOAD, _STORE = ast.Load(), ast.Store()
+
+
+def placed(kind: type[ast.AST], at: int, **fields: Any) -> Any:
+    """A node at a place."""
+    return kind(**fields, lineno=at, col_offset=0, end_lineno=at, end_col_offset=0)
+
+
+def name(id: str, at: int) -> ast.expr:
+    """The value of a variable."""
+    return placed(ast.Name, at, id=id, ctx=_LOAD)  # type: ignore[no-any-return]
+
+
+def target(id: str, at: int) -> ast.expr:
+    """A variable that is set."""
+    return placed(ast.Name, at, id=id, ctx=_STORE)  # type: ignore[no-any-return]
+
+
+def constant(value: object, at: int) -> ast.expr:
+    """A text, number, true, false, none, or a tuple of them."""
+    return placed(ast.Constant, at, value=value)  # type: ignore[no-any-return]
+
+
+def call(function: str | ast.expr, at: int, *args: ast.expr, keywords: Sequence[ast.keyword] = ()) -> ast.expr:
+    """A call."""
+    callee = name(function, at) if isinstance(function, str) else function
+    return placed(ast.Call, at, func=callee, args=list(args), keywords=list(keywords))  # type: ignore[no-any-return]
+
+
+def attribute(value: ast.expr, attr: str, at: int) -> ast.expr:
+    """`value.attr`, of the runtime's own objects."""
+    return placed(ast.Attribute, at, value=value, attr=attr, ctx=_LOAD)  # type: ignore[no-any-return]
+
+
+def part(value: ast.expr, key: ast.expr, at: int) -> ast.expr:
+    """`value[key]`."""
+    return placed(ast.Subscript, at, value=value, slice=key, ctx=_LOAD)  # type: ignore[no-any-return]
+
+
+def row(items: Sequence[ast.expr], at: int, *, store: bool = False) -> ast.expr:
+    """A tuple."""
+    return placed(ast.Tuple, at, elts=list(items), ctx=_STORE if store else _LOAD)  # type: ignore[no-any-return]
+
+
+def sequence(items: Sequence[ast.expr], at: int) -> ast.expr:
+    """A list."""
+    return placed(ast.List, at, elts=list(items), ctx=_LOAD)  # type: ignore[no-any-return]
+
+
+def mapping(keys: Sequence[ast.expr], values: Sequence[ast.expr], at: int) -> ast.expr:
+    """A dict."""
+    return placed(ast.Dict, at, keys=list(keys), values=list(values))  # type: ignore[no-any-return]
+
+
+def named(id: str, value: ast.expr, at: int) -> ast.expr:
+    """`(id := value)`."""
+    return placed(ast.NamedExpr, at, target=target(id, at), value=value)  # type: ignore[no-any-return]
+
+
+def choose(test: ast.expr, yes: ast.expr, no: ast.expr, at: int) -> ast.expr:
+    """`yes if test else no`."""
+    return placed(ast.IfExp, at, test=test, body=yes, orelse=no)  # type: ignore[no-any-return]
+
+
+def both(parts: Sequence[ast.expr], at: int) -> ast.expr:
+    """`a and b`."""
+    return placed(ast.BoolOp, at, op=ast.And(), values=list(parts))  # type: ignore[no-any-return]
+
+
+def either(parts: Sequence[ast.expr], at: int) -> ast.expr:
+    """`a or b`."""
+    return placed(ast.BoolOp, at, op=ast.Or(), values=list(parts))  # type: ignore[no-any-return]
+
+
+def opposite(value: ast.expr, at: int) -> ast.expr:
+    """`not value`."""
+    return placed(ast.UnaryOp, at, op=ast.Not(), operand=value)  # type: ignore[no-any-return]
+
+
+def compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, at: int) -> ast.expr:
+    """`left operator right`."""
+    return placed(ast.Compare, at, left=left, ops=[operator], comparators=[right])  # type: ignore[no-any-return]
+
+
+def shifted(left: ast.expr, operator: ast.operator, right: ast.expr, at: int) -> ast.expr:
+    """`left + right`, of the lowering's own counters."""
+    return placed(ast.BinOp, at, left=left, op=operator, right=right)  # type: ignore[no-any-return]
+
+
+def assign(id: str, value: ast.expr, at: int) -> ast.stmt:
+    """`id = value`."""
+    return assign_to(target(id, at), value, at)
+
+
+def assign_to(where: ast.expr, value: ast.expr, at: int) -> ast.stmt:
+    """`where = value`."""
+    return placed(ast.Assign, at, targets=[where], value=value)  # type: ignore[no-any-return]
+
+
+def run(value: ast.expr, at: int) -> ast.stmt:
+    """An expression as a statement."""
+    return placed(ast.Expr, at, value=value)  # type: ignore[no-any-return]
+
+
+def when(test: ast.expr, body: Statements, orelse: Statements, at: int) -> ast.stmt:
+    """`if test: body else: orelse`."""
+    return placed(ast.If, at, test=test, body=filled(body, at), orelse=orelse)  # type: ignore[no-any-return]
+
+
+def loop(where: ast.expr, values: ast.expr, body: Statements, at: int) -> ast.stmt:
+    """`for where in values: body`."""
+    return placed(ast.For, at, target=where, iter=values, body=filled(body, at), orelse=[])  # type: ignore[no-any-return]
+
+
+def give(value: ast.expr, at: int) -> ast.stmt:
+    """`return value`."""
+    return placed(ast.Return, at, value=value)  # type: ignore[no-any-return]
+
+
+def offer(value: ast.expr, at: int) -> ast.stmt:
+    """`yield value`."""
+    return run(placed(ast.Yield, at, value=value), at)
+
+
+def function(id: str, parameters: Sequence[str], body: Statements, at: int) -> ast.stmt:
+    """`def id(parameters): body`."""
+    parsed = [placed(ast.arg, at, arg=parameter) for parameter in parameters]
+    arguments = ast.arguments(posonlyargs=[], args=parsed, kwonlyargs=[], kw_defaults=[], defaults=[])
+    kinds: dict[str, Any] = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
+    return placed(ast.FunctionDef, at, name=id, args=arguments, body=filled(body, at), decorator_list=[], **kinds)  # type: ignore[no-any-return]
+
+
+def filled(body: Statements, at: int) -> Statements:
+    """The body, or `pass`."""
+    return body or [placed(ast.Pass, at)]

@@ -1,0 +1,85 @@
+"""Jinja's lexer and parser, with a place for every token. Nothing of Jinja runs beyond this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.lexer import TokenStream
+from jinja2.parser import Parser
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.template.check_bounds import check_bounds, check_size
+from promptc.template.limits import Limits
+from promptc.template.place import Place
+from promptc.template.runtime.reword import reword
+
+Token = tuple[int, str, str]
+
+
+def parse(text: str, name: str, place: Place, limits: Limits, *, expression: bool = False) -> nodes.Template:
+    """Jinja's tree of a template, or of one expression. The `lineno` of every node is its place: the characters before it, plus 1.
+
+    `text` has line ends as `\\n`. Bounds are checked before the parser, which recurses, sees a token. Raises `PromptcError`.
+    """
+    _raise(check_size(text, name, place, limits))
+    state = "variable" if expression else None
+    try:
+        environment = _find_environment()
+        _raise(check_bounds(environment.iter_placed(text, state), text, name, place, limits))
+        parser = Parser(environment, text, name, None, state=state)
+        return _parse_expression(parser) if expression else parser.parse()
+    except TemplateSyntaxError as wrong:
+        raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
+
+
+def wrong_syntax(why: str | None, name: str, text: str, at: int, place: Place) -> Diagnostic:
+    """The finding for what Jinja's grammar does not know."""
+    message = reword(why or "wrong syntax")[0]
+    help = "something is left open before this place" if "end of" in message else "see docs/templates.md"
+    return Diagnostic("PC0401", message, place.find_span(name, text, at), help)
+
+
+class _Environment(Environment):
+    """The one setting of Jinja: its output rules, and a place instead of a line for every token."""
+
+    def iter_placed(self, source: str, state: str | None) -> Iterator[Token]:
+        """The lexer's tokens with their places. Only white space is ever skipped between two, so each is found from the last on."""
+        at = 0
+        tokens = self.lexer.tokeniter(source, None, None, state)
+        while True:
+            try:
+                _, kind, value = next(tokens)
+            except StopIteration:
+                return
+            except TemplateSyntaxError as wrong:
+                raise TemplateSyntaxError(wrong.message or "", at + 1) from None
+            at = source.find(value, at)
+            yield at + 1 + (value == "." and kind == "operator"), kind, value
+            at += len(value)
+
+    def _tokenize(self, source: str, name: str | None, filename: str | None = None, state: str | None = None) -> TokenStream:
+        return TokenStream(self.lexer.wrap(self.iter_placed(source, state), name, filename), name, filename)
+
+
+@cache
+def _find_environment() -> _Environment:
+    return _Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False, optimized=False, cache_size=0)
+
+
+def _raise(findings: Iterator[Diagnostic]) -> None:
+    found = list(findings)
+    if found:
+        raise PromptcError(found)
+
+
+def _parse_expression(parser: Parser) -> nodes.Template:
+    found = parser.parse_expression()
+    if not parser.stream.eos:
+        current = parser.stream.current
+        raise TemplateSyntaxError(f"the expression ends before `{current}`", current.lineno)
+    tree = nodes.Template([nodes.Output([found], lineno=found.lineno)], lineno=1)
+    tree.set_environment(parser.environment)
+    return tree

@@ -1,0 +1,77 @@
+"""From whatever a template run raised to a diagnostic with its line and column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
+from promptc.template.allowed import GLOBALS
+from promptc.template.place import Place
+from promptc.template.runtime.fault import Fault, name_kind
+from promptc.template.runtime.lowered import LoweredFile
+from promptc.template.runtime.reword import reword
+from promptc.template.runtime.undefined import TEMPLATE, MissingFault, name_part
+
+
+def explain_error(error: BaseException, place: Place, files: Sequence[LoweredFile], names: Mapping[str, Any]) -> PromptcError:
+    """One finding: where an undefined value arose, else at the innermost place of a template that was running."""
+    name, at = error.place if isinstance(error, MissingFault) else _find_place(error.__traceback__)
+    text = next((file.text for file in files if file.name == name), "")
+    span = place.find_span(name, text, at)
+    code, message, help = _explain_missing(error, names, text, at) if isinstance(error, MissingFault) else _explain(error)
+    return PromptcError([Diagnostic(code, message, span, help or _HELP.get(code, "see docs/templates.md"))])
+
+
+def _find_place(trace: TracebackType | None) -> tuple[str, int]:
+    found = ("", 1)
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file.startswith(TEMPLATE):
+            found = file[len(TEMPLATE) : -1], trace.tb_lineno
+        trace = trace.tb_next
+    return found
+
+
+def _explain(error: BaseException) -> tuple[str, str, str]:
+    if isinstance(error, Fault):
+        return error.code, str(error), error.help
+    if isinstance(error, ZeroDivisionError):
+        return "PC0415", "a division by zero", "ask for zero first: `a / b if b else 0`"
+    if isinstance(error, OverflowError):
+        return "PC0416", "a number grows too large", "use smaller numbers"
+    if isinstance(error, RecursionError):
+        return "PC0417", "the template calls itself, or its values nest, too deeply", "let the recursion end sooner"
+    if isinstance(error, MemoryError):
+        return "PC0430", "the template makes a value too large for the memory", "make less"
+    message, help = reword(str(error) or type(error).__name__)
+    return "PC0424" if _ARGUMENTS.search(str(error)) else "PC0414", message, help
+
+
+def _explain_missing(error: MissingFault, names: Mapping[str, Any], text: str, at: int) -> tuple[str, str, str]:
+    part = error.name if isinstance(error.name, str) else str(error.name) if error.name.__class__ is int else ""
+    if error.of_names:
+        return error.code, str(error), suggest(part, (name for name in (*names, *GLOBALS) if not name.startswith("__")))
+    holder = _find_holder(text, at, part)
+    message = f"`{holder}` has no {name_part(error.name)}" if holder else str(error)
+    if isinstance(error.holder, dict):
+        return error.code, message, suggest(part, (key for key in error.holder if isinstance(key, str)))
+    if isinstance(error.holder, list | tuple | str) and isinstance(error.name, int):
+        return error.code, message, f"it has {len(error.holder)} elements, counted from 0"
+    return error.code, message, f"it is {name_kind(error.holder)}" if holder else ""
+
+
+def _find_holder(text: str, at: int, part: str) -> str:
+    """What stands before the part, if that is a path written out: `state.player` of `state.player.name`."""
+    before = text[: at - 1]
+    found = _PATH.search(before.rstrip(".")) if part else None
+    return found[0] if found else ""
+
+
+_PATH = re.compile(r"[^\W\d]\w*(?:\.\w+|\[(?:'[^'\n]*'|\"[^\"\n]*\"|-?\d+)\])*\Z")
+_HELP = {"PC0411": "ask first with `is defined`, or give a value with `default`"}
+_ARGUMENTS = re.compile(r"\w\(\) (?:got|takes|missing)|^macro '|positional argument|keyword argument")

@@ -1,0 +1,3 @@
+"""The filter that marks up links."""
+
+FILTERS = {}

@@ -1,0 +1,119 @@
+"""A lowered template, ready to run: its code is made into functions when it is first used."""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+
+from promptc.diag.typed import Any
+from promptc.template.limits import LIMITS, Limits
+from promptc.template.place import Place
+from promptc.template.runtime.access import call_part, call_value, find_attribute, find_item
+from promptc.template.runtime.compare import compare
+from promptc.template.runtime.fault import Fault
+from promptc.template.runtime.filters.table import find_filter, find_test
+from promptc.template.runtime.loop import Loop
+from promptc.template.runtime.lowered import LoweredFile
+from promptc.template.runtime.macro import Macro, unfilled
+from promptc.template.runtime.missing import missing
+from promptc.template.runtime.module import find_export
+from promptc.template.runtime.names import Blocks, Names, Render
+from promptc.template.runtime.operators import add, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
+from promptc.template.runtime.payments import check_key
+from promptc.template.runtime.run import COUNTER, Excess, MeasuringRun, Run
+from promptc.template.runtime.show import show
+from promptc.template.runtime.texts import check_namespace, concat, cut_slice, need_text, spread, spread_named, undefined
+from promptc.template.runtime.turns import each, sized
+from promptc.template.runtime.undefined import BLANK
+
+_KNOWN = (
+    Blocks, Loop, Macro, add, call_part, call_value, check_key, check_namespace, compare, concat, cut_slice, divide, each, find_attribute,
+    find_export, find_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized, spread, spread_named, subtract,
+    undefined, unfilled, dict, enumerate, len, str,
+)  # fmt: skip
+_GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
+"""All that generated code can name: nothing else exists for it."""
+
+
+class _File:
+    """The functions of one file."""
+
+    __slots__ = ("blocks", "root", "weight")
+
+    def __init__(self, lowered: LoweredFile) -> None:
+        module = dict(_GLOBALS)
+        module.update([(variable, find_filter(name)) for variable, name in lowered.filters])
+        module.update([(variable, find_test(name)) for variable, name in lowered.tests])
+        exec(marshal.loads(lowered.code), module)
+        self.weight = lowered.weight
+        self.root: Any = module["root"]
+        self.blocks: dict[str, Render] = {name: module[f"block_{name}"] for name in lowered.blocks}
+
+
+class Program:
+    """A template and the files it brings in, by name (`""`: itself). Many threads may run it at once. Pickled as what it was made of."""
+
+    __slots__ = ("_loaded", "files", "limits", "place", "settled")
+
+    def __init__(self, files: tuple[LoweredFile, ...], place: Place, settled: bool = False, limits: Limits = LIMITS) -> None:
+        self.files = files
+        self.place = place
+        self.settled = settled
+        self.limits = limits
+        self._loaded: dict[str, _File] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program, (self.files, self.place, self.settled, self.limits)
+
+    def load(self, name: str) -> _File:
+        """The functions of a file."""
+        found = self._loaded.get(name)
+        if found is None:
+            found = self._loaded[name] = _File(next(file for file in self.files if file.name == name))
+        return found
+
+    def render(self, names: Mapping[str, Any]) -> Any:
+        """The text. Errors: `PromptcError` with file, line and column."""
+        try:
+            return self._run(names, Run)[0]
+        except Excess:
+            return self._run(names, MeasuringRun)[0]
+
+    def evaluate(self, names: Mapping[str, Any]) -> Any:
+        """The value of an expression: plain data. Errors: the same."""
+        try:
+            value, run = self._run(names, Run)
+            return value if value.__class__ in _SCALARS else self._settle(value, run, names)
+        except Excess:
+            return self._run(names, MeasuringRun)[0]
+
+    def _run(self, names: Mapping[str, Any], kind: type[Run]) -> tuple[Any, Run]:
+        root = self._loaded.get("") or self.load("")
+        run = kind(names.get(COUNTER), self.limits)
+        try:
+            return root.root(run, Names(self.load, run, names, root.blocks)), run
+        except RUN_ERRORS as error:
+            raise self._explain(error, names) from None
+
+    def _settle(self, value: Any, run: Run, names: Mapping[str, Any]) -> Any:
+        """Plain data from whatever an expression gave."""
+        try:
+            if self.settled and (value.__class__ is list or value.__class__ is dict):
+                return value
+            if self.settled and hasattr(value, "__next__"):
+                return list(value)
+            from promptc.template.runtime.plain import plain
+
+            return plain(run, value)
+        except RUN_ERRORS as error:
+            raise self._explain(error, names) from None
+
+    def _explain(self, error: Exception, names: Mapping[str, Any]) -> Exception:
+        from promptc.template.runtime.explain_error import explain_error
+
+        return explain_error(error, self.place, self.files, names)
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+RUN_ERRORS = (Fault, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, NameError, RuntimeError, MemoryError, StopIteration)
+"""All that evaluating a template can raise, but for a bug of the interpreter."""

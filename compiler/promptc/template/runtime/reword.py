@@ -1,0 +1,79 @@
+"""Python's messages in an author's words: the same on every machine, without the compiler's insides."""
+
+import re
+from collections.abc import Callable
+
+from promptc.template.allowed import NAMES_BY_FUNCTION
+from promptc.template.runtime.fault import find_kind
+
+
+def reword(text: str) -> tuple[str, str]:
+    """What went wrong, and what would mend it (empty where nothing better is known than the documentation)."""
+    line = _ADDRESS.sub("", text.split("\n")[0][:300])
+    for pattern, write in _SENTENCES:
+        found = pattern.search(line)
+        if found:
+            return write(*found.groups())
+    plain = _QUOTED.sub(lambda found: find_kind(found[1] or found[2]), _INSIDE.sub("", line)).rstrip(".")
+    return plain[:1].lower() + plain[1:], ""
+
+
+_Words = tuple[str, str]
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
+_PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
+_QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
+
+
+def _unsuited(sign: str, left: str, right: str) -> _Words:
+    hint = "join texts with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
+    return f"`{sign}` does not suit {find_kind(left)} and {find_kind(right)}", hint
+
+
+def _ask(*kinds: str) -> str:
+    if "NoneType" in kinds:
+        return "ask for none first, or give a value with `default(..., true)`"
+    return "add `| list`" if "generator" in kinds else "compare and count like with like"
+
+
+def _unsuited_call(name: str, kind: str) -> _Words:
+    return f"`{name}` does not suit {find_kind(kind)}", _ask(kind)
+
+
+def _wrong_kind(due: str, kind: str) -> _Words:
+    return f"{find_kind(due)} is due, and not {find_kind(kind)}", _ask(kind)
+
+
+def _wrong_arguments(name: str, rest: str) -> _Words:
+    name = _PREFIX.sub("", name)
+    own = NAMES_BY_FUNCTION.get(name, name)
+    return f"`{own}` {_INSIDE.sub('', rest)}", "see docs/templates.md for its arguments"
+
+
+def _too_many(name: str, most: str, given: str) -> _Words:
+    """Python counts what every filter and method is given first: the run, and the value."""
+    allowed = int(most) - 2
+    takes = f"at most {allowed} argument{'s' if allowed > 1 else ''}" if allowed > 0 else "no argument"
+    return f"`{NAMES_BY_FUNCTION.get(name, name)}` takes {takes}, and was given {int(given) - 2}", "see docs/templates.md for its arguments"
+
+
+_SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
+    (re.compile(r'can only concatenate (\w+) \(not "(\w+)"\)'), lambda left, right: _unsuited("+", left, right)),
+    (re.compile(r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'"), _unsuited),
+    (re.compile(r"'(\S+)' not supported between instances of '(\w+)' and '(\w+)'"), _unsuited),
+    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not suit {find_kind(kind)}", _ask(kind))),
+    (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{find_kind(kind)} has no length", _ask(kind))),
+    (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{find_kind(kind)} is no list", _ask(kind))),
+    (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {find_kind(kind)}", _ask(kind))),
+    (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{find_kind(kind)} is no pair", "loop over pairs: `.items()`")),
+    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{find_kind(kind)} cannot be a key", "use a text or a number")),
+    (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{find_kind(kind)} is no whole number", _ask(kind))),
+    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) "), _too_many),
+    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
+    (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{find_kind(kind)} cannot be rounded", _ask(kind))),
+    (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
+    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{find_kind(kind)} is never in a text", "look for a text")),
+    (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
+    (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
+    (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
+)
