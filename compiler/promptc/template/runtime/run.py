@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from promptc.diag.typed import Any, Protocol, Sequence
+from collections.abc import Iterable, Sequence
+
+from promptc.diag.typed import Any, Protocol
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.runtime.fault import refuse
 
@@ -28,7 +30,7 @@ COUNTER = "__counter__"
 class Run:
     """The counters of one render, shared by everything it includes. Never shared between renders."""
 
-    __slots__ = ("counter", "limits", "left", "depth", "modules", "width", "range")
+    __slots__ = ("counter", "limits", "left", "depth", "modules")
 
     def __init__(self, counter: Counter | None, limits: Limits = LIMITS) -> None:
         self.counter = counter
@@ -62,3 +64,55 @@ class Run:
     def leave(self) -> None:
         """The way back from `enter`."""
         self.depth -= 1
+
+    def begin(self) -> list[str]:
+        """A list for the parts of a text."""
+        return []
+
+    def join(self, parts: list[str]) -> str:
+        """The text, paid for."""
+        size = sum(map(len, parts))
+        if size > self.limits.text:
+            self.exceed()
+        self.take(size >> 3)
+        return "".join(parts)
+
+    def exceed(self) -> None:
+        """Stop: a text grew too long."""
+        raise Excess
+
+
+class Excess(Exception):
+    """A text grew too long: known at its end, where no line is to be told. A `MeasuringRun` finds the line."""
+
+
+class MeasuringRun(Run):
+    """A run that stops at the very output that is too much."""
+
+    __slots__ = ()
+
+    def begin(self) -> list[str]:
+        """A list that adds up what it is given."""
+        return _Measured(self.limits.text)
+
+    def exceed(self) -> None:
+        """Stop here."""
+        refuse("PC0430", f"the template makes a text of more than {self.limits.text} characters", "make less: limit what is repeated")
+
+
+class _Measured(list[str]):
+    __slots__ = ("left", "most")
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.left = self.most = most
+
+    def append(self, part: str) -> None:
+        self.left -= len(part)
+        if self.left < 0:
+            refuse("PC0430", f"the template prints more than {self.most} characters", "print less: limit the list, or the text of each element")
+        super().append(part)
+
+    def extend(self, parts: Iterable[str]) -> None:
+        for part in parts:
+            self.append(part)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from sys import _getframe
 
-from promptc.diag.typed import Any, Iterator, NoReturn
+from promptc.diag.typed import Any, NoReturn
 from promptc.template.runtime.fault import Fault, name_kind, refuse
 
 TEMPLATE = "<template "

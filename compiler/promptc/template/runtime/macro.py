@@ -1,0 +1,73 @@
+"""Macros: functions a template defines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from promptc.diag.typed import Any, NoReturn
+from promptc.template.runtime.fault import refuse
+from promptc.template.runtime.missing import missing
+from promptc.template.runtime.run import Run
+from promptc.template.runtime.undefined import Missing
+
+_HELP = "see docs/templates.md for its arguments"
+
+
+class Macro:
+    """A macro, or the text of a `call`. Arguments are bound as Jinja binds them.
+
+    `kwargs`, `varargs`, `caller`: whether its body mentions them, and is therefore given them.
+    """
+
+    __slots__ = ("arguments", "caller", "function", "kwargs", "name", "run", "varargs")
+
+    def __init__(
+        self, run: Run, function: Callable[..., str], name: str | None, arguments: Sequence[str], kwargs: bool, varargs: bool, caller: bool
+    ) -> None:
+        self.run = run
+        self.function = function
+        self.name = name
+        self.arguments = arguments
+        self.kwargs = kwargs
+        self.varargs = varargs
+        self.caller = caller
+
+    def call(self, args: tuple[Any, ...], named: dict[str, Any]) -> str:
+        """The text the macro makes."""
+        bound = self._bind(args, named)
+        self.run.enter(0)
+        text = self.function(*bound)
+        self.run.leave()
+        return text
+
+    def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+        most = len(self.arguments)
+        bound = list(args[:most])
+        given = len(bound)
+        for name in self.arguments[given:]:
+            bound.append(named.pop(name, missing))
+        found = "caller" in self.arguments if given == most else "caller" in self.arguments[given:]
+        if self.caller and not found:
+            bound.append(named.pop("caller", None) or Missing("caller", hint="the macro was called without `{% call %}`"))
+        if self.kwargs:
+            bound.append(named)
+        elif named:
+            self._refuse_named(next(iter(named)))
+        if self.varargs:
+            bound.append(args[most:])
+        elif len(args) > most:
+            self._refuse(f"takes not more than {most} argument(s)")
+        return bound
+
+    def _refuse_named(self, name: str) -> NoReturn:
+        if name == "caller":
+            self._refuse("does not use the text of a `{% call %}`: it never says `caller()`")
+        self._refuse(f"takes no keyword argument '{name}'")
+
+    def _refuse(self, why: str) -> NoReturn:
+        refuse("PC0424", f"`{self.name or 'caller'}` {why}", _HELP)
+
+
+def unfilled(name: str) -> Missing:
+    """What an argument is that was not given and has no default."""
+    return Missing(name, hint=f"the argument `{name}` was not given")
