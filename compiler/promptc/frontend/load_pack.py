@@ -11,11 +11,12 @@ from promptc.frontend.check_later_keys import check_later_keys
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.load_plan import PlanLoader
+from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.load_strain import load_strain
 from promptc.frontend.read_budget import read_fraction
 from promptc.frontend.read_file import read_pack_file
 from promptc.frontend.read_manifest import find_manifest, read_manifest
-from promptc.frontend.schema_check import StateSchema, load_state_schema
+from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
 from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Counting, Let, Pack
 from promptc.text.counters.load_counter import load_counter

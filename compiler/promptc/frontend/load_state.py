@@ -7,8 +7,8 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
-from promptc.frontend.schema_check import StateSchema
 from promptc.frontend.set_values import Change, set_values
+from promptc.frontend.state_schema import StateSchema
 from promptc.model.state import State
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
