@@ -1,0 +1,84 @@
+"""Filters that go over a sequence with another filter or a test. All make their elements only when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from promptc.diag.typed import Any
+from promptc.template.runtime.access_path import Find, build_find
+from promptc.template.runtime.fault import refuse
+from promptc.template.runtime.payments import pay_each
+from promptc.template.runtime.run import Run
+
+
+def map_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """`map('upper')`: each element by a filter; `map(attribute='name')`: that part of each, or `default` where there is none."""
+    if value:
+        change = _find_change(run, args, kwargs)
+        for element in pay_each(run, value, 3):
+            yield change(element)
+
+
+def _find_change(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Find:
+    if not args and "attribute" in kwargs:
+        names = dict(kwargs)
+        attribute, default = names.pop("attribute"), names.pop("default", None)
+        if names:
+            refuse("PC0424", f"`map` takes no `{next(iter(names))}` with an attribute", "it takes `attribute` and `default`")
+        return build_find(run, attribute, default)
+    if not args:
+        refuse("PC0424", "`map` needs a filter or an attribute", "write `map('upper')` or `map(attribute='name')`")
+    from promptc.template.runtime.filters.table import find_filter
+
+    change, rest = find_filter(args[0]), args[1:]
+    return lambda element: change(run, element, *rest, **kwargs)
+
+
+def select(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """The elements that pass a test, or that are true."""
+    return _choose(run, value, args, kwargs, by_part=False, wanted=True)
+
+
+def reject(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """The elements that do not."""
+    return _choose(run, value, args, kwargs, by_part=False, wanted=False)
+
+
+def select_by_part(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """The elements of which a part passes a test, or is true."""
+    return _choose(run, value, args, kwargs, by_part=True, wanted=True)
+
+
+def reject_by_part(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """The elements of which it does not."""
+    return _choose(run, value, args, kwargs, by_part=True, wanted=False)
+
+
+def _choose(run: Run, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, by_part: bool, wanted: bool) -> Iterator[Any]:
+    if not value:
+        return
+    if by_part and not args:
+        refuse("PC0424", "the name of a part is missing", "write `selectattr('name')`")
+    find = build_find(run, args[0]) if by_part else None
+    passes = _find_question(run, args[1:] if by_part else args, kwargs)
+    for element in pay_each(run, value, 3):
+        if passes(element if find is None else find(element)) is wanted:
+            yield element
+
+
+def _find_question(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], bool]:
+    if not args:
+        return bool
+    from promptc.template.runtime.filters.table import find_test
+
+    test, rest = find_test(args[0]), args[1:]
+    return lambda value: test(run, value, *rest, **kwargs)
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "map": map_values,
+    "select": select,
+    "reject": reject,
+    "selectattr": select_by_part,
+    "rejectattr": reject_by_part,
+}

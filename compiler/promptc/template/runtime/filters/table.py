@@ -1,0 +1,68 @@
+"""The filters and tests by name. A module of them is imported when the first of its names is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from promptc.diag.typed import Any
+from promptc.template.runtime.fault import refuse
+
+Filter = Callable[..., Any]
+Test = Callable[..., bool]
+
+_MODULES = {
+    "texts": "upper lower capitalize title trim string center replace wordcount truncate indent format",
+    "sequences": "default d first last length count list reverse join items batch slice sum",
+    "choosing": "map select reject selectattr rejectattr",
+    "ordering": "sort dictsort unique min max groupby",
+    "numbers": "abs float int round filesizeformat",
+    "markup": "escape e forceescape safe striptags urlencode xmlattr",
+    "links": "urlize",
+    "json_text": "json tojson pprint",
+    "wrapping": "wordwrap",
+    "own": "normalize one_line mentions pick",
+    "since": "minutes_since hours_since days_since",
+    "cutting": "truncate_at tokens",
+}
+_HOLDERS = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+FILTER_NAMES = frozenset(_HOLDERS)
+
+TEST_NAMES = frozenset(
+    """
+    boolean callable defined divisibleby eq == equalto even false filter float ge >= gt > greaterthan in integer iterable le <=
+    lessthan < lt lower mapping ne != none number odd sequence string test true undefined upper
+    """.split()
+)
+
+_filters: dict[str, Filter] = {}
+_tests: dict[str, Test] = {}
+
+
+def find_filter(name: str) -> Filter:
+    """The function `(run, value, *args, **kwargs)` behind a filter. Raises `Fault` (PC0406) for a name that is none."""
+    if name not in _filters:
+        if name not in _HOLDERS:
+            refuse("PC0406", f"there is no filter `{name}`", "see docs/templates.md")
+        _filters.update(_name_all(_load(_HOLDERS[name]).FILTERS))
+    return _filters[name]
+
+
+def find_test(name: str) -> Test:
+    """The function `(run, value, *args)` behind a test. Raises `Fault` (PC0407) for a name that is none."""
+    if not _tests:
+        _tests.update(_name_all(_load("asking").TESTS))
+    if name not in _tests:
+        refuse("PC0407", f"there is no test `{name}`", "see docs/templates.md")
+    return _tests[name]
+
+
+def _load(module: str) -> Any:
+    return __import__(f"{__package__}.{module}", fromlist=[module])
+
+
+def _name_all(functions: dict[str, Any]) -> dict[str, Any]:
+    """Names each function as templates do: that is what Python's messages about arguments call it. Of two names, the first."""
+    for name, function in reversed(functions.items()):
+        function.__qualname__ = name
+    return functions

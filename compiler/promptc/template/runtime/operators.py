@@ -1,0 +1,125 @@
+"""Arithmetic that says how large its result may be before it is made."""
+
+from __future__ import annotations
+
+from promptc.diag.typed import Any, NoReturn
+from promptc.template.runtime.fault import UNMADE, name_kind, refuse
+from promptc.template.runtime.group import Group
+from promptc.template.runtime.payments import NUMBERS, check_defined
+from promptc.template.runtime.run import Run
+
+_JOINED: dict[type, type] = {str: str, list: list, tuple: tuple, Group: tuple}
+
+
+def add(run: Run, left: Any, right: Any) -> Any:
+    """`left + right`: numbers, texts, lists."""
+    first, second = left.__class__, right.__class__
+    if first in NUMBERS and second in NUMBERS:
+        return bound_number(run, left + right)
+    if first in _JOINED and _JOINED[first] is _JOINED.get(second):
+        run.make(len(left) + len(right))
+        return left + right
+    return _refuse("+", left, right)
+
+
+def subtract(run: Run, left: Any, right: Any) -> Any:
+    """`left - right`."""
+    _check_numbers("-", left, right)
+    return bound_number(run, left - right)
+
+
+def multiply(run: Run, left: Any, right: Any) -> Any:
+    """`left * right`: numbers, or a text or list so many times."""
+    first, second = left.__class__, right.__class__
+    if first in NUMBERS and second in NUMBERS:
+        return bound_number(run, left * right)
+    sequence, times = (left, right) if first in _JOINED else (right, left)
+    kind = sequence.__class__
+    if kind not in _JOINED or times.__class__ not in (int, bool):
+        _refuse("*", left, right)
+    run.make(len(sequence) * max(times, 0))
+    return left * right
+
+
+def divide(run: Run, left: Any, right: Any) -> Any:
+    """`left / right`, never whole."""
+    _check_numbers("/", left, right)
+    return bound_number(run, left / right)
+
+
+def floor_divide(run: Run, left: Any, right: Any) -> Any:
+    """`left // right`, rounded down."""
+    _check_numbers("//", left, right)
+    return bound_number(run, left // right)
+
+
+def modulo(run: Run, left: Any, right: Any) -> Any:
+    """`left % right`: what a division leaves, or a text with its places filled."""
+    if left.__class__ is str:
+        from promptc.template.runtime.format_text import format_percent
+
+        return format_percent(run, left, right)
+    _check_numbers("%", left, right)
+    return bound_number(run, left % right)
+
+
+def power(run: Run, left: Any, right: Any) -> Any:
+    """`left ** right`."""
+    _check_numbers("**", left, right)
+    if left.__class__ is int and right.__class__ is int and left.bit_length() * right > 2 * run.limits.bits and left not in (-1, 1):
+        _refuse_size(run)
+    return bound_number(run, left**right)
+
+
+def negate(run: Run, value: Any) -> Any:
+    """`-value`."""
+    _check_number("-", value)
+    return -value
+
+
+def positive(run: Run, value: Any) -> Any:
+    """`+value`."""
+    _check_number("+", value)
+    return +value
+
+
+def bound_number(run: Run, value: Any) -> Any:
+    """The number itself, when it is not too large."""
+    kind = value.__class__
+    if kind is int:
+        if value.bit_length() > run.limits.bits:
+            _refuse_size(run)
+    elif kind is float:
+        if value - value != 0.0:
+            refuse("PC0416", f"the number {value} has no place in JSON", "use smaller numbers")
+    elif kind is complex:
+        refuse("PC0416", "the root of a number below zero is no number", "ask first: `a >= 0`")
+    return value
+
+
+def _refuse_size(run: Run) -> NoReturn:
+    refuse("PC0416", f"a number of more than {run.limits.bits} bits", "use smaller numbers")
+
+
+def _check_numbers(sign: str, left: Any, right: Any) -> None:
+    if left.__class__ not in NUMBERS or right.__class__ not in NUMBERS:
+        _refuse(sign, left, right)
+
+
+def _check_number(sign: str, value: Any) -> None:
+    if value.__class__ not in NUMBERS:
+        check_defined(value)
+        refuse("PC0414", f"`{sign}` does not suit {name_kind(value)}", _ask(value))
+
+
+def _refuse(sign: str, left: Any, right: Any) -> NoReturn:
+    check_defined(left)
+    check_defined(right)
+    hint = "join texts with `~`" if sign == "+" and str in (left.__class__, right.__class__) else _ask(left, right)
+    refuse("PC0414", f"`{sign}` does not suit {name_kind(left)} and {name_kind(right)}", hint)
+
+
+def _ask(*values: Any) -> str:
+    if any(value is None for value in values):
+        return "ask for none first, or give a value with `default(..., true)`"
+    return "add `| list`" if UNMADE in map(name_kind, values) else "compare and count like with like"
