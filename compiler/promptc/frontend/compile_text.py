@@ -1,11 +1,10 @@
 """Expressions, inline templates and template files of a manifest, each compiled once."""
 
-from pathlib import Path, PurePosixPath
-
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError
 from promptc.diag.span import Span
-from promptc.frontend.read_file import read_text
+from promptc.frontend.pack_files import PackFiles
+from promptc.frontend.read_file import show_path
 from promptc.model.node import Node
 from promptc.template.constant_expression import constant_expression
 from promptc.template.constant_template import constant_template
@@ -17,16 +16,16 @@ from promptc.template.place import Place
 class TextCompiler:
     """Compiles what a manifest names and collects what is wrong in `findings`.
 
-    A Node is compiled once, a file once; what is read goes into `files` for the pack's digest. What
+    A Node is compiled once, a file once; `files` reads them. What
     cannot be compiled stands as a constant, and the findings are raised before anything renders.
     """
 
-    def __init__(self, files: dict[Path, bytes]) -> None:
+    def __init__(self, files: PackFiles) -> None:
         self.findings: list[Diagnostic] = []
-        self._read = files
+        self._source = files
         self._expressions: dict[Node, Expression] = {}
         self._inline: dict[Node, Template] = {}
-        self._files: dict[tuple[Path, str], Template] = {}
+        self._files: dict[tuple[str, str], Template] = {}
 
     def expression(self, node: Node) -> Expression:
         """The expression a scalar holds; `true`, `false`, `null` and numbers stand for themselves."""
@@ -81,14 +80,9 @@ class TextCompiler:
 
     def _load_file(self, node: Node) -> Template:
         name, folder = str(node.value), node.folder
-        text = self._read_text(folder, name, node.span)
-        shown = str(PurePosixPath(node.span.file).parent / name)
+        text = self._source.read_text(folder, name, node.span)
+        shown = show_path(node.span, name)
         if not name.endswith(".j2"):
             return constant_template(text, shown)
         place = Place(Span(shown, 1, 1, text.split("\n", 1)[0][:400]), inline=False, folder=shown.removesuffix(name))
-        return load_template(text, place, load_file=lambda other: self._read_text(folder, other, node.span))
-
-    def _read_text(self, folder: Path, name: str, span: Span) -> str:
-        text = read_text(folder, name, span)
-        self._read[folder / name] = text.encode()
-        return text
+        return load_template(text, place, load_file=lambda other: self._source.read_text(folder, other, node.span))
