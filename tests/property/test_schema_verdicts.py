@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.frontend.json_io import load_json
+from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.pattern_syntax import PatternError
 from promptc.frontend.schema.verdict import Verdicts
-from promptc.frontend.schema_check import iter_faults, load_state_schema
+from promptc.frontend.schema_check import iter_faults
 
 PLENTY = 10**6
 NAMES = st.sampled_from(["a", "b", "ab", "c"])

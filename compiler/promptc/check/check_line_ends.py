@@ -24,8 +24,9 @@ def _iter_look(pack: Pack, look: Look, eaten: dict[str, tuple[tuple[int, str], .
             continue
         if template.text not in eaten:
             eaten[template.text] = tuple(find_eaten(template.text))
-        for line, tag in eaten[template.text]:
+        for at, tag in eaten[template.text]:
+            line = template.text.count("\n", 0, at) + 1
             where = f"line {line} of {text.what}" if template.place.inline else "this line"
             message = f"the `{tag}` at the end of {where} takes the line end too: what follows is glued to it"
             help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to say that it may go"
-            yield Diagnostic("PC0641", message, template.place.find_span("", template.text, line), help, "warn")
+            yield Diagnostic("PC0641", message, template.place.find_span("", template.text, at), help, "warn")

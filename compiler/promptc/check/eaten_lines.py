@@ -17,15 +17,15 @@ _PUTS_OUT = frozenset("include endfor raw".split())
 
 
 def find_eaten(text: str) -> Iterator[tuple[int, str]]:
-    """The lines (from 1) that put out text, end in a block tag or comment which takes the line end, and run into text of a later line; with
-    that tag. A tag that says what it means (`-%}`, `+%}`, `{%-` on the next line) is left alone."""
+    """Where lines that put out text end in a block tag or comment which takes the line end, and run into text of a later line: the place of
+    its `%}` (characters before it, plus 1), and that tag. A tag that says what it means (`-%}`, `+%}`, `{%-` on the next line) is left alone."""
     plain = _RAW.sub(lambda found: found[1] + re.sub(r"[^\n]", "x", found[2]) + found[3], text)
     for found in _TAG.finditer(plain):
         tag = found[0]
         if tag.startswith("{{") or tag[-3] in "-+" or not plain.startswith("\n", found.end()):
             continue
         if _puts_out_text(plain, found.end()) and _is_followed(plain, found.end() + 1):
-            yield plain.count("\n", 0, found.end()) + 1, re.sub(r"\s+", " ", tag)
+            yield found.end() - 1, re.sub(r"\s+", " ", tag)
 
 
 def _puts_out_text(text: str, stop: int) -> bool:

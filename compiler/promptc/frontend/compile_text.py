@@ -1,11 +1,12 @@
 """Expressions, inline templates and template files of a manifest, each compiled once."""
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError
 from promptc.diag.span import Span
-from promptc.frontend.read_file import read_text
+from promptc.frontend.pack_files import PackFiles
+from promptc.frontend.read_file import show_path
 from promptc.model.node import Node
 from promptc.template.constant_expression import constant_expression
 from promptc.template.constant_template import constant_template
@@ -18,18 +19,18 @@ from promptc.template.place import Place
 class TextCompiler:
     """Compiles what a manifest names and collects what is wrong in `findings`.
 
-    A Node is compiled once, a file once; what is read goes into `files` for the pack's digest. What
+    A Node is compiled once, a file once; `files` reads them. What
     cannot be compiled stands as a constant, and the findings are raised before anything renders.
     """
 
-    def __init__(self, files: dict[Path, bytes], limits: Limits) -> None:
+    def __init__(self, files: PackFiles, limits: Limits) -> None:
         self._limits = limits
-        self._sources: dict[Path, str] = {}
+        self._sources: dict[str, str] = {}
         self.findings: list[Diagnostic] = []
         self._read = files
         self._expressions: dict[Node, Expression] = {}
         self._inline: dict[Node, Template] = {}
-        self._files: dict[tuple[Path, str], Template] = {}
+        self._files: dict[tuple[str, str], Template] = {}
 
     def expression(self, node: Node) -> Expression:
         """The expression a scalar holds; `true`, `false`, `null` and numbers stand for themselves."""
@@ -73,10 +74,9 @@ class TextCompiler:
         return self.inline(node.value["text"]) if isinstance(node.value, dict) else self.file(node)
 
     def _find_place(self, node: Node) -> Place:
-        file = node.folder / PurePosixPath(node.span.file).name
+        file = str(Path(node.folder, node.span.file.rpartition("/")[2]))
         if file not in self._sources:
-            raw = self._read.get(file, b"").decode("utf-8", "replace")
-            self._sources[file] = raw.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+            self._sources[file] = self._read.find_text(file)
         return Place(node.span, inline=True, source=self._sources[file])
 
     def _compile_expression(self, node: Node) -> Expression:
@@ -91,14 +91,9 @@ class TextCompiler:
 
     def _load_file(self, node: Node) -> Template:
         name, folder = str(node.value), node.folder
-        text = self._read_text(folder, name, node.span)
-        shown = str(PurePosixPath(node.span.file).parent / name)
+        text = self._read.read_text(folder, name, node.span)
+        shown = show_path(node.span, name)
         if not name.endswith(".j2"):
             return constant_template(text, shown)
         place = Place(Span(shown, 1, 1, text.split("\n", 1)[0][:400]), inline=False, folder=shown.removesuffix(name))
-        return load_template(text, place, load_file=lambda other: self._read_text(folder, other, node.span), limits=self._limits)
-
-    def _read_text(self, folder: Path, name: str, span: Span) -> str:
-        text = read_text(folder, name, span)
-        self._read[folder / name] = text.encode()
-        return text
+        return load_template(text, place, load_file=lambda other: self._read.read_text(folder, other, node.span), limits=self._limits)

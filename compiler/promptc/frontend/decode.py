@@ -4,6 +4,7 @@ from promptc.diag.errors import fail
 from promptc.diag.span import Span
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_MARK = "\ufeff"
 _EXCERPT = 400
 
 
@@ -13,9 +14,9 @@ def decode_text(data: bytes, name: str) -> str:
     Anything else is PC0101 at the line and column of the first byte that is wrong.
     """
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode().removeprefix(_MARK)
     except UnicodeDecodeError as wrong:
-        before = data[: wrong.start].decode("utf-8-sig", "replace")
+        before = data[: wrong.start].decode(errors="replace").removeprefix(_MARK)
         raise fail("PC0101", _describe(data, wrong.start), _find_end(before, name), help="save the file as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 

@@ -1,19 +1,36 @@
 """What is wrong in a JSON text whose syntax is right: found in a slow second look, with places."""
 
+import json
 import math
 import re
 from collections.abc import Iterator
 from itertools import islice
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError, fail
+from promptc.frontend.json_io import MAX_DEPTH
 from promptc.frontend.json_places import Places
 
-MAX_DEPTH = 100
 _MOST = 50
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 _HIGH, _LOW = "u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}"
 _BAD = re.compile(rf"\\(?:{_HIGH}\\{_LOW}|(u0000|{_HIGH}|{_LOW})|.)")
+
+_MESSAGES = {
+    "Expecting value": "a value is expected here",
+    "Expecting property name enclosed in double quotes": "a key in double quotes is expected here",
+    "Expecting ',' delimiter": "a `,` or the closing bracket is expected here",
+    "Expecting ':' delimiter": "a `:` is expected here",
+    "Extra data": "the value ends before this",
+    "Unterminated string starting at": "this text is not closed",
+    "Invalid control character at": "a raw control character in a text; write it as an escape such as `\\n`",
+    "Invalid \\escape": "an escape JSON does not know",
+    "Invalid \\uXXXX escape": "a `\\u` needs four hexadecimal digits",
+    "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a second byte order mark",
+}
+
+_TRAILING = "Illegal trailing comma"
 
 
 def find_faults(text: str, places: Places) -> list[Diagnostic]:
@@ -21,14 +38,29 @@ def find_faults(text: str, places: Places) -> list[Diagnostic]:
     return list(islice(_iter_faults(text, places), _MOST))
 
 
-def has_bad_escape(text: str) -> bool:
-    """Whether a lone surrogate or U+0000 is written anywhere in a valid JSON text."""
-    if "\\u" not in text:
-        return False
-    return any(match.group(1) for match in _BAD.finditer(text))
+def explain_failure(wrong: json.JSONDecodeError | RecursionError, name: str, text: str) -> PromptcError:
+    """What is wrong in a text that the parser refuses."""
+    places = Places(name, text)
+    if isinstance(wrong, RecursionError):
+        return PromptcError(find_faults(text, places) or [_too_deep(places, 0)])
+    return _explain_syntax(wrong.msg, text, wrong.pos, places)
 
 
-def too_deep(places: Places, at: int) -> Diagnostic:
+def _explain_syntax(message: str, text: str, at: int, places: Places) -> PromptcError:
+    at += message.startswith(_TRAILING)  # from 3.13 on the parser points at the comma, before that behind it
+    before = text[:at].rstrip(" \t\n")
+    if before.endswith(",") and text[at:].lstrip(" \t\n")[:1] in ("}", "]", ","):
+        return fail("PC0130", "JSON: a `,` with nothing after it", places.span_at(len(before) - 1), help="remove it")
+    return fail("PC0130", f"JSON: {_MESSAGES.get(message, message)}", places.span_at(at), help=_find_help(text, at))
+
+
+def _find_help(text: str, at: int) -> str:
+    if text.startswith(("//", "/*", "#"), at):
+        return "JSON has no comments"
+    return "texts stand in double quotes" if text[at : at + 1] == "'" else ""
+
+
+def _too_deep(places: Places, at: int) -> Diagnostic:
     return Diagnostic("PC0105", f"nested deeper than {MAX_DEPTH} levels", places.span_at(at))
 
 
@@ -41,7 +73,7 @@ def _iter_faults(text: str, places: Places) -> Iterator[Diagnostic]:
             keys.append({} if token == "{" else None)
             wants_key = token == "{"
             if len(keys) > MAX_DEPTH:
-                yield too_deep(places, at)
+                yield _too_deep(places, at)
                 return
         elif token in "}]":
             keys.pop()

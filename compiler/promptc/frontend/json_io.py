@@ -1,37 +1,53 @@
 """JSON → plain data whose every value can be found again in the text."""
 
 import json
-import math
-from collections.abc import Callable
-from operator import itemgetter
 
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
 from promptc.frontend.decode import decode_text
-from promptc.frontend.json_faults import MAX_DEPTH, find_faults, has_bad_escape, too_deep
-from promptc.frontend.json_places import Places
+from promptc.text.canonical import render_canonical_json
 
 MAX_STATE_BYTES = 96_000_000
 """Bytes of the longest JSON text that is read."""
 
+MAX_DEPTH = 100
+"""Containers that may stand in each other."""
+
+_DIGITS = bytes(ord("0") if chr(byte) in "123456789" else byte for byte in range(256))
+_DOUBTFUL = 309
+"""Digits from which on a number may be beyond the range of doubles."""
+
+_MOST_SHAPES = 1000
+
 
 @frozen(eq=False)
 class JsonDocument:
-    """A JSON text: its value, with mappings in code-point order of their keys, and its source."""
+    """A JSON text: its value, with mappings in code-point order of their keys, that value as canonical JSON, and its source."""
 
     value: Any
-    source: Source
-    _places: Places = field(repr=False)
+    canonical: bytes = field(repr=False)
+    source: Source = field(repr=False)
+    _places: list[Any] = field(default_factory=list, repr=False)
 
     def span(self, pointer: str) -> Span:
         """The place of the value at a JSON pointer (RFC 6901), or of the nearest value around it that exists."""
-        return self._places.find_value(pointer)
+        found: Span = self._find_places().find_value(pointer)
+        return found
 
     def key_span(self, pointer: str) -> Span:
         """The place of the key that the pointer ends in; that of the value where there is none."""
-        return self._places.find_key(pointer)
+        found: Span = self._find_places().find_key(pointer)
+        return found
+
+    def _find_places(self) -> Any:
+        """Made when first asked for: a state without findings has no use for them."""
+        if not self._places:
+            from promptc.frontend.json_places import Places
+
+            self._places.append(Places(self.source.name, self.source.text))
+        return self._places[0]
 
 
 def load_json(raw: bytes, name: str) -> JsonDocument:
@@ -45,88 +61,67 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
     text = decode_text(raw, name)
     if not text.strip(" \t\n"):
         raise fail("PC0103", "the file is empty; JSON needs a value", Span(name, 1, 1))
-    places = Places(name, text)
-    value, doubtful = _parse(text, places)
-    if doubtful or _is_deep(value) or has_bad_escape(text):
-        found = find_faults(text, places)
-        if found:
-            raise PromptcError(found)
-    return JsonDocument(value, Source(name, text), places)
-
-
-def _parse(text: str, places: Places) -> tuple[Any, bool]:
-    """The value, and whether a second look is needed at what it was read from."""
-    doubts = _Doubts()
+    reading = _Reading(b"0" * _DOUBTFUL in raw.translate(_DIGITS))
     try:
-        value = json.loads(
-            text, object_pairs_hook=doubts.build, parse_constant=doubts.note, parse_float=doubts.read_float, parse_int=doubts.read_int
-        )
-    except json.JSONDecodeError as wrong:
-        raise _explain(wrong.msg, text, wrong.pos, places) from None
-    except RecursionError:
-        raise PromptcError(find_faults(text, places) or [too_deep(places, 0)]) from None
-    return value, doubts.any
+        value = reading.parse(text)
+        canonical = b"" if reading.doubtful or _is_deep(value) else _render(value)
+    except (json.JSONDecodeError, RecursionError) as wrong:
+        from promptc.frontend.json_faults import explain_failure
+
+        raise explain_failure(wrong, name, text) from None
+    if not canonical:
+        _look_again(name, text)
+        canonical = render_canonical_json(value).encode()
+    return JsonDocument(value, canonical, Source(name, text))
 
 
-class _Doubts:
-    """Hooks of the parser: they build values and only remember that something is wrong, since they are not told where."""
+class _Reading:
+    """One run of the parser, whose hooks build values and only remember that something may be wrong: they are not told where."""
 
-    def __init__(self) -> None:
-        self.any = False
+    def __init__(self, doubtful: bool) -> None:
+        self.doubtful = doubtful
+        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
 
-    def build(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        built = dict(sorted(pairs, key=_KEY))
+    def parse(self, text: str) -> Any:
+        """The value. Numbers that may be too large are read as Python can: an `int` has a limit of digits."""
+        return json.loads(text, object_pairs_hook=self._build, parse_int=_read_int if self.doubtful else None)
+
+    def _build(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """A mapping with its keys in order. Mappings mostly have the keys of one before, so orders are remembered."""
+        built = dict(pairs)
         if len(built) != len(pairs):
-            self.any = True
-        return built
-
-    def note(self, _: str) -> None:
-        self.any = True
-
-    def read_float(self, raw: str) -> float:
-        value = float(raw)
-        if math.isinf(value):
-            self.any = True
-        return value
-
-    def read_int(self, raw: str) -> int:
-        if len(raw) < _DOUBTFUL:
-            return int(raw)
-        self.any = True
-        return int(raw) if len(raw) < _DOUBTFUL + 2 else 0
+            self.doubtful = True
+        keys = tuple(built)
+        order = self._orders.get(keys)
+        if order is None:
+            order = tuple(sorted(keys))
+            if len(self._orders) < _MOST_SHAPES:
+                self._orders[keys] = order
+        return built if order == keys else {key: built[key] for key in order}
 
 
-_DOUBTFUL = 309
-"""Digits, with the sign, from which on an integer may be beyond the range of doubles; two more and it is."""
-_KEY: Callable[[tuple[str, Any]], str] = itemgetter(0)
-_MESSAGES = {
-    "Expecting value": "a value is expected here",
-    "Expecting property name enclosed in double quotes": "a key in double quotes is expected here",
-    "Expecting ',' delimiter": "a `,` or the closing bracket is expected here",
-    "Expecting ':' delimiter": "a `:` is expected here",
-    "Extra data": "the value ends before this",
-    "Unterminated string starting at": "this text is not closed",
-    "Invalid control character at": "a raw control character in a text; write it as an escape such as `\\n`",
-    "Invalid \\escape": "an escape JSON does not know",
-    "Invalid \\uXXXX escape": "a `\\u` needs four hexadecimal digits",
-    "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a second byte order mark",
-}
-
-_TRAILING = "Illegal trailing comma"
+def _read_int(raw: str) -> int:
+    """A number too long for a double is refused later, whatever it is read as."""
+    return int(raw) if len(raw) < _DOUBTFUL + 2 else 0
 
 
-def _explain(message: str, text: str, at: int, places: Places) -> PromptcError:
-    at += message.startswith(_TRAILING)  # from 3.13 on the parser points at the comma, before that behind it
-    before = text[:at].rstrip(" \t\n")
-    if before.endswith(",") and text[at:].lstrip(" \t\n")[:1] in ("}", "]", ","):
-        return fail("PC0130", "JSON: a `,` with nothing after it", places.span_at(len(before) - 1), help="remove it")
-    return fail("PC0130", f"JSON: {_MESSAGES.get(message, message)}", places.span_at(at), help=_find_help(text, at))
+def _render(value: Any) -> bytes:
+    """The canonical JSON; nothing where the value holds NaN or an infinity, half a surrogate pair, or may hold U+0000."""
+    try:
+        canonical = render_canonical_json(value).encode()
+    except ValueError:
+        return b""
+    return b"" if b"\\u0000" in canonical else canonical
 
 
-def _find_help(text: str, at: int) -> str:
-    if text.startswith(("//", "/*", "#"), at):
-        return "JSON has no comments"
-    return "texts stand in double quotes" if text[at : at + 1] == "'" else ""
+def _look_again(name: str, text: str) -> None:
+    """Raises a PromptcError with what is wrong in a text whose syntax is right, if anything is."""
+    from promptc.frontend.json_faults import find_faults
+    from promptc.frontend.json_places import Places
+
+    found = find_faults(text, Places(name, text))
+    if found:
+        raise PromptcError(found)
 
 
 def _is_deep(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """The way from a pack's files to a `Pack`: read, check the shape, merge bases, compile, load the counter."""
 
-import os
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping
+from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
@@ -10,28 +10,28 @@ from promptc.diag.typed import Any
 from promptc.frontend.check_later_keys import check_later_keys
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.iter_keys import iter_keys
+from promptc.frontend.load_counting import load_counting
 from promptc.frontend.load_plan import PlanLoader
+from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.load_strain import load_strain
+from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_budget import read_fraction
-from promptc.frontend.read_file import read_pack_file
+from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import find_manifest, read_manifest
-from promptc.frontend.schema_check import StateSchema, load_state_schema
+from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
-from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Counting, Let, Pack
+from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Let, Pack, Plan
 from promptc.template.limits import LIMITS, Limits
-from promptc.text.counters.load_counter import load_counter
-from promptc.text.digest import render_digest
-
-MISSING = "PC0181"
-"""The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""
 
 
 @frozen
 class LoadedPack:
-    """A pack and the validator of its states (None when it declares no schema)."""
+    """A pack, the validator of its states (None when it declares no schema), the files it was read from, and the plans found so far."""
 
     pack: Pack
     schema: StateSchema | None
+    files: PackFiles
+    plans: Mapping[Choice, Plan]
 
 
 def load_pack(path: Path) -> LoadedPack:
@@ -40,12 +40,12 @@ def load_pack(path: Path) -> LoadedPack:
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
     """
     file = find_manifest(path)
-    files: dict[Path, bytes] = {}
+    files = PackFiles()
     manifest = read_manifest(file, files)
     compiler = TextCompiler(files, _read_limits(manifest))
     compiler.findings.extend(check_later_keys(manifest))
     schema = _load_schema(manifest, compiler, files)
-    counting = _load_counting(manifest.value["tokenizer"], compiler)
+    counting = load_counting(manifest.value["tokenizer"], compiler.findings)
     plans = PlanLoader(manifest, compiler)
     lets, asserts, axes = _load_lets(manifest, compiler), _load_asserts(manifest, compiler), _load_axes(manifest, compiler)
     strain = load_strain(manifest, compiler)
@@ -56,20 +56,21 @@ def load_pack(path: Path) -> LoadedPack:
     pack = Pack(
         name=str(manifest.value["name"].value),
         version=str(manifest.value["version"].value),
-        folder=file.parent,
-        manifest=manifest,
-        digest=_render_pack_digest(file.parent, files),
+        file=manifest.span.file,
+        digest=files.render_digest(str(file.parent)),
         counting=counting,
         lets=lets,
         asserts=asserts,
         axes=axes,
-        patches=plans.patches,
+        sections=tuple(manifest.value["sections"].value),
+        patch_names=tuple(plans.patches),
         strain=strain,
         schema=schema.schema if schema is not None else None,
         find_plan=plans.find_plan,
+        read_manifest=lambda: manifest,
         warnings=tuple(schema.warnings) if schema is not None else (),
     )
-    return LoadedPack(pack, schema)
+    return LoadedPack(pack, schema, files, plans.plans)
 
 
 def _read_limits(manifest: Node) -> Limits:
@@ -94,43 +95,17 @@ def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
                 compiler.text_or_file(form)
 
 
-def _load_schema(manifest: Node, compiler: TextCompiler, files: dict[Path, bytes]) -> StateSchema | None:
+def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> StateSchema | None:
     state = manifest.get("state")
     node = state.get("schema") if state is not None else None
     if node is None:
         return None
     try:
-        raw = read_pack_file(node.folder, str(node.value), node.span)
-        files[node.folder / str(node.value)] = raw
-        shown = str(PurePosixPath(node.span.file).parent / str(node.value))
-        return load_state_schema(raw, shown, node.span)
+        raw = files.read_raw(node.folder, str(node.value), node.span)
+        return load_state_schema(raw, show_path(node.span, str(node.value)), node.span)
     except PromptcError as error:
         compiler.findings.extend(error.diagnostics)
         return None
-
-
-def _load_counting(node: Node, compiler: TextCompiler) -> Counting | None:
-    """The counter in force; None where neither it nor its fallback can be loaded."""
-    use = node.get("use") or node
-    wanted = str(use.value)
-    try:
-        return Counting(load_counter(wanted, folder=use.folder, span=use.span), wanted=wanted)
-    except PromptcError as error:
-        fallback = node.get("fallback")
-        if fallback is None or any(one.code != MISSING for one in error.diagnostics):
-            compiler.findings.extend(error.diagnostics)
-            return None
-        return _load_fallback(node, fallback, wanted, error.diagnostics[0].message, compiler)
-
-
-def _load_fallback(node: Node, fallback: Node, wanted: str, reason: str, compiler: TextCompiler) -> Counting | None:
-    margin = node.get("margin")
-    try:
-        counter = load_counter(str(fallback.value), folder=fallback.folder, span=fallback.span)
-    except PromptcError as error:
-        compiler.findings.extend(error.diagnostics)
-        return None
-    return Counting(counter, int(margin.value) if margin is not None else 0, wanted, reason)
 
 
 def _load_lets(manifest: Node, compiler: TextCompiler) -> tuple[Let, ...]:
@@ -198,13 +173,3 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
             )
         axes.append(Axis(name, compiler.expression(axis.value["select"]), chosen, cases, node.key_span(name)))
     return tuple(axes)
-
-
-def _render_pack_digest(folder: Path, files: dict[Path, bytes]) -> str:
-    """sha256 over (relative path, digest) of the manifest and every file it names, in the order of the paths, line ends normalised."""
-    lines = []
-    for file, raw in files.items():
-        name = Path(os.path.relpath(file, folder)).as_posix()
-        plain = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        lines.append(f"{name}\0{render_digest(plain)}\n")
-    return render_digest("".join(sorted(lines)).encode())

@@ -20,7 +20,9 @@ from promptc.model.step import Step
 
 
 class PlanLoader:
-    """Finds the plan of a choice. Equal choices give the same plan; a section no variation touches is the same object in all of them."""
+    """Finds the plan of a choice. Equal choices give the same plan; a section no variation touches is the same object in all of them.
+
+    `plans` are those found so far."""
 
     def __init__(self, manifest: Node, compiler: TextCompiler) -> None:
         self._manifest = manifest
@@ -28,21 +30,21 @@ class PlanLoader:
         patches = manifest.get("patches")
         self.patches: Mapping[str, Node] = dict(patches.items()) if patches is not None else {}
         self._lock = Lock()
-        self._plans: dict[Choice, Plan] = {}
+        self.plans: dict[Choice, Plan] = {}
         self._sections: dict[tuple[Node, Fence | None], Section] = {}
         self._fences: dict[Node, Fence | None] = {}
         self._steps: dict[Node, tuple[Step, ...]] = {}
 
     def find_plan(self, choice: Choice) -> Plan:
         """The compiled plan. Raises `PromptcError` with every finding of the merge and the compilation."""
-        plan = self._plans.get(choice)
+        plan = self.plans.get(choice)
         if plan is not None:
             return plan
         with self._lock:
             return self._load_checked(choice)
 
     def _load_checked(self, choice: Choice) -> Plan:
-        if choice not in self._plans:
+        if choice not in self.plans:
             found = self._compiler.findings
             mark = len(found)
             plan = self._load(choice, mark)
@@ -50,8 +52,8 @@ class PlanLoader:
             del found[mark:]
             if plan is None or raised:
                 raise PromptcError(raised)
-            self._plans[choice] = plan
-        return self._plans[choice]
+            self.plans[choice] = plan
+        return self.plans[choice]
 
     def _load(self, choice: Choice, mark: int) -> Plan | None:
         manifest = self._manifest

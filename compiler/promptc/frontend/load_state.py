@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import JsonDocument, load_json
-from promptc.frontend.schema_check import StateSchema
-from promptc.frontend.set_values import Change, set_values
+from promptc.frontend.json_io import load_json
+from promptc.frontend.state_schema import StateSchema
 from promptc.model.state import State
-from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 
 
-def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
+def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[tuple[str, str]] = ()) -> State:
     """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
     document = load_json(given if isinstance(given, bytes) else _dump(given), name)
     if changes:
+        from promptc.frontend.set_values import set_values
+
         document = set_values(document, changes)
     if not isinstance(document.value, dict):
         raise fail("PC0390", "a state is a mapping (a JSON object)", document.span(""), help="enclose it in `{ }`")
@@ -29,11 +29,7 @@ def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, nam
             raise PromptcError(found)
         warnings = list(found)
         value = schema.fill(value)
-    return State(value, _digest(document), name, tuple(warnings))
-
-
-def _digest(document: JsonDocument) -> str:
-    return render_digest(render_canonical_json(document.value).encode())
+    return State(value, render_digest(document.canonical), name, tuple(warnings))
 
 
 def _dump(given: Mapping[str, Any]) -> bytes:

@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.span import Span
+from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.schema_check import check_effective_shape, check_pack_shape
 from promptc.frontend.vary import apply_extension, index_sections
 from promptc.frontend.yaml_io import load_yaml
@@ -18,21 +19,20 @@ def find_manifest(path: Path) -> Path:
     return path / MANIFEST if path.is_dir() else path
 
 
-def read_manifest(file: Path, files: dict[Path, bytes], below: tuple[Path, ...] = ()) -> Node:
+def read_manifest(file: Path, files: PackFiles, below: tuple[Path, ...] = ()) -> Node:
     """The manifest at `file`, valid in shape, with what it extends merged in and its sections by id.
 
-    Every file read is put into `files`. Raises `PromptcError` with all findings of the reading or of the shape, `DiskError`
+    `files` reads it. Raises `PromptcError` with all findings of the reading or of the shape, `DiskError`
     when it cannot be read.
     """
     try:
-        raw = file.read_bytes()
+        raw = files.read_manifest(file)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DiskError(
             [Diagnostic("PC0154", f"cannot read the pack {file}: {reason}", help="name a pack's file, or a folder with a `pack.yaml`")]
         ) from error
-    files[file] = raw
-    node = load_yaml(raw, str(file), file.parent)
+    node = load_yaml(raw, str(file), str(file.parent))
     found = check_pack_shape(node)
     if found:
         raise PromptcError(found)
@@ -46,9 +46,9 @@ def read_manifest(file: Path, files: dict[Path, bytes], below: tuple[Path, ...] 
     return node
 
 
-def _extend(node: Node, extends: Node, files: dict[Path, bytes], below: tuple[Path, ...], findings: list[Diagnostic]) -> Node:
+def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...], findings: list[Diagnostic]) -> Node:
     name = str(extends.value)
-    parent = find_manifest(_resolve(extends.folder, name, extends.span))
+    parent = find_manifest(_resolve(Path(extends.folder), name, extends.span, files))
     if parent.resolve() in below:
         raise fail("PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span)
     if not parent.is_file():
@@ -60,7 +60,7 @@ def _extend(node: Node, extends: Node, files: dict[Path, bytes], below: tuple[Pa
     return merged
 
 
-def _resolve(folder: Path, name: str, span: Span) -> Path:
+def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
     if "\\" in name or "\0" in name or PurePosixPath(name).is_absolute() or name.startswith("~"):
         raise fail(
             "PC0260",
@@ -73,4 +73,5 @@ def _resolve(folder: Path, name: str, span: Span) -> Path:
         place = place.parent if part == ".." and place.name not in ("", "..") else place / part
         if place.is_symlink():
             raise fail("PC0260", f"`extends: {name}` goes through a link", span, help="name the folder itself")
+        files.note_unlinked(place)
     return place

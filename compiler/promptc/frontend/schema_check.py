@@ -8,19 +8,15 @@ from functools import cache
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.frontend.list_sections import list_sections
 from promptc.frontend.pack_shape import describe_pack_faults
 from promptc.frontend.paths import find_shipped
-from promptc.frontend.schema.checks import Fuel, is_multiple, is_unique
 from promptc.frontend.schema.fault import Fault
 from promptc.frontend.schema.pattern import Pattern
-from promptc.frontend.schema.verdict import FuelError, Verdicts
-from promptc.frontend.state_schema import StateSchema, read_state_schema
+from promptc.frontend.schema.rules import Fuel, FuelError, is_multiple, is_unique
+from promptc.frontend.schema.verdict import Verdicts
 from promptc.model.node import Node
-
-__all__ = ["StateSchema", "check_effective_shape", "check_pack_shape", "load_state_schema"]
 
 _PLENTY = 10**9
 """The shipped schema asks each value a bounded number of times, and manifests are small."""
@@ -34,15 +30,6 @@ def check_pack_shape(node: Node) -> list[Diagnostic]:
 def check_effective_shape(manifest: Node) -> list[Diagnostic]:
     """The same for a manifest after its base or variations were laid over it, with its sections by id: parts must have become whole."""
     return _check_shape(list_sections(manifest), _load_pack_schema().root["$defs"]["pack"])
-
-
-def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
-    """The JSON Schema (2020-12) of a pack's states; `name` is the file, `span` where the pack names it.
-
-    Only references inside the file are followed (PC0312). Raises a PromptcError with every finding; unknown keywords and
-    defaults that are invalid are among the schema's `warnings`.
-    """
-    return read_state_schema(raw, name, span, iter_faults)
 
 
 def _check_shape(node: Node, schema: Mapping[str, Any]) -> list[Diagnostic]:

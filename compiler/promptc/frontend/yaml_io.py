@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
@@ -23,7 +22,7 @@ _REFUSED = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff0
 _LINE_ENDS = {"\x85": "NEL", "\u2028": "LINE SEPARATOR", "\u2029": "PARAGRAPH SEPARATOR"}
 
 
-def load_yaml(data: bytes, name: str, folder: Path) -> Node:
+def load_yaml(data: bytes, name: str, folder: str) -> Node:
     """The one document in `data` as Nodes whose paths are relative to `folder`; `name` is the file as its author knows it.
 
     YAML 1.2 core values (`resolve_scalar`), keys are text and differ, no tags, directives or merge keys; an alias is the Node of its
@@ -66,7 +65,7 @@ class _StopError(Exception):
 class _Reader:
     """Builds Nodes from parse events, so that every bound is met before anything is expanded."""
 
-    def __init__(self, name: str, folder: Path, lines: list[str]) -> None:
+    def __init__(self, name: str, folder: str, lines: list[str]) -> None:
         self.found: list[Diagnostic] = []
         self.root: Node | None = None
         self._name = name

@@ -1,7 +1,6 @@
 """A manifest as read: plain values that know their place."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
@@ -19,7 +18,7 @@ class Node:
 
     value: Any
     span: Span
-    folder: Path
+    folder: str
     raw: str = ""
     keys: Mapping[str, Span] = field(default_factory=dict)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
@@ -148,6 +147,7 @@ class Counting:
     """The counter in force, per cent of the total held back, and why it is not the first choice (empty when it is)."""
 
     counter: Counter
+    span: Span
     margin: int = 0
     wanted: str = ""
     reason: str = ""
@@ -157,20 +157,33 @@ class Counting:
 class Pack:
     """A pack: read, checked in shape, its bases merged.
 
-    `find_plan` gives the compiled plan of a choice, the same object for the same choice.
+    `file` is its manifest as its author knows it, `sections` are the ids of all of them. `find_plan` gives the compiled plan of a choice,
+    the same object for the same choice.
     """
 
     name: str
     version: str
-    folder: Path
-    manifest: Node
+    file: str
     digest: str
     counting: Counting
     lets: tuple[Let, ...]
     asserts: tuple[Assert, ...]
     axes: tuple[Axis, ...]
-    patches: Mapping[str, Node]
+    sections: tuple[str, ...]
+    patch_names: tuple[str, ...]
     strain: Strain | None
     schema: Mapping[str, Any] | None
     find_plan: Callable[[Choice], Plan]
+    read_manifest: Callable[[], Node]
     warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def manifest(self) -> Node:
+        """The manifest, for rules that look at what its author wrote. No render needs it."""
+        return self.read_manifest()
+
+    @property
+    def patches(self) -> Mapping[str, Node]:
+        """The manifest's patches, as written."""
+        patches = self.manifest.get("patches")
+        return dict(patches.items()) if patches is not None else {}

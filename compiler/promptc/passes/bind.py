@@ -60,10 +60,9 @@ def bind(
 
 
 def _check_sections(pack: Pack, names: Sequence[str]) -> None:
-    known = [name for name, _ in pack.manifest.value["sections"].items()]
     for name in names:
-        if name not in known:
-            raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, known))])
+        if name not in pack.sections:
+            raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, pack.sections))])
 
 
 def _report_fallback(pack: Pack) -> Diagnostic:
@@ -72,7 +71,7 @@ def _report_fallback(pack: Pack) -> Diagnostic:
     return Diagnostic(
         "PC0502",
         message,
-        pack.manifest.value["tokenizer"].span,
+        counting.span,
         f"{counting.margin} % of the budget is held back" if counting.margin else "",
         "warn",
     )
@@ -151,6 +150,6 @@ def _choose_case(axis: Axis, names: Mapping[str, Any], asked: str | None) -> str
 
 def _check_patches(pack: Pack, patches: Sequence[str]) -> tuple[str, ...]:
     for name in patches:
-        if name not in pack.patches:
-            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patches))])
+        if name not in pack.patch_names:
+            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names))])
     return tuple(patches)

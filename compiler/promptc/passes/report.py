@@ -223,7 +223,7 @@ def _describe_warning(fitted: Fitted, found: Diagnostic) -> dict[str, Any]:
 def _describe_place(fitted: Fitted, span: Span) -> str:
     """A place by its file's name as the pack knows it, so that it is the same wherever the pack lies; of a state the last name alone."""
     bound = fitted.strained.selection.bound
-    manifest = bound.pack.manifest.span.file
+    manifest = bound.pack.file
     file = basename(span.file) if span.file == bound.state.name else relpath(span.file, dirname(manifest) or ".")
     return f"{file}:{span.line}:{span.column}"
 

@@ -10,9 +10,9 @@ NODES = frozenset(
 
 JINJA_FILTERS = frozenset(
     """
-    abs batch capitalize center count d default dictsort e escape filesizeformat first float format groupby indent int items join
-    last length list lower map max min reject rejectattr replace reverse round select selectattr slice sort string striptags sum
-    title tojson trim truncate unique upper urlencode wordcount wordwrap
+    abs batch capitalize center count d default dictsort e escape filesizeformat first float forceescape format groupby indent int
+    items join last length list lower map max min pprint reject rejectattr replace reverse round safe select selectattr slice sort
+    string striptags sum title tojson trim truncate unique upper urlencode urlize wordcount wordwrap xmlattr
     """.split()
 )
 
@@ -22,8 +22,8 @@ FILTERS = JINJA_FILTERS | OWN_FILTERS
 
 TESTS = frozenset(
     """
-    boolean defined divisibleby eq == equalto even false float ge >= gt > greaterthan in integer iterable le <= lessthan < lt
-    lower mapping ne != none number odd sequence string true undefined upper
+    boolean callable defined divisibleby eq == equalto even false filter float ge >= gt > greaterthan in integer iterable le <=
+    lessthan < lt lower mapping ne != none number odd sequence string test true undefined upper
     """.split()
 )
 
@@ -77,20 +77,12 @@ NAMES_BY_FUNCTION = {
 WHY_NOT = {
     "random": "nothing random reaches a prompt: `pick(seed)` takes an element as a pure function of the seed",
     "attr": "write the name: `x.name` or `x['name']`",
-    "pprint": "use `json`",
-    "safe": "nothing is escaped here, so nothing needs it: leave it out",
-    "forceescape": "use `escape`",
-    "urlize": "prompts have no links to mark up: leave it out",
-    "xmlattr": "write the attributes out, with `escape`",
     "lipsum": "nothing random reaches a prompt",
     "debug": "use `promptc eval` or `promptc explain` to look at the state",
     "now": "there is no clock: put the time into the state, as `state.now`",
     "format": "use `~`, or the filter `format` with `%s`",
     "format_map": "use `~`, or the filter `format` with `%s`",
     "sameas": "use `==`, `is none`, `is true` or `is false`",
-    "callable": "data is never callable: leave it out",
-    "filter": "filters are known when the pack is loaded: leave it out",
-    "test": "tests are known when the pack is loaded: leave it out",
     "escaped": "nothing is escaped by itself: leave it out",
 }
 """What to use instead of what Jinja has and a pack has not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import cache
 
@@ -29,8 +30,10 @@ def parse(text: str, name: str, place: Place, limits: Limits, *, expression: boo
     try:
         environment = _find_environment()
         _raise(check_bounds(environment.iter_placed(text, state), text, name, place, limits))
-        parser = Parser(environment, text, name, None, state=state)
-        return _parse_expression(parser) if expression else parser.parse()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python deprecates unknown escapes in a text; Jinja takes them as they stand
+            parser = Parser(environment, text, name, None, state=state)
+            return _parse_expression(parser) if expression else parser.parse()
     except TemplateSyntaxError as wrong:
         raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
 

@@ -38,7 +38,8 @@ _RIGHT = [
 
 @pytest.mark.parametrize(("text", "line"), _GLUED)
 def test_a_line_end_that_is_lost(text, line):
-    assert [place for place, _ in find_eaten(text)] == [line]
+    assert [text.count("\n", 0, at) + 1 for at, _ in find_eaten(text)] == [line]
+    assert all(text[at - 1 : at + 1] in ("%}", "#}") for at, _ in find_eaten(text))
 
 
 @pytest.mark.parametrize("text", _RIGHT)

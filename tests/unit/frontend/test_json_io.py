@@ -52,6 +52,7 @@ def test_integers_are_exact():
         ('{"\\ud83d":1}', "PC0132", 1, 2),
         ('{"a":"x\\u0000y"}', "PC0133", 1, 6),
         (b'{"a":"\xed\xa0\x80"}', "PC0101", 1, 7),
+        (b'\xef\xbb\xbf{"a":\xff}', "PC0101", 1, 6),
         ('{"a":1}'.encode("utf-16"), "PC0101", 1, 1),
         ("{} x", "PC0130", 1, 4),
         ("{/*x*/}", "PC0130", 1, 2),
@@ -73,6 +74,12 @@ def test_integers_are_exact():
 )
 def test_what_is_refused_has_its_place(text, code, line, column):
     assert findings(text) == [(code, line, column)]
+
+
+@pytest.mark.parametrize("text", ['{"a\\u003ab": {"c": ":"}}', f'["{"7" * 400}"]', f"[1.{'0' * 400}]", '["\\\\u0000"]'])
+def test_what_only_looks_wrong_is_read(text):
+    assert load(text).value == json.loads(text)
+    assert load(text).canonical == json.dumps(json.loads(text), separators=(",", ":")).encode()
 
 
 def test_escaped_backslashes_are_no_escapes():

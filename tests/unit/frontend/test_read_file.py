@@ -7,9 +7,10 @@ import pytest
 
 from promptc.diag.errors import DiskError, PromptcError
 from promptc.diag.span import Span
-from promptc.frontend import read_file
+from promptc.frontend import open_inside
+from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.pack_path import check_pack_path
-from promptc.frontend.read_file import MAX_PACK_FILE, read_pack_file, read_text
+from promptc.frontend.read_file import MAX_PACK_FILE, read_pack_file
 
 SPAN = Span("pack.yaml", 7, 13)
 
@@ -33,7 +34,7 @@ def pack(tmp_path):
 @pytest.fixture(params=["stepwise", "checked"])
 def way(request, monkeypatch):
     """Both ways of opening: by name in an open folder, and for systems that cannot, by path."""
-    monkeypatch.setattr(read_file, "_STEPWISE", request.param == "stepwise")
+    monkeypatch.setattr(open_inside, "_STEPWISE", request.param == "stepwise")
 
 
 def finding(folder, relative):
@@ -46,8 +47,8 @@ def finding(folder, relative):
 
 def test_files_are_read_as_they_stand_and_texts_with_plain_line_ends(pack, way):
     assert read_pack_file(pack, "rules.md", SPAN) == b"one\r\ntwo\rthree\n"
-    assert read_text(pack, "rules.md", SPAN) == "one\ntwo\nthree\n"
-    assert read_text(pack, "moods/calm.md", SPAN) == "calm"
+    assert PackFiles().read_text(str(pack), "rules.md", SPAN) == "one\ntwo\nthree\n"
+    assert PackFiles().read_text(str(pack), "moods/calm.md", SPAN) == "calm"
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,8 @@ def test_what_cannot_be_read_is_an_error_of_the_disk(pack, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(read_file, "_open_stepwise", refuse)
-    monkeypatch.setattr(read_file, "_open_checked", refuse)
+    monkeypatch.setattr(open_inside, "_open_stepwise", refuse)
+    monkeypatch.setattr(open_inside, "_open_checked", refuse)
     with pytest.raises(DiskError, match=r"PC0154 `rules.md` cannot be read: Permission denied"):
         read_pack_file(pack, "rules.md", SPAN)
 
@@ -109,7 +110,7 @@ def test_what_cannot_be_read_is_an_error_of_the_disk(pack, monkeypatch):
 def test_a_file_that_is_no_text_is_reported_at_its_own_place(pack):
     (pack / "bad.md").write_bytes(b"ok\nno\xff")
     with pytest.raises(PromptcError) as caught:
-        read_text(pack, "bad.md", SPAN)
+        PackFiles().read_text(str(pack), "bad.md", SPAN)
     assert str(caught.value.diagnostics[0].span) == "bad.md:2:3"
 
 

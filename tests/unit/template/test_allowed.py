@@ -8,8 +8,8 @@ from promptc.template import allowed
 from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
 from promptc.template.runtime.functions import FUNCTIONS
 
-REFUSED_FILTERS = {"attr", "forceescape", "pprint", "random", "safe", "urlize", "xmlattr"}
-REFUSED_TESTS = {"callable", "escaped", "filter", "sameas", "test"}
+REFUSED_FILTERS = {"attr", "random"}
+REFUSED_TESTS = {"escaped", "sameas"}
 REFUSED_FUNCTIONS = {"lipsum"}
 REFUSED_NODES = {
     "BinExpr", "Break", "Continue", "ContextReference", "DerivedContextReference", "EnvironmentAttribute", "EvalContextModifier",

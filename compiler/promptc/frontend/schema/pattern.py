@@ -8,14 +8,11 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from promptc.frontend.schema.pattern_syntax import Chars, Choice, Edge, PatternError, Ranges, Repeat, Sequence, Tree, read_pattern
+from promptc.frontend.schema.rules import PatternLimitError
 
 MAX_PLACES = 1000
 MAX_STATES = 5000
 _ACCEPT = 0
-
-
-class PatternLimitError(Exception):
-    """A text needs more than MAX_STATES states of the automaton."""
 
 
 class _State:

@@ -1,56 +1,49 @@
-"""A schema compiled to a function that says quickly whether a value is valid, and nothing more.
-
-It agrees with jsonschema's Draft202012Validator on every schema it takes, but for patterns, which are ECMA-262's, and `multipleOf`,
-which is exact in decimals. Those with `unevaluatedItems` or `unevaluatedProperties` are not taken.
-"""
+"""The quick verdicts on values, by a schema and by any of the schemas in it, as they are asked for."""
 
 from promptc.diag.typed import Any
-from promptc.frontend.schema.checks import PARTS, Check, Fuel, accept, join_checks, refuse
+from promptc.frontend.schema import rules
 from promptc.frontend.schema.keywords import Schema, iter_schemas
 from promptc.frontend.schema.references import References
-
-_NOT_TAKEN = ("unevaluatedItems", "unevaluatedProperties")
-
-
-class FuelError(Exception):
-    """More references were followed than a check may follow."""
+from promptc.frontend.schema.rules import Check, Fuel
+from promptc.frontend.schema.write_check import NOT_WRITTEN, CheckWriter
 
 
 class Verdicts:
-    """The checks of a schema, found free of errors by `lint_schema`, and of the schemas in it."""
+    """The checks of a schema, found free of errors by `lint_schema`, and of the schemas in it. Written when they are first called."""
 
     def __init__(self, schema: Schema) -> None:
         root = {key: value for key, value in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
         inside = (inner for _, inner in iter_schemas(root) if isinstance(inner, dict))
-        self.taken = not any(word in inner for inner in inside for word in _NOT_TAKEN)
-        """Whether the checks may be asked: no keyword stands in the schema that is not taken."""
+        self.taken = not any(word in inner for inner in inside for word in NOT_WRITTEN)
+        """Whether the checks may be asked: no keyword stands in the schema that they do not know."""
         self.root = root
         """The schema without `$schema`, for which jsonschema would leave its keywords as they are changed here."""
         self.references = References(root)
-        self._made: dict[int, Check] = {}
+        self._writer = CheckWriter(self.references, self._name)
+        self._names: dict[int, str] = {}
+        self._space: dict[str, Any] = dict(vars(rules))
 
     def find(self, schema: Schema) -> Check:
-        """The check of the root or of any schema in it, made when it is first asked for, so that schemas may name themselves."""
-        check = self._made.get(id(schema))
-        if check is None:
-            check = self._made[id(schema)] = self.compile(schema)
+        """The check of the root or of any schema in it."""
+        if isinstance(schema, bool):
+            return lambda value, fuel: schema
+        check: Check = self._space[self._name(schema)]
         return check
 
-    def compile(self, schema: Schema) -> Check:
-        if isinstance(schema, bool):
-            return accept if schema else refuse
-        checks = [check for part in PARTS if (check := part(self, schema)) is not None]
-        if not checks:
-            return accept
-        return checks[0] if len(checks) == 1 else join_checks(tuple(checks))
+    def _name(self, schema: Schema) -> str:
+        name = self._names.get(id(schema))
+        if name is None:
+            name = self._names[id(schema)] = f"c{len(self._names)}"
+            self._space[name] = self._postpone(schema, name)
+        return name
 
-    def compile_target(self, reference: str) -> Check:
-        target = self.references.find(reference)
+    def _postpone(self, schema: Schema, name: str) -> Check:
+        """A function that writes the check and is replaced by it when it is called."""
 
-        def follow(value: Any, fuel: Fuel) -> bool:
-            fuel[0] -= 1
-            if fuel[0] < 0:
-                raise FuelError
-            return self.find(target)(value, fuel)
+        def check(value: Any, fuel: Fuel) -> bool:
+            written = self._writer.write(schema, name)
+            exec(compile(f"{written}\n{self._writer.take_constants()}", f"<{name}>", "exec", dont_inherit=True), self._space)
+            made: Check = self._space[name]
+            return made(value, fuel)
 
-        return follow
+        return check

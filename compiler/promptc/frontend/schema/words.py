@@ -95,6 +95,10 @@ class Words:
         return f"fits none of the {len(fault.branches)} forms that are allowed"
 
 
+STATE_WORDS = Words("an object", "a string")
+"""JSON's own."""
+
+
 def _describe_size(word: str, fault: Fault) -> str:
     bound, noun = _SIZES[word]
     size = len(fault.value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from promptc.diag.typed import Any, NoReturn
 from promptc.template.runtime.fault import UNMADE, name_kind, refuse
 from promptc.template.runtime.group import Group
-from promptc.template.runtime.payments import NUMBERS, UNDEFINED
+from promptc.template.runtime.payments import NUMBERS, check_defined
 from promptc.template.runtime.run import Run
 
-_JOINED = {str: str, list: list, tuple: tuple, Group: tuple}
+_JOINED: dict[type, type] = {str: str, list: list, tuple: tuple, Group: tuple}
 
 
 def add(run: Run, left: Any, right: Any) -> Any:
@@ -33,11 +33,12 @@ def multiply(run: Run, left: Any, right: Any) -> Any:
     first, second = left.__class__, right.__class__
     if first in NUMBERS and second in NUMBERS:
         return bound_number(run, left * right)
-    for sequence, times in ((left, right), (right, left)):
-        if sequence.__class__ in _JOINED and times.__class__ in (int, bool):
-            run.make(len(sequence) * max(times, 0))
-            return left * right
-    return _refuse("*", left, right)
+    sequence, times = (left, right) if first in _JOINED else (right, left)
+    kind = sequence.__class__
+    if kind not in _JOINED or times.__class__ not in (int, bool):
+        _refuse("*", left, right)
+    run.make(len(sequence) * max(times, 0))
+    return left * right
 
 
 def divide(run: Run, left: Any, right: Any) -> Any:
@@ -107,20 +108,15 @@ def _check_numbers(sign: str, left: Any, right: Any) -> None:
 
 def _check_number(sign: str, value: Any) -> None:
     if value.__class__ not in NUMBERS:
-        _check_defined(value)
+        check_defined(value)
         refuse("PC0414", f"`{sign}` does not suit {name_kind(value)}", _ask(value))
 
 
 def _refuse(sign: str, left: Any, right: Any) -> NoReturn:
-    _check_defined(left)
-    _check_defined(right)
+    check_defined(left)
+    check_defined(right)
     hint = "join texts with `~`" if sign == "+" and str in (left.__class__, right.__class__) else _ask(left, right)
     refuse("PC0414", f"`{sign}` does not suit {name_kind(left)} and {name_kind(right)}", hint)
-
-
-def _check_defined(value: Any) -> None:
-    if value.__class__ in UNDEFINED:
-        value.fail()
 
 
 def _ask(*values: Any) -> str:

@@ -10,17 +10,24 @@ from promptc.template.runtime.group import Group
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import Blank, Missing
 
-SCALARS = frozenset({str, int, float, bool, type(None)})
-NUMBERS = frozenset({int, float, bool})
-LISTS = frozenset({list, tuple, Group})
-VIEWS = frozenset({type({}.keys()), type({}.values()), type({}.items())})
-UNDEFINED = frozenset({Missing, Blank})
+SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+NUMBERS: frozenset[type] = frozenset({int, float, bool})
+LISTS: frozenset[type] = frozenset({list, tuple, Group})
+VIEWS: frozenset[type] = frozenset({type({}.keys()), type({}.values()), type({}.items())})
+UNDEFINED: frozenset[type] = frozenset({Missing, Blank})
 
 NESTING = 200
 """Lists and mappings inside each other, where C code goes into all of them."""
 
 _LARGE = 2**61 - 1  # Python hashes numbers by this remainder, so that any number of larger ones may share a place
 _LONG = 255
+
+
+def check_defined(value: Any) -> None:
+    """Raise what using an undefined value means."""
+    kind = value.__class__
+    if kind in UNDEFINED:
+        value.fail()
 
 
 def pay_parts(run: Run, value: Any) -> None:
@@ -83,7 +90,7 @@ def pay_search(run: Run, sought: Any, holder: Any) -> None:
             pay_parts(run, sought)
 
 
-_KEYS = type({}.keys())
+_KEYS: type = type({}.keys())
 
 
 def pay_keys(run: Run, keys: Iterable[Any]) -> None:
@@ -114,10 +121,11 @@ def _pay_as_they_come(run: Run, values: Iterator[Any], price: int) -> Iterator[A
 
 def list_values(run: Run, values: Any, price: int) -> Sequence[Any]:
     """The same, as a list or what can be read as often."""
-    found: Sequence[Any] = values if values.__class__ in LISTS else list(pay_each(run, values, price))
-    if found is values:
-        run.take(1 + price * len(found))
-    return found
+    kind = values.__class__
+    if kind not in LISTS:
+        return list(pay_each(run, values, price))
+    run.take(1 + price * len(values))
+    return values  # type: ignore[no-any-return]
 
 
 def check_key(key: Any) -> Any:
@@ -125,8 +133,7 @@ def check_key(key: Any) -> Any:
     kind = key.__class__
     if kind is str:
         return key
-    if kind in UNDEFINED:
-        key.fail()
+    check_defined(key)
     if kind not in SCALARS:
         refuse("PC0414", f"{name_kind(key)} cannot be a key of a mapping", "use a text: join its parts with `~`")
     if is_large(key):
@@ -136,4 +143,5 @@ def check_key(key: Any) -> Any:
 
 def is_large(key: Any) -> bool:
     """Whether this number may share its place in a table with any number of others."""
-    return key.__class__ in NUMBERS and not -_LARGE < key < _LARGE
+    kind = key.__class__
+    return kind in NUMBERS and not -_LARGE < key < _LARGE

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from promptc.diag.typed import Any
 from promptc.template.runtime.compare import compare, contains
 from promptc.template.runtime.operators import modulo
-from promptc.template.runtime.payments import NUMBERS, UNDEFINED
+from promptc.template.runtime.payments import NUMBERS, UNDEFINED, check_defined
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
 
@@ -80,8 +80,7 @@ def is_test(run: Run, value: Any) -> bool:
 
 
 def _is_name(value: Any, names: frozenset[str]) -> bool:
-    if value.__class__ in UNDEFINED:
-        value.fail()
+    check_defined(value)
     return value.__class__ is str and value in names
 
 

@@ -51,7 +51,7 @@ def _name_keys(run: Run, value: Any) -> Any:
 
 def _name_key(run: Run, key: Any) -> str:
     if key.__class__ is str:
-        return key  # type: ignore[no-any-return]
+        return key
     return show(run, key) if key.__class__ in (int, float) else {None: "null", True: "true", False: "false"}[key]
 
 

@@ -1,3 +1,5 @@
 """The filter that marks up links."""
 
-FILTERS = {}
+from promptc.diag.typed import Any
+
+FILTERS: dict[str, Any] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
-from promptc.template.runtime.payments import UNDEFINED, pay_each
+from promptc.template.runtime.payments import UNDEFINED, check_defined, pay_each
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
 
@@ -74,8 +74,7 @@ def _quote(run: Run, value: Any, safe: str, space: str, quoted_space: str) -> st
 def write_attributes(run: Run, d: Any, autospace: bool = True) -> str:
     """A mapping as the attributes of a tag, a space in front; without those that are none or undefined."""
     if d.__class__ is not dict:
-        if d.__class__ in UNDEFINED:
-            d.fail()
+        check_defined(d)
         refuse("PC0414", f"`xmlattr` takes a mapping, not {name_kind(d)}")
     run.take(1 + 8 * len(d))
     written = []

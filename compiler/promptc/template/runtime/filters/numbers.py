@@ -7,7 +7,7 @@ from collections.abc import Callable
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.operators import bound_number
-from promptc.template.runtime.payments import NUMBERS, UNDEFINED
+from promptc.template.runtime.payments import NUMBERS, check_defined
 from promptc.template.runtime.run import Run
 
 _DIGITS = 1_300
@@ -54,8 +54,7 @@ def _pay_text(run: Run, value: Any) -> None:
 
 
 def _defined(value: Any) -> Any:
-    if value.__class__ in UNDEFINED:
-        value.fail()
+    check_defined(value)
     return value
 
 

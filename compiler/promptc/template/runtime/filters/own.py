@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
-from promptc.template.runtime.payments import UNDEFINED, list_values, pay_each, price_search
+from promptc.template.runtime.payments import check_defined, list_values, pay_each, price_search
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
 
@@ -42,8 +42,7 @@ def _mentions(run: Run, text: str, word: str) -> bool:
 def pick(run: Run, values: Any, seed: Any) -> Any:
     """One element of a list, chosen by the seed alone: sha256 of the seed's text, as a fraction of 2^64, times the length."""
     if not hasattr(values, "__iter__"):
-        if values.__class__ in UNDEFINED:
-            values.fail()
+        check_defined(values)
         refuse("PC0414", f"`pick` takes a list, not {name_kind(values)}", "give it a list")
     found = list_values(run, values, 1)
     if not found:

@@ -121,10 +121,8 @@ def sum_up(run: Run, iterable: Any, attribute: Any = None, start: Any = 0) -> An
         values = map(build_find(run, attribute), values)
     total = start
     for value in values:
-        if value.__class__ in NUMBERS and total.__class__ in NUMBERS:
-            total += value
-        else:
-            total = add(run, total, value)
+        first, second = total.__class__, value.__class__
+        total = total + value if first in NUMBERS and second in NUMBERS else add(run, total, value)
     return bound_number(run, total)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
-from promptc.template.runtime.payments import UNDEFINED
+from promptc.template.runtime.payments import check_defined
 from promptc.template.runtime.run import Run
 
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?[ ]?(Z|z|[+-]\d\d(?::?\d\d)?)?", re.ASCII)
@@ -41,8 +41,7 @@ def _count_since(run: Run, value: Any, now: Any, seconds: int) -> int:
 def _load_moment(value: Any) -> datetime:
     found = _ISO.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        if value.__class__ in UNDEFINED:
-            value.fail()
+        check_defined(value)
         shown = f"`{value[:40]}`" if isinstance(value, str) else name_kind(value)
         refuse("PC0422", f"{shown} is no ISO 8601 time", "write it as `2026-11-22T18:30:00Z`")
     year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])

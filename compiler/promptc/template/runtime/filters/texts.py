@@ -7,7 +7,7 @@ from collections.abc import Callable
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.methods_of_text import change_case, check_width, pad_text, replace_text, strip_text
-from promptc.template.runtime.payments import UNDEFINED
+from promptc.template.runtime.payments import check_defined
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
 
@@ -72,9 +72,7 @@ def truncate(run: Run, value: Any, length: int = 255, killwords: bool = False, e
     """At most `length` characters, `end` among them, cut after a word (anywhere with `killwords`); `leeway` more are left as they are."""
     leeway = 5 if leeway is None else leeway
     if length < len(end) or leeway < 0:
-        refuse(
-            "PC0424", f"`truncate` to {length} characters has no room for its end", "give a length that is larger, and a leeway not below 0"
-        )
+        refuse("PC0424", f"`truncate` to {length} characters has no room for its end", "give a larger length, and a leeway not below 0")
     if len(value) <= length + leeway:
         return value
     if value.__class__ is not str:
@@ -87,24 +85,15 @@ def truncate(run: Run, value: Any, length: int = 255, killwords: bool = False, e
 def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
     """The lines with `width` spaces, or the text `width`, before each: the first only with `first`, empty ones only with `blank`."""
     if value.__class__ is not str:
-        refuse_undefined(value)
+        check_defined(value)
         refuse("PC0414", f"`indent` takes a text, not {name_kind(value)}", _MAKE_TEXT)
     check_width(run, width)
     before = width if isinstance(width, str) else " " * width
     run.take(1 + (len(value) >> 1))
     lines = (value + "\n").splitlines()
     run.make(len(value) + (len(lines) + 1) * len(before))
-    if blank:
-        made = ("\n" + before).join(lines)
-    else:
-        made = "\n".join([lines[0], *[before + line if line else line for line in lines[1:]]])
-    return before + made if first else made
-
-
-def refuse_undefined(value: Any) -> None:
-    """Raise what using an undefined value means."""
-    if value.__class__ in UNDEFINED:
-        value.fail()
+    rest = [before + line if line or blank else line for line in lines[1:]]
+    return (before if first else "") + "\n".join([lines[0], *rest])
 
 
 def format_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
-from promptc.template.runtime.payments import UNDEFINED
+from promptc.template.runtime.payments import check_defined
 from promptc.template.runtime.run import Run
 
 
@@ -22,8 +22,7 @@ def wrap(
     from textwrap import wrap
 
     if value.__class__ is not str:
-        if value.__class__ in UNDEFINED:
-            value.fail()
+        check_defined(value)
         refuse("PC0414", f"`wordwrap` takes a text, not {name_kind(value)}", "make it a text first: `| string`, `| join`")
     between = "\n" if wrapstring is None else wrapstring
     run.take(1 + 100 * len(value))

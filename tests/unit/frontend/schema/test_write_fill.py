@@ -2,12 +2,16 @@
 
 import pytest
 
-from promptc.frontend.schema.defaults import Defaults, EndlessDefaultError
+from promptc.frontend.schema import rules
 from promptc.frontend.schema.references import References
+from promptc.frontend.schema.rules import EndlessDefaultError
+from promptc.frontend.schema.write_fill import write_fill
 
 
-def fill(schema, value):
-    return Defaults(schema, References(schema)).fill(value)
+def fill(schema, value, fuel=1000):
+    space = dict(vars(rules))
+    exec(write_fill(schema, References(schema)), space)
+    return space["fill"](value, [fuel])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,75 @@
+"""The files of a pack as they are read: what its digest is taken of, and what tells later whether any of them has changed."""
+
+import os
+from pathlib import Path
+
+from promptc.diag.frozen import frozen
+from promptc.diag.span import Span
+from promptc.frontend.decode import decode_text
+from promptc.frontend.read_file import read_pack_file, show_path
+from promptc.text.digest import render_digest
+
+
+@frozen
+class Input:
+    """A file that was read: `path` inside `folder`, or a manifest (`folder` is empty); and its bytes."""
+
+    folder: str
+    path: str
+    content: bytes
+
+
+class PackFiles:
+    """Reads the files of one pack and remembers each."""
+
+    def __init__(self) -> None:
+        self._plain: dict[str, bytes] = {}
+        self._inputs: dict[tuple[str, str], bytes] = {}
+        self._unlinked: dict[str, None] = {}
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Every file that was read, once, in the order of reading."""
+        return tuple(Input(folder, path, content) for (folder, path), content in self._inputs.items())
+
+    @property
+    def unlinked(self) -> tuple[str, ...]:
+        """The paths that would have been refused if they were links."""
+        return tuple(self._unlinked)
+
+    def read_manifest(self, file: Path) -> bytes:
+        """The bytes of a manifest. OSError when it cannot be read."""
+        content = file.read_bytes()
+        self._inputs["", str(file)] = self._plain[str(file)] = content
+        return content
+
+    def note_unlinked(self, path: Path) -> None:
+        """Remembers that a path to a manifest is no link."""
+        self._unlinked[str(path)] = None
+
+    def read_raw(self, folder: str, name: str, span: Span) -> bytes:
+        """As `read_pack_file`."""
+        content = read_pack_file(folder, name, span)
+        self._inputs[folder, name] = self._plain[str(Path(folder, name))] = content
+        return content
+
+    def read_text(self, folder: str, name: str, span: Span) -> str:
+        """The text of a pack's file, as `decode_text` gives it; errors are those of `read_pack_file`, and PC0101 in the file itself."""
+        content = read_pack_file(folder, name, span)
+        text = decode_text(content, show_path(span, name))
+        self._inputs[folder, name], self._plain[str(Path(folder, name))] = content, text.encode()
+        return text
+
+    def find_text(self, file: str) -> str:
+        """The text of a file that was read, with line ends as `\\n`; empty where it was not."""
+        text = self._plain.get(file, b"").decode("utf-8", "replace")
+        return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+    def render_digest(self, folder: str) -> str:
+        """sha256 over (path relative to `folder`, digest) of every file, in the order of the paths, line ends normalised."""
+        lines = []
+        for file, content in self._plain.items():
+            name = Path(os.path.relpath(file, folder)).as_posix()
+            plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            lines.append(f"{name}\0{render_digest(plain)}\n")
+        return render_digest("".join(sorted(lines)).encode())

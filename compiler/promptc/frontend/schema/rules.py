@@ -1,0 +1,118 @@
+"""What generated checks and fillers call where an expression would not do. Imports nothing that a valid state does not need."""
+
+from collections.abc import Callable
+from json.encoder import encode_basestring
+
+from promptc.diag.typed import Any
+
+Fuel = list[int]
+"""How many more references may be followed, in a list so that all share it."""
+
+Check = Callable[[Any, Fuel], bool]
+
+
+_PLENTY = 10**9
+"""A default is filled in once for all states, and adds each key once."""
+
+
+class FuelError(Exception):
+    """More references were followed, or more keys filled in, than the size of the state allows."""
+
+
+class PatternLimitError(Exception):
+    """A text needs more states of a pattern's automaton than it may have."""
+
+
+class EndlessDefaultError(Exception):
+    """A default holds, by way of its own schema, itself."""
+
+
+def spell(value: Any) -> str:
+    """A text that is equal where JSON values are: 1 and 1.0 are, 1 and true are not. A text, since the hashes of texts cannot be made
+    to collide, and those of numbers can.
+    """
+    kind = value.__class__
+    if kind is str:
+        return encode_basestring(value)
+    if kind is dict:
+        return "{" + ",".join([f"{encode_basestring(key)}:{spell(value[key])}" for key in sorted(value)]) + "}"
+    if kind is list:
+        return "[" + ",".join([spell(item) for item in value]) + "]"
+    return repr(int(value) if kind is float and value.is_integer() else value)
+
+
+def is_unique(values: list[Any]) -> bool:
+    """Whether no two elements are equal, in linear time."""
+    return len({spell(value) for value in values}) == len(values)
+
+
+def is_multiple(value: int | float, step: int | float) -> bool:
+    """Whether a number is a multiple, judged by the decimals both are written with."""
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    digits, exponent = _read_decimal(value)
+    step_digits, step_exponent = _read_decimal(step)
+    lowest = min(exponent, step_exponent)
+    whole: int = digits * 10 ** (exponent - lowest)
+    whole_step: int = step_digits * 10 ** (step_exponent - lowest)
+    return whole % whole_step == 0
+
+
+def _read_decimal(number: int | float) -> tuple[int, int]:
+    """The shortest decimal that reads back as `number`, as whole digits and the power of ten they are multiplied with."""
+    mantissa, _, power = repr(number).partition("e")
+    whole, _, part = mantissa.partition(".")
+    return int(whole + part), int(power or 0) - len(part)
+
+
+def find_matcher(pattern: str) -> Callable[[str], bool]:
+    """A function that says whether a pattern occurs in a text. The pattern is read when a text is first asked about."""
+    made: list[Callable[[str], bool]] = []
+
+    def matches(text: str) -> bool:
+        if not made:
+            from promptc.frontend.schema.pattern import Pattern
+
+            made.append(Pattern(pattern).matches)
+        return made[0](text)
+
+    return matches
+
+
+def merge(value: dict[str, Any], changes: dict[str, Any], declared: tuple[str, ...], fuel: Fuel) -> dict[str, Any]:
+    """`value` with `changes`, keys in code-point order. All keys `declared`, which are in that order, are in one of the two."""
+    merged = {**value, **changes}
+    if len(merged) == len(value):
+        return merged
+    fuel[0] -= len(changes)
+    if fuel[0] < 0:
+        raise FuelError
+    if len(merged) == len(declared):
+        return {key: merged[key] for key in declared}
+    return dict(sorted(merged.items()))
+
+
+def keep(value: Any, _: Fuel) -> Any:
+    """`value`: what a schema that declares nothing fills in."""
+    return value
+
+
+class Insteads(dict[int, Any]):
+    """What stands in place of absent mappings and lists: each default, filled in itself by its filler, which asks for those it needs."""
+
+    def __init__(self, defaults: dict[int, tuple[Any, Callable[[Any, Fuel], Any]]]) -> None:
+        self._defaults = defaults
+        self._active: set[int] = set()
+
+    def make_all(self) -> None:
+        """Raises an EndlessDefaultError where a default needs itself."""
+        for number in self._defaults:
+            self[number]
+
+    def __missing__(self, number: int) -> Any:
+        if number in self._active:
+            raise EndlessDefaultError
+        self._active.add(number)
+        default, fill = self._defaults[number]
+        made = self[number] = fill(default, [_PLENTY])
+        return made

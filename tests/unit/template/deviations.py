@@ -1,0 +1,84 @@
+"""Where promptc differs from Jinja on purpose: the closed list of docs/templates.md, each with a rule that recognises it."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.unit.template.oracle import Outcome, ask_jinja, ask_promptc
+
+_PARTS = re.compile(r"\.(?:real|imag|name|arguments)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """`recognises(text, names, files, Jinja's outcome, ours)` is true of every template that differs for this reason alone."""
+
+    name: str
+    recognises: Callable[[str, Mapping[str, Any], Mapping[str, str], Outcome, Outcome], bool]
+
+
+def _refused(*codes: str, saying: str = "") -> Callable[..., bool]:
+    """Jinja prints it, promptc refuses it with one of the codes."""
+
+    def recognises(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
+        return jinja.text is not None and ours.code in codes and re.search(saying, ours.why) is not None
+
+    return recognises
+
+
+def _is_escaped(text: str, names: Mapping[str, Any], files: Mapping[str, str], jinja: Outcome, ours: Outcome) -> bool:
+    """Jinja prints the same as soon as its own `escape` and `tojson` forget that they have escaped."""
+    return ours == ask_jinja(text, names, files, plain_escapes=True)
+
+
+def _stands_as_it_is(text: str, names: Mapping[str, Any], files: Mapping[str, str], jinja: Outcome, ours: Outcome) -> bool:
+    """Jinja prints the same as soon as the file's own signs are out of its way."""
+    raw = {name: file if name.endswith(".j2") else f"{{% raw %}}{file}{{% endraw %}}" for name, file in files.items()}
+    return raw != files and ours.text is not None and ours.text == ask_jinja(text, names, raw).text
+
+
+def _is_bug_of_include(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
+    return "without context" in text and "<generator object" in (jinja.text or "")
+
+
+def _is_no_data(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
+    return jinja.text is not None and (ours.code in ("PC0411", "PC0413") or (ours.code == "PC0410" and "Undefined" in jinja.text))
+
+
+def _finds_keys_only(text: str, names: Mapping[str, Any], files: Mapping[str, str], jinja: Outcome, ours: Outcome) -> bool:
+    """Jinja prints the same as soon as its brackets look for no methods."""
+    return ours.text is not None and ours.text == ask_jinja(text, names, files, keys_only=True).text
+
+
+def _is_complex(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
+    return re.search(r"\dj\b", jinja.text or "") is not None and ours.text is None
+
+
+def _has_part(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
+    return jinja.text is not None and ours.code == "PC0411" and _PARTS.search(text) is not None
+
+
+DEVIATIONS = (
+    Deviation("outside the subset", _refused("PC0405", "PC0406", "PC0407", "PC0408", "PC0409", "PC0424", "PC0425", "PC0430", "PC0401")),
+    Deviation("methods are no values", _refused("PC0409")),
+    Deviation("what is no data is not printed", _is_no_data),
+    Deviation("only data has parts", _has_part),
+    Deviation("brackets find keys only", _finds_keys_only),
+    Deviation("numbers stay finite", _refused("PC0404", "PC0416")),
+    Deviation("numbers are whole or real", _is_complex),
+    Deviation("keys are texts and numbers", _refused("PC0414", saying="key of a mapping|cannot be a key")),
+    Deviation("escaped text is plain", _is_escaped),
+    Deviation("files that are no templates", _stands_as_it_is),
+    Deviation("an include without context inside a macro", _is_bug_of_include),
+)
+BY_NAME = {deviation.name: deviation for deviation in DEVIATIONS}
+
+
+def compare_both(text: str, names: Mapping[str, Any], files: Mapping[str, str]) -> tuple[str, Outcome, Outcome]:
+    """ "equal", "both fail", the first deviation that explains the difference, or "" when nothing does; and what either made of it."""
+    jinja, ours = ask_jinja(text, names, files), ask_promptc(text, names, files)
+    if jinja.text == ours.text:
+        return "both fail" if jinja.text is None else "equal", jinja, ours
+    found = (deviation.name for deviation in DEVIATIONS if deviation.recognises(text, names, files, jinja, ours))
+    return next(found, ""), jinja, ours
