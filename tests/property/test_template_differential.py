@@ -1,51 +1,32 @@
-"""Random templates of the subset print what Jinja prints; where they do not, they are refused, for a closed list of reasons."""
+"""Templates drawn by type print what Jinja prints; where they do not, a rule of the closed list says why."""
 
-import copy
-import warnings
 from collections import Counter
 
-from jinja2 import DictLoader, StrictUndefined, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from hypothesis import HealthCheck, given, settings
 
-from promptc.diag.errors import PromptcError
-from promptc.diag.span import Span
-from promptc.template.load_template import load_template
-from promptc.template.place import Place
-from tests.property.template_drawing import FILES, NAMES, Drawing
+from tests.property.template_rules import NAMES
+from tests.property.template_strategies import Drawn, templates
+from tests.unit.template.deviations import compare_both
 
-PLACE = Place(Span("t.j2", 1, 1), inline=False)
-STRICTER = {"PC0413", "PC0416"}
-"""What Jinja prints and we refuse: addresses, and numbers no JSON holds."""
-
-
-def test_random_templates_print_what_jinja_prints(draws, prove_seed):
-    count = draws(10_000)
-    outcomes = Counter(_compare(Drawing(prove_seed * 1_000_003 + seed).template()) for seed in range(count))
-    assert outcomes["equal"] >= count * 0.5, outcomes
-    assert set(outcomes) <= {"equal", "both refuse", *STRICTER}, outcomes
+ALLOWED = {
+    "equal", "both fail", "what is no data is not printed", "numbers stay finite", "escaped text is plain",
+    "an include without context in a capture", "keys are texts and numbers",
+}  # fmt: skip
+"""What a drawn template may end in: of the closed list, what the strategies can draw."""
 
 
-def _compare(text: str) -> str:
-    names = copy.deepcopy(NAMES)
-    expected = _ask_jinja(text)
-    try:
-        shown = load_template(text, PLACE, load_file=FILES.__getitem__).render(names)
-    except PromptcError as error:
-        return error.diagnostics[0].code if expected is not None else "both refuse"
-    assert expected is not None, f"printed, where Jinja fails: {text!r}"
-    assert shown == expected, text
-    assert names == NAMES, text
-    return "equal"
+def test_drawn_templates_print_what_jinja_prints(draws):
+    count = draws(20_000)
+    outcomes: Counter[str] = Counter()
 
+    @settings(max_examples=count, suppress_health_check=list(HealthCheck))
+    @given(templates())
+    def compare(drawn: Drawn) -> None:
+        outcome, jinja, ours = compare_both(drawn.text, NAMES, drawn.files)
+        assert outcome in ALLOWED, f"{drawn.text!r} with {drawn.files!r}: Jinja {jinja}, promptc {ours}"
+        outcomes[outcome] += 1
 
-def _ask_jinja(text: str) -> str | None:
-    environment = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, loader=DictLoader(FILES)
-    )
-    try:
-        with warnings.catch_warnings():
-            # Jinja writes `1[...]`, and Python says what it thinks of it; ours does not write that.
-            warnings.simplefilter("ignore", SyntaxWarning)
-            return environment.from_string(text).render(copy.deepcopy(NAMES))
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
-        return None
+    compare()
+    assert outcomes.total() >= count * 0.9, outcomes
+    assert outcomes["equal"] >= outcomes.total() * 0.75, outcomes
+    assert outcomes.total() - outcomes["equal"] - outcomes["both fail"] <= outcomes.total() * 0.1, outcomes

@@ -25,6 +25,9 @@ from promptc.text.canonical import render_canonical_json
 _DOES_NOT_FIT = 3
 _WIDTH = 80
 _RANGE = re.compile(r"([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
+_LINES = re.compile(r"(?:(?P<message>0|[1-9][0-9]{0,8}):)?(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?")
+_NAME_MESSAGE = "such as `--source 0:12` for line 12 of the first message"
+_MOST_LINES = 1000
 _ALL = "all"
 _MOST_POINTS = 1000
 
@@ -46,6 +49,7 @@ class _Explain(Command):
         ("the context meter: what each section holds, and every cut", "promptc explain packs/sentinel state.json"),
         ("everything that happened to one item, or to one section", "promptc explain packs/sentinel state.json --why recent/b233"),
         ("how a section came from its list to its items", "promptc explain packs/sentinel state.json --stages recent"),
+        ("which template line and which keys of the state made line 12", "promptc explain packs/sentinel state.json --source 12"),
         ("which budget holds what", "promptc explain packs/sentinel state.json --sweep"),
         ("what a section costs the others", "promptc explain packs/sentinel state.json --without injected"),
     ],
@@ -55,6 +59,7 @@ class _Explain(Command):
 @takes_choice
 @click.option("--why", metavar="SECTION/ITEM", help="The whole story of one item, or of a section.")
 @click.option("--stages", metavar="SECTION", help="Each stage of a section: what passed and what was left out.")
+@click.option("--source", metavar="[MESSAGE:]N[-M]", help="What made line N of the output: template lines and keys of the state.")
 @click.option("--sweep", metavar="[MIN:MAX:STEP]", help="What each section holds at each budget; all that tell something, or a range.")
 @click.option("--without", multiple=True, metavar="SECTION", help="The render with and without a section; may be given again.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report, or what the other options ask for, as JSON.")
@@ -67,6 +72,7 @@ def command(
     asked: Asked,
     why: str | None,
     stages: str | None,
+    source: str | None,
     sweep: str | None,
     without: tuple[str, ...],
     as_json: bool,
@@ -76,7 +82,7 @@ def command(
 
     Also of a prompt that does not fit: then it shows what was tried, and how many tokens are missing.
     """
-    _check_alone({"--why": why, "--stages": stages, "--sweep": sweep, "--without": without})
+    _check_alone({"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without})
     loaded = Pack.load(pack)
     loaded_state = load_state_file(loaded, state, asked)
     page = Page(as_json, width or _find_width(), reporter.choose_paint(sys.stdout))
@@ -88,6 +94,8 @@ def command(
         _show_why(outcome, why, page)
     elif stages is not None:
         _show_stages(outcome, stages, page)
+    elif source is not None:
+        _show_source(outcome, source, page)
     elif without:
         outcome = _show_without(outcome, compile_asked(loaded, loaded_state, asked, without=without), without, page)
     else:
@@ -137,6 +145,39 @@ def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
         page.show(find_stages(outcome, selected), render_stages)
     else:
         _show_why(outcome, section, page)
+
+
+def _show_source(outcome: Outcome, given: str, page: Page) -> None:
+    """Nothing for what does not fit: there is no output."""
+    from promptc.cli.views.source import find_lines, render_lines
+    from promptc.passes.trace_line import LineTracer
+
+    message, lines = _read_lines(given)
+    if outcome.emitted is None:
+        return
+    tracer = LineTracer(outcome.fitted, outcome.emitted.parts)
+    if (message is None) != (outcome.report["format"] == "text"):
+        why, help = ("names a message of a text", "such as `--source 12`") if message is not None else ("names no message", _NAME_MESSAGE)
+        raise UsageError([Diagnostic("PC0721", f"`--source {given}` {why}", help=help)])
+    if (message or 0) >= tracer.count_messages() or lines[-1] > tracer.count_lines(message or 0):
+        there = (
+            f"{tracer.count_lines(message or 0)} lines"
+            if (message or 0) < tracer.count_messages()
+            else f"{tracer.count_messages()} messages"
+        )
+        raise UsageError([Diagnostic("PC0721", f"`--source {given}` is behind the end", help=f"there are {there}")])
+    page.show(find_lines(outcome, tracer, message or 0, lines), render_lines)
+
+
+def _read_lines(given: str) -> tuple[int | None, range]:
+    """The message, if one is named, and the lines of `[MESSAGE:]N[-M]`."""
+    found = _LINES.fullmatch(given)
+    first = int(found["first"]) if found is not None else 1
+    lines = range(first, int(found["last"] or first) + 1) if found is not None else range(0)
+    if found is None or not lines or len(lines) > _MOST_LINES:
+        why = f"asks for more than {_MOST_LINES} lines" if lines else "is not of the form [MESSAGE:]N[-M]"
+        raise UsageError([Diagnostic("PC0721", f"`--source {given}` {why}", help="such as `--source 12`, or `--source 12-14`")])
+    return int(found["message"]) if found["message"] is not None else None, lines
 
 
 def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: Page) -> Outcome:

@@ -1,7 +1,6 @@
 """First pass: asserts, `let`, the choice of variants and patches, the budget."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, UsageError, fail
@@ -108,6 +107,8 @@ def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
     key = assign.value.evaluate(names)
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise fail("PC0505", f"the assignment `{let.name}` needs a text or a whole number as its id, not {key!r}", assign.value.span)
+    from hashlib import sha256
+
     draws = [
         (sha256(f"{let.name}\0{key}\0{label}\0{turn}\0".encode()).digest(), label)
         for label, weight in assign.weights

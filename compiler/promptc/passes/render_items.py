@@ -27,6 +27,11 @@ def strip_lines(text: str) -> str:
     return stripped[last_break + 1 :]
 
 
+def find_read(item: Item) -> Read:
+    """An item as it was read; in the place of its own its unit's, which no expression sees."""
+    return Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed)
+
+
 class ItemRenderer:
     """Renders the items of one section under one set of names."""
 
@@ -57,10 +62,13 @@ class ItemRenderer:
 
     def render_form(self, item: Item, form: int) -> Item | None:
         """The same item in another form."""
-        read = Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed)
-        names = self.bind(read, item.id)
+        return self._finish(find_read(item), item.id, item.key, self._items.forms[form].render(self.bind_item(item)), "")
+
+    def bind_item(self, item: Item) -> Mapping[str, Any]:
+        """The names of an item that was selected."""
+        names = self.bind(find_read(item), item.id)
         self._names["group"] = item.key
-        return self._finish(read, item.id, item.key, self._items.forms[form].render(names), "")
+        return names
 
     def _finish(self, read: Read, id: str, key: Any, rendered: str, role: str) -> Item | None:
         raw = strip_lines(rendered)
@@ -80,15 +88,19 @@ class ItemRenderer:
         return render_fence(fence.open.render(self._names), self._section), render_fence(fence.close.render(self._names), self._section)
 
     def _trim(self, raw: str, text: str, trim: TrimEach) -> tuple[str, str]:
+        cut = self.find_trim(raw, text, trim)
+        return (cut.raw, cut.text) if cut is not None else (raw, text)
+
+    def find_trim(self, raw: str, text: str, trim: TrimEach) -> Cut | None:
+        """The cut that `trim_each` makes of the text of the item that is bound; None where it needs none, or none can be made."""
         if fits_size(text, trim.to, self._meter, self._total):
-            return raw, text
+            return None
         marker = trim.marker.render(self._names) if trim.marker is not None else ""
 
         def fits(cut: Cut) -> bool:
             return cut.measure_size(trim.to.unit) <= trim.to.tokens(self._total)
 
-        cut = find_cut(raw, fits, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter)
-        return (cut.raw, cut.text) if cut is not None else (raw, text)
+        return find_cut(raw, fits, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter)
 
     def _render_message(self, read: Read, id: str, key: Any, message: MessageForm) -> Item | None:
         role = message.role.evaluate(self._names)

@@ -176,8 +176,7 @@ def _tally(items: Items, kept: tuple[Item, ...], renderer: ItemRenderer, section
         return {}
     counts: dict[str, int] = {}
     for item in kept:
-        read = Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed)
-        names = {**renderer.bind(read, item.id), "group": item.key}
+        names = renderer.bind_item(item)
         name = str(evaluate_key(items.tally, names, f"`tally` of `{section.id}`"))
         counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items()))

@@ -78,11 +78,13 @@ def ask_promptc(text: str, names: Mapping[str, Any], files: Mapping[str, str]) -
         shown = template.render(given)
         assert template.render(given) == shown, f"a second render differs: {text}"
     except PromptcError as error:
-        assert all(found.span is not None and found.span.line >= 1 for found in error.diagnostics), text
-        return Outcome(None, error.diagnostics[0].message, tuple(error.diagnostics))
-    finally:
-        assert given == names, f"the names were changed: {text}"
-    return Outcome(shown, "")
+        shown = None
+        findings = tuple(error.diagnostics)
+    assert given == names, f"the names were changed: {text}"
+    if shown is not None:
+        return Outcome(shown, "")
+    assert all(found.span is not None and found.span.line >= 1 for found in findings), text
+    return Outcome(None, findings[0].message, findings)
 
 
 def _find_key(environment: ImmutableSandboxedEnvironment, holder: Any, key: Any) -> Any:

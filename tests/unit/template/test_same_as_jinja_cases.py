@@ -1,7 +1,7 @@
 """The tables of `jinja_cases/`: each line prints what Jinja prints, or fails in both, or differs for a reason of the closed list.
 
-A line is a template, `⏎ ␍ ␉ ␠` standing for line feed, carriage return, tab and a space at an end; then, if it does not print the same in both,
-two spaces, an arrow and `fails`, or `differs:` and the name of the deviation.
+A line is a template, `⏎ ␍ ␉ ␠` standing for line feed, carriage return, tab and a space at an end; then, if it does not print the same
+in both, two spaces, an arrow and `fails`, or `differs:` and the name of the deviation.
 """
 
 from pathlib import Path

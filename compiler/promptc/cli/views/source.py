@@ -1,0 +1,176 @@
+"""Lines of the output: which line of which file made each part of them, and which keys of the state."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.cli.cells import clip_cells
+from promptc.cli.escape import escape_controls
+from promptc.cli.paint import PLAIN, Paint
+from promptc.cli.views.figures import show_count, show_plural
+from promptc.cli.views.story import Fact, Story, render_stories
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.passes.act import Entry
+from promptc.passes.assemble import Part
+from promptc.passes.find_origins import Origins
+from promptc.passes.piece import Piece
+from promptc.passes.trace_line import LineTracer, TracedLine
+from promptc.pipeline import Outcome
+from promptc.text.canonical import render_canonical_json
+
+_FEW = 4
+_NOTES = {
+    "guard": "put in by the guard, so that content cannot be read as structure",
+    "line end": "the end of a line, put there by the layout",
+}
+
+
+@frozen
+class Key:
+    """A part of the state: its JSON pointer and its value."""
+
+    pointer: str
+    value: str
+
+
+@frozen
+class Bit:
+    """A piece of a line: what it is, where it was made, by which expression (empty: as it stands there), of which keys."""
+
+    what: str
+    text: str
+    at: str | None
+    code: str
+    keys: tuple[Key, ...]
+
+
+@frozen
+class Owner:
+    """A section or an item, and what of a line it made. `pointer`: the part of the state that is the item; `note`: what a step did."""
+
+    section: str
+    declared: str
+    item: str | None
+    number: int | None
+    pointer: str | None
+    note: str
+    bits: tuple[Bit, ...]
+
+
+@frozen
+class Line:
+    """A line of the output, from 1; in messages with the message, from 0."""
+
+    message: int | None
+    line: int
+    text: str
+    owners: tuple[Owner, ...]
+
+
+def find_lines(outcome: Outcome, tracer: LineTracer, message: int, lines: Sequence[int]) -> tuple[Line, ...]:
+    """What made these lines of the text, or of a message."""
+    finder = _Finder(outcome, tracer.origins)
+    return tuple(finder.find(tracer.trace(message, line)) for line in lines)
+
+
+def render_lines(lines: Sequence[Line], width: int, paint: Paint = PLAIN) -> str:
+    """A line, then a paragraph for each piece of it."""
+    return render_stories([_tell(line, width) for line in lines], width, paint)
+
+
+class _Finder:
+    """Finds what is shown of lines."""
+
+    def __init__(self, outcome: Outcome, origins: Origins) -> None:
+        self._outcome = outcome
+        self._origins = origins
+        self._state = outcome.fitted.strained.selection.bound.state.value
+
+    def find(self, traced: TracedLine) -> Line:
+        message = traced.message if self._outcome.report["format"] == "messages" else None
+        owners = tuple(self._find_owner(part, pieces) for part, pieces in traced.parts)
+        return Line(message, traced.line, traced.text, owners)
+
+    def _find_owner(self, part: Part, pieces: Sequence[Piece]) -> Owner:
+        section = next(one.section for one in self._outcome.fitted.strained.selection.sections if one.section.id == part.section)
+        bits = tuple(self._find_bit(part, piece) for piece in pieces)
+        entry = part.item
+        if entry is None:
+            return Owner(section.id, str(section.span), None, None, None, "", bits)
+        number = entry.item.number if section.items is not None and not entry.is_made else None
+        pointer = self._origins.find_pointer(section, entry)
+        return Owner(section.id, str(section.span), entry.item.id, number, pointer, self._describe(entry), bits)
+
+    def _describe(self, entry: Entry) -> str:
+        if entry.is_made:
+            cut = self._origins.find_making(entry)
+            return f"made of {show_plural(len(cut.act.gone), 'item')} by {cut.step.label}, {cut.step.span}"
+        return f"in form {entry.form + 1}" if entry.form else ""
+
+    def _find_bit(self, part: Part, piece: Piece) -> Bit:
+        span = piece.made.span if piece.made is not None else piece.span
+        code = piece.made.code if piece.made is not None else piece.code
+        pointers = piece.made.pointers if piece.made is not None else ()
+        what = piece.what if piece.what != "template" else part.owner if part.item is None else "expression" if code else "text"
+        keys = tuple(Key(pointer, _show_value(self._state, pointer)) for pointer in pointers)
+        return Bit(what, piece.text, str(span) if span is not None else None, code, keys)
+
+
+def _show_value(value: Any, pointer: str) -> str:
+    for step in pointer.split("/")[1:]:
+        value = value[int(step)] if isinstance(value, list) else value[step.replace("~1", "/").replace("~0", "~")]
+    if isinstance(value, dict):
+        return f"a mapping of {show_count(len(value))}"
+    return f"a list of {show_count(len(value))}" if isinstance(value, list) else render_canonical_json(value)
+
+
+# --- as text ---
+
+
+def _tell(line: Line, width: int) -> Story:
+    head = f"line {line.line}" if line.message is None else f"message {line.message}, line {line.line}"
+    return Story(head, clip_cells(escape_controls(line.text), width - len(head) - 2), tuple(_iter_facts(line, width - 16)))
+
+
+def _iter_facts(line: Line, room: int) -> Iterator[Fact]:
+    for owner in line.owners:
+        shown = [bit for bit in owner.bits if bit.what != "line end" or not line.text]
+        if any(bit.what == "separator" and bit.code == "output.separator" for bit in shown):
+            yield Fact("section", f"none: it stands behind {owner.section}")
+        else:
+            yield Fact("section", f"{owner.section}, {owner.declared}")
+        if owner.item is not None:
+            yield Fact("item", ", ".join(_iter_item(owner)))
+        for bit in shown:
+            yield Fact(bit.what, "\n".join(_iter_bit(bit, room)))
+
+
+def _iter_item(owner: Owner) -> Iterator[str]:
+    yield str(owner.item)
+    if owner.number is not None and str(owner.number) != owner.item:
+        yield f"number {owner.number}"
+    if owner.pointer is not None:
+        yield f"of {owner.pointer}"
+    if owner.note:
+        yield owner.note
+
+
+def _iter_bit(bit: Bit, room: int) -> Iterator[str]:
+    if bit.what == "cut":
+        yield f"{_quote(bit.text, room) if bit.text else 'nothing'} in the place of what {bit.code} took"
+        yield str(bit.at)
+        return
+    yield _quote(bit.text, room)
+    if bit.what in _NOTES:
+        yield _NOTES[bit.what]
+    if bit.at is not None:
+        yield bit.at
+    if bit.code:
+        yield clip_cells(" ".join(bit.code.split()), room)
+    for key in bit.keys[:_FEW]:
+        yield clip_cells(f"{key.pointer or '/'} = {key.value}", room)
+    if len(bit.keys) > _FEW:
+        yield f"and {show_plural(len(bit.keys) - _FEW, 'more key', 'more keys')}"
+
+
+def _quote(text: str, room: int) -> str:
+    return clip_cells(render_canonical_json(text), room)

@@ -1,0 +1,85 @@
+"""Pieces of an output with what made them, and what cuts and the guard do to them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.span import Span
+from promptc.diag.typed import Literal
+from promptc.template.made import Made
+
+What = Literal["template", "cut", "guard", "separator", "line end"]
+
+
+@frozen(eq=False)
+class Piece:
+    """A run of emitted characters and what made it.
+
+    `template`: `made` tells all, or where nothing more can be told, `span` where the template begins. `cut`: what a cut put in the place of
+    what it took, maybe nothing; `guard`: an escape; `separator`, `line end`: the layout. `span` is where the manifest asks for it, `code`
+    what it says there.
+    """
+
+    what: What
+    text: str
+    made: Made | None = None
+    span: Span | None = None
+    code: str = ""
+
+
+def make_pieces(parts: Iterable[Made]) -> tuple[Piece, ...]:
+    """The pieces of what a template printed."""
+    return tuple(Piece("template", made.text, made) for made in parts)
+
+
+def join_pieces(pieces: Iterable[Piece]) -> str:
+    """Their text."""
+    return "".join(piece.text for piece in pieces)
+
+
+def slice_pieces(pieces: Sequence[Piece], start: int, stop: int) -> tuple[Piece, ...]:
+    """What stands from `start` to `stop`, cuts of no length at either end included."""
+    return tuple(_iter_slice(pieces, start, stop))
+
+
+def _iter_slice(pieces: Sequence[Piece], start: int, stop: int) -> Iterator[Piece]:
+    place = 0
+    for piece in pieces:
+        first, last = max(start - place, 0), min(stop - place, len(piece.text))
+        place += len(piece.text)
+        if first < last or (not piece.text and first == last == 0):
+            yield _part(piece, first, last)
+
+
+def _part(piece: Piece, first: int, last: int) -> Piece:
+    if last - first == len(piece.text):
+        return piece
+    return replace(piece, text=piece.text[first:last], made=piece.made.part(first, last) if piece.made is not None else None)
+
+
+def guard_pieces(pieces: Sequence[Piece], guarded: str) -> tuple[Piece, ...] | None:
+    """The pieces of a guarded text, given those of the text before; None where it is not made of them by escapes alone.
+
+    An escape is a backslash that was put in, or `\\u{...}` in the place of a character that shows nothing.
+    """
+    if join_pieces(pieces) == guarded:
+        return tuple(pieces)
+    found: list[Piece] = []
+    place = 0
+    for piece in pieces:
+        start = 0
+        for at, character in enumerate(piece.text):
+            escape = f"\\u{{{ord(character):x}}}"
+            is_hidden = not guarded.startswith(character, place)
+            while not guarded.startswith((character, escape), place) and guarded.startswith("\\", place):
+                found += [_part(piece, start, at), Piece("guard", "\\")]
+                place, start = place + 1, at
+            if guarded.startswith(character, place):
+                place += 1
+            elif is_hidden and guarded.startswith(escape, place):
+                found += [_part(piece, start, at), Piece("guard", escape)]
+                place, start = place + len(escape), at + 1
+            else:
+                return None
+        found.append(_part(piece, start, len(piece.text)) if start else piece)
+    kept = tuple(piece for piece in found if piece.text or piece.what == "cut")
+    return kept if place == len(guarded) else None

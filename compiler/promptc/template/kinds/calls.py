@@ -1,0 +1,166 @@
+"""Calls: functions, macros and methods, what they take and give."""
+
+from collections.abc import Callable
+
+from jinja2 import nodes
+
+from promptc.template.allowed import LIST_METHODS, MAPPING_METHODS, TEXT_METHODS
+from promptc.template.kinds.given import find_single
+from promptc.template.kinds.kind import (
+    NEVER,
+    NOTHING,
+    TRUTH,
+    UNKNOWN,
+    WHOLE,
+    Kind,
+    List,
+    Mapping,
+    Number,
+    Text,
+    Thing,
+    Unknown,
+    list_members,
+    make_mapping,
+)
+from promptc.template.kinds.measure import measure
+from promptc.template.kinds.parts import drop_gap, find_part, find_values
+from promptc.template.kinds.scope import Scope, Value
+from promptc.template.kinds.take import Taker
+from promptc.template.kinds.unite import map_members, unite
+from promptc.template.kinds.walk import WalkRun
+
+Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
+
+_SORTS: tuple[tuple[frozenset[str], type[Kind], str], ...] = (
+    (TEXT_METHODS, Text, "a text"),
+    (MAPPING_METHODS, Mapping, "a mapping"),
+    (LIST_METHODS, List, "a list"),
+)
+_SAME = frozenset("strip lstrip rstrip removeprefix removesuffix swapcase".split())
+_LONGER = frozenset("capitalize casefold lower title upper".split())
+_NUMBERS = frozenset("count find index rfind rindex".split())
+_LISTS = frozenset("rsplit split splitlines".split())
+
+
+def call(walk: WalkRun, node: nodes.Call, scope: Scope, evaluate: Evaluate) -> Value:
+    """What a call gives; its arguments are judged."""
+    callee = node.node
+    args = [evaluate(walk, arg, scope) for arg in node.args]
+    named = {word.key: evaluate(walk, word.value, scope) for word in node.kwargs}
+    for extra in (node.dyn_args, node.dyn_kwargs):
+        if extra is not None:
+            evaluate(walk, extra, scope)
+    if isinstance(callee, nodes.Getattr):
+        return _call_method(walk, node, callee, args, named, scope, evaluate)
+    if isinstance(callee, nodes.Name) and callee.name not in scope.names and callee.name in _FUNCTIONS:
+        return Value(_FUNCTIONS[callee.name](walk, args, named))
+    return Value(call_thing(walk, evaluate(walk, callee, scope).kind, node, args, named, scope))
+
+
+def call_thing(walk: WalkRun, kind: Kind, node: nodes.Node, args: list[Value], named: dict[str, Value], scope: Scope) -> Kind:
+    """What calling a macro or another object of the template gives; unknown for all else."""
+    things = [member for member in list_members(kind) if isinstance(member, Thing) and member.call is not None]
+    if not things or len(things) < len(list_members(kind)):
+        return UNKNOWN
+    return unite(*(one.call(walk, node, args, named, scope) for one in things if one.call is not None))
+
+
+def _call_method(
+    walk: WalkRun, node: nodes.Call, callee: nodes.Getattr, args: list[Value], named: dict[str, Value], scope: Scope, evaluate: Evaluate
+) -> Value:
+    holder = evaluate(walk, callee.node, scope)
+    if any(isinstance(member, Thing) for member in list_members(holder.kind)):
+        return Value(call_thing(walk, find_part(holder.kind, callee.attr), node, args, named, scope))
+    found = [(sort, words) for methods, sort, words in _SORTS if callee.attr in methods]
+    if not found:
+        return Value(UNKNOWN)
+    taker = Taker(" or ".join(words for _, words in found), tuple(sort for sort, _ in found), lazy=False)
+    kind = walk.take(holder, taker, f"`.{callee.attr}()`", callee, scope)
+    if isinstance(kind, Unknown):
+        return Value(UNKNOWN)
+    return Value(map_members(kind, lambda member: _give(walk, member, callee.attr, args, scope)))
+
+
+def _give(walk: WalkRun, kind: Kind, name: str, args: list[Value], scope: Scope) -> Kind:
+    if isinstance(kind, Mapping):
+        return _give_of_mapping(walk, kind, name, args)
+    if name in _NUMBERS:
+        return Number(True, 0 if name == "count" else -1)
+    if isinstance(kind, Text):
+        return _give_of_text(kind, name)
+    return UNKNOWN
+
+
+def _give_of_text(kind: Text, name: str) -> Kind:
+    shown = measure(kind)
+    if name in _SAME:
+        return Text(shown.characters, shown.size, None, shown.at)
+    if name in _LONGER:
+        tripled = [None if bound is None else 3 * bound for bound in (shown.characters, shown.size)]
+        return Text(*tripled, None, shown.at)
+    part = Text(shown.characters, shown.size, None, shown.at)
+    if name in _LISTS:
+        return List(part, 0 if name == "splitlines" else 1, None if shown.characters is None else shown.characters + 1, (), "list", True)
+    if name.endswith("partition"):
+        return List(NEVER, 3, 3, (part, part, part), "tuple")
+    return TRUTH if name.startswith("is") or name in ("startswith", "endswith") else Text(at=shown.at)
+
+
+def _give_of_mapping(walk: WalkRun, kind: Mapping, name: str, args: list[Value]) -> Kind:
+    if name == "keys":
+        return List(Text(values=frozenset(kind.names) if kind.closed and kind.names else None), 0, kind.most, (), "lazy", True)
+    if name == "get":
+        key = find_single(args[0].kind) if args else None
+        instead = args[1].kind if len(args) > 1 else NOTHING
+        if not isinstance(key, str):
+            walk.note_all(kind)
+            return unite(find_values(kind), instead)
+        walk.note_read(kind, key)
+        found = kind.find(key)
+        return unite(drop_gap(found), instead) if drop_gap(found) != found else found
+    walk.note_all(kind)
+    values = find_values(kind)
+    element = values if name == "values" else List(NEVER, 2, 2, (Text(), values), "tuple")
+    return List(element, 0, kind.most, (), "lazy", True)
+
+
+def _make_range(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+    most = None
+    if len(args) == 1 and isinstance(args[0].kind, Number) and args[0].kind.most is not None:
+        most = max(0, int(args[0].kind.most))
+    return List(WHOLE if most is None else Number(True, 0, most), 0, most, (), "range", True)
+
+
+def _make_dict(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+    for arg in args:
+        walk.note_whole(arg.kind)
+    return UNKNOWN if args else make_mapping({name: value.kind for name, value in named.items()})
+
+
+def _make_thing(what: str) -> Callable[..., Kind]:
+    def make(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+        for arg in (*args, *named.values()):
+            walk.note_whole(arg.kind)
+        return Thing(what, lambda name: UNKNOWN)
+
+    return make
+
+
+def _make_cycler(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+    kind = unite(*(arg.kind for arg in args)) if args else UNKNOWN
+    step = Thing("cycler's method", lambda name: UNKNOWN, lambda *given: kind)
+    return Thing("cycler", lambda name: kind if name == "current" else step)
+
+
+def _make_joiner(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+    given = measure(args[0].kind) if args else Text(2, 2)
+    return Thing("joiner", lambda name: UNKNOWN, lambda *rest: Text(given.characters, given.size, None, given.at))
+
+
+_FUNCTIONS: dict[str, Callable[[WalkRun, list[Value], dict[str, Value]], Kind]] = {
+    "range": _make_range,
+    "dict": _make_dict,
+    "namespace": _make_thing("namespace"),
+    "cycler": _make_cycler,
+    "joiner": _make_joiner,
+}

@@ -1,0 +1,287 @@
+"""The kind of an expression, part by part (Jinja's tree)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from jinja2 import nodes
+
+from promptc.template.kinds import narrow
+from promptc.template.kinds.assume import assume
+from promptc.template.kinds.calls import call
+from promptc.template.kinds.compare import compare
+from promptc.template.kinds.filters import apply_filter
+from promptc.template.kinds.kind import (
+    NEVER,
+    TRUTH,
+    UNKNOWN,
+    Blank,
+    Gap,
+    Kind,
+    List,
+    Mapping,
+    Nothing,
+    Number,
+    Text,
+    Truth,
+    Unknown,
+    list_members,
+    make_mapping,
+    text_of,
+)
+from promptc.template.kinds.measure import measure
+from promptc.template.kinds.operators import ARITHMETIC, negate
+from promptc.template.kinds.parts import cut, find_any, find_part
+from promptc.template.kinds.questions import ask
+from promptc.template.kinds.scope import Scope, Value
+from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Taker
+from promptc.template.kinds.unite import add_bounds, keep_members, unite
+from promptc.template.kinds.walk import WalkRun
+
+def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
+    """What the expression gives in `scope`; what is wrong in it goes to `walk`."""
+    return _EVALUATE[type(node)](walk, node, scope) if walk.spend() else Value(UNKNOWN)
+
+
+def find_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
+    """The kind alone."""
+    return evaluate(walk, node, scope).kind
+
+
+def decide(walk: WalkRun, node: nodes.Expr, scope: Scope) -> tuple[Scope, Scope]:
+    """The scopes in which the condition holds and in which it does not; it is judged as a condition."""
+    judge(walk, node, scope)
+    return _split(walk, node, scope)
+
+
+def _split(walk: WalkRun, node: nodes.Expr, scope: Scope) -> tuple[Scope, Scope]:
+    return assume(walk, node, True, scope), assume(walk, node, False, scope)
+
+
+def judge(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
+    """The kind of a condition: undefined is an error, none is not."""
+    return walk.take(evaluate(walk, node, scope), ASKED, "a condition", node, scope)
+
+
+def literal(value: object) -> Kind:
+    """The kind of a constant."""
+    if isinstance(value, bool):
+        return Truth(value)
+    if isinstance(value, str):
+        return text_of(value)
+    if isinstance(value, int | float):
+        return Number(isinstance(value, int), value, value, frozenset({value}))
+    return Nothing() if value is None else UNKNOWN
+
+
+def spell(node: nodes.Node) -> str:
+    """The path as the author may have written it; empty where it is computed."""
+    if isinstance(node, nodes.Name):
+        return node.name
+    if isinstance(node, nodes.Getattr | nodes.Getitem):
+        holder, key = spell(node.node), find_key(node)
+        if holder and key is not None:
+            return f"{holder}.{key}" if isinstance(key, str) and key.isidentifier() else f"{holder}[{key!r}]"
+    return ""
+
+
+def find_key(node: nodes.Getattr | nodes.Getitem) -> str | int | None:
+    """The key or place that is asked for, where it is written out."""
+    if isinstance(node, nodes.Getattr):
+        return node.attr
+    arg = node.arg
+    if isinstance(arg, nodes.Neg) and isinstance(arg.node, nodes.Const) and type(arg.node.value) is int:
+        return -arg.node.value
+    value = arg.value if isinstance(arg, nodes.Const) else None
+    return value if isinstance(value, str) or type(value) is int else None
+
+
+def _name(walk: WalkRun, node: nodes.Name, scope: Scope) -> Value:
+    bound = scope.names.get(node.name)
+    if bound is None:
+        return Value(Gap("given", node.name), None, node.name)
+    return Value(scope.facts.get(bound.path, bound.kind), bound.path, node.name)
+
+
+def _part(walk: WalkRun, node: nodes.Getattr | nodes.Getitem, scope: Scope) -> Value:
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
+        return _slice(walk, node, node.arg, scope)
+    holder = evaluate(walk, node.node, scope)
+    key = find_key(node)
+    kind = _hold(walk, holder, node, scope)
+    if key is None:
+        assert isinstance(node, nodes.Getitem)
+        walk.take(evaluate(walk, node.arg, scope), VALUE, "`[ ]`", node, scope)
+        walk.note_all(kind)
+        return Value(find_any(kind))
+    path = (*holder.path, key) if holder.path is not None else None
+    if isinstance(key, str):
+        walk.note_read(kind, key)
+    found = scope.facts.get(path) if path is not None else None
+    return Value(found if found is not None else find_part(kind, key), path, spell(node))
+
+
+def _hold(walk: WalkRun, holder: Value, node: nodes.Expr, scope: Scope) -> Kind:
+    """What a part is read of: it must be there, and where it may be none, the part is undefined."""
+    kind = walk.take(holder, PARTED, "`.`", node.node, scope)  # type: ignore[attr-defined]
+    members = list_members(kind)
+    if any(isinstance(member, Nothing) for member in members) and len(members) > 1:
+        some = Value(kind, holder.path, holder.spelled)
+        walk.take(some, _WITHOUT_NONE, f"`.{spell_key(node)}`", node, scope)
+        return keep_members(kind, lambda member: not isinstance(member, Nothing))
+    return kind
+
+
+def spell_key(node: nodes.Expr) -> str:
+    """The part that is asked for, for a message."""
+    key = find_key(node) if isinstance(node, nodes.Getattr | nodes.Getitem) else None
+    return str(key) if key is not None else "[ ]"
+
+
+def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) -> Value:
+    kind = walk.take(evaluate(walk, node.node, scope), SLICED, "`[:]`", node, scope)
+    bounds = []
+    for bound in (part.start, part.stop, part.step):
+        given = find_kind(walk, bound, scope) if bound is not None else None
+        bounds.append(_find_constant(given))
+    if part.step is not None:
+        return Value(cut(kind, None, None) if not isinstance(kind, Unknown) else kind)
+    start, stop = bounds[0], bounds[1]
+    known = (part.start is None or start is not None) and (part.stop is None or stop is not None)
+    return Value(cut(kind, start, stop) if known else cut(kind, 0 if part.start is None else 1, None))
+
+
+def _find_constant(kind: Kind | None) -> int | None:
+    if isinstance(kind, Number) and kind.values is not None and len(kind.values) == 1:
+        (value,) = kind.values
+        return value if isinstance(value, int) else None
+    return None
+
+
+def _const(walk: WalkRun, node: nodes.Const, scope: Scope) -> Value:
+    return Value(literal(node.value))
+
+
+def _data(walk: WalkRun, node: nodes.TemplateData, scope: Scope) -> Value:
+    return Value(text_of(node.data))
+
+
+def _listed(walk: WalkRun, node: nodes.List | nodes.Tuple, scope: Scope) -> Value:
+    first = tuple(find_kind(walk, item, scope) for item in node.items)
+    shape = "tuple" if isinstance(node, nodes.Tuple) else "list"
+    return Value(List(NEVER, len(first), len(first), first, shape))  # type: ignore[arg-type]
+
+
+def _dict(walk: WalkRun, node: nodes.Dict, scope: Scope) -> Value:
+    fields: dict[str, Kind] = {}
+    open_keys = False
+    for pair in node.items:
+        kind = find_kind(walk, pair.value, scope)
+        find_kind(walk, pair.key, scope)
+        if isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str):
+            fields[pair.key.value] = kind
+        else:
+            open_keys = True
+    return Value(UNKNOWN if open_keys else make_mapping(fields))
+
+
+def _choose(walk: WalkRun, node: nodes.CondExpr, scope: Scope) -> Value:
+    yes, no = decide(walk, node.test, scope)
+    kinds = []
+    if not yes.dead:
+        kinds.append(find_kind(walk, node.expr1, yes))
+    if not no.dead:
+        kinds.append(find_kind(walk, node.expr2, no) if node.expr2 is not None else Blank())
+    return Value(unite(*kinds))
+
+
+def _and(walk: WalkRun, node: nodes.And, scope: Scope) -> Value:
+    return _either(walk, node, False, scope)
+
+
+def _or(walk: WalkRun, node: nodes.Or, scope: Scope) -> Value:
+    return _either(walk, node, True, scope)
+
+
+def _either(walk: WalkRun, node: nodes.And | nodes.Or, held: bool, scope: Scope) -> Value:
+    """The left side where its truth is `held`, else the right one."""
+    left = narrow.by_truth(judge(walk, node.left, scope), held)
+    rest = assume(walk, node.left, not held, scope)
+    return Value(unite(left, find_kind(walk, node.right, rest))) if not rest.dead else Value(left)
+
+
+def _not(walk: WalkRun, node: nodes.Not, scope: Scope) -> Value:
+    judge(walk, node.node, scope)
+    return Value(TRUTH)
+
+
+def _compare(walk: WalkRun, node: nodes.Compare, scope: Scope) -> Value:
+    left = evaluate(walk, node.expr, scope)
+    for operand in node.ops:
+        right = evaluate(walk, operand.expr, scope)
+        compare(walk, operand.op, left, right, node, scope)
+        left = right
+    return Value(TRUTH)
+
+
+def _binary(walk: WalkRun, node: nodes.BinExpr, scope: Scope) -> Value:
+    left, right = evaluate(walk, node.left, scope), evaluate(walk, node.right, scope)
+    return Value(ARITHMETIC[type(node)](walk, left, right, node, scope))
+
+
+def _unary(walk: WalkRun, node: nodes.UnaryExpr, scope: Scope) -> Value:
+    return Value(negate(walk, evaluate(walk, node.node, scope), node, scope))
+
+
+def _concat(walk: WalkRun, node: nodes.Concat, scope: Scope) -> Value:
+    characters: int | None = 0
+    size: int | None = 0
+    at = ""
+    for part in node.nodes:
+        kind = walk.take(evaluate(walk, part, scope), _JOINED, "`~`", part, scope)
+        walk.note_whole(kind)
+        shown = measure(kind)
+        at = at or (shown.at if shown.size is None else "")
+        characters, size = add_bounds(characters, shown.characters), add_bounds(size, shown.size)
+    return Value(Text(characters, size, None, at))
+
+
+def _filter(walk: WalkRun, node: nodes.Filter, scope: Scope) -> Value:
+    assert node.node is not None
+    return apply_filter(walk, node, evaluate(walk, node.node, scope), scope, evaluate)
+
+
+def _test(walk: WalkRun, node: nodes.Test, scope: Scope) -> Value:
+    args = [evaluate(walk, arg, scope) for arg in node.args]
+    ask(walk, node, evaluate(walk, node.node, scope), args, scope)
+    return Value(TRUTH)
+
+
+def _call(walk: WalkRun, node: nodes.Call, scope: Scope) -> Value:
+    return call(walk, node, scope, evaluate)
+
+
+_WITHOUT_NONE = Taker("a mapping", tuple(one for one in PARTED.good if one is not Nothing), lazy=True)
+_JOINED = Taker("a value that can be printed", (*SHOWN_TEXT.good, Nothing, List, Mapping), lazy=False)
+
+_EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {
+    nodes.Name: _name,
+    nodes.Getattr: _part,
+    nodes.Getitem: _part,
+    nodes.Const: _const,
+    nodes.TemplateData: _data,
+    nodes.List: _listed,
+    nodes.Tuple: _listed,
+    nodes.Dict: _dict,
+    nodes.CondExpr: _choose,
+    nodes.And: _and,
+    nodes.Or: _or,
+    nodes.Not: _not,
+    nodes.Compare: _compare,
+    nodes.Neg: _unary,
+    nodes.Pos: _unary,
+    nodes.Concat: _concat,
+    nodes.Filter: _filter,
+    nodes.Test: _test,
+    nodes.Call: _call,
+    **dict.fromkeys((nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow), _binary),
+}

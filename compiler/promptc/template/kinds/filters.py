@@ -1,0 +1,140 @@
+"""Filters: what each of them takes and gives."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from jinja2 import nodes
+
+from promptc.template.kinds import lists, texts
+from promptc.template.kinds.given import Given
+from promptc.template.kinds.kind import NUMBER, TRUTH, UNKNOWN, WHOLE, Kind, Nothing, Number, Text, Truth
+from promptc.template.kinds.kind import List as ListKind
+from promptc.template.kinds.kind import Mapping as MappingKind
+from promptc.template.kinds.scope import Scope, Value
+from promptc.template.kinds.take import (
+    ANY,
+    COUNTED,
+    ITERATED,
+    MAPPED,
+    NUMBERS,
+    ONLY_TEXT,
+    PARSED,
+    PRINTED,
+    SEQUENCE,
+    SHOWN_TEXT,
+    SIZED,
+    STRICT_TEXT,
+    VALUE,
+    Taker,
+)
+from promptc.template.kinds.walk import WalkRun
+
+Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
+Give = Callable[[Given], Kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a filter takes, and what it gives of that."""
+
+    taker: Taker
+    give: Give
+
+
+def _always(kind: Kind) -> Give:
+    return lambda given: kind
+
+
+_MADE = Taker("a list, a mapping or a text", SEQUENCE.good, lazy=False)
+_CUT = Taker("a text", (Text,), (ListKind,), lazy=False)
+_SHOWN = Taker("a value that can be printed", (*PRINTED.good,), lazy=False)
+_CODED = Taker("a text, a mapping or a list of pairs", (Text, Number, Truth, MappingKind, ListKind), (Nothing,))
+_TIME = Rule(STRICT_TEXT, lists.give_since)
+
+_RULES: Mapping[str, Rule] = {
+    "abs": Rule(NUMBERS, _always(NUMBER)),
+    "batch": Rule(ITERATED, lists.give_batches),
+    "capitalize": Rule(ONLY_TEXT, texts.give_cased),
+    "center": Rule(SHOWN_TEXT, texts.give_centred),
+    "count": Rule(COUNTED, lists.give_length),
+    "default": Rule(ANY, lists.give_default),
+    "dictsort": Rule(MAPPED, lists.give_pairs),
+    "escape": Rule(SHOWN_TEXT, texts.give_times(5)),
+    "filesizeformat": Rule(SIZED, _always(Text(320, 320))),
+    "first": Rule(SEQUENCE, lists.give_first),
+    "float": Rule(PARSED, _always(NUMBER)),
+    "format": Rule(ONLY_TEXT, texts.give_formatted),
+    "groupby": Rule(ITERATED, lists.give_groups),
+    "indent": Rule(STRICT_TEXT, texts.give_indented),
+    "int": Rule(PARSED, _always(WHOLE)),
+    "items": Rule(MAPPED, lists.give_items),
+    "join": Rule(SEQUENCE, lists.give_joined),
+    "last": Rule(_MADE, lists.give_first),
+    "length": Rule(COUNTED, lists.give_length),
+    "list": Rule(SEQUENCE, lists.give_list),
+    "lower": Rule(ONLY_TEXT, texts.give_cased),
+    "map": Rule(SEQUENCE, lists.give_mapped),
+    "max": Rule(SEQUENCE, lists.give_extreme),
+    "min": Rule(SEQUENCE, lists.give_extreme),
+    "reject": Rule(SEQUENCE, lists.give_rejected),
+    "rejectattr": Rule(ITERATED, lists.give_rejected_by),
+    "replace": Rule(SHOWN_TEXT, texts.give_replaced),
+    "reverse": Rule(SEQUENCE, lists.give_reversed),
+    "round": Rule(NUMBERS, _always(NUMBER)),
+    "select": Rule(SEQUENCE, lists.give_selected),
+    "selectattr": Rule(ITERATED, lists.give_selected_by),
+    "slice": Rule(ITERATED, lists.give_batches),
+    "sort": Rule(SEQUENCE, lists.give_sorted),
+    "string": Rule(_SHOWN, texts.give_shown),
+    "striptags": Rule(ONLY_TEXT, texts.give_times(1)),
+    "sum": Rule(ITERATED, lists.give_sum),
+    "title": Rule(ONLY_TEXT, texts.give_cased),
+    "tojson": Rule(VALUE, texts.give_json),
+    "trim": Rule(SHOWN_TEXT, texts.give_times(1)),
+    "truncate": Rule(_CUT, texts.give_truncated),
+    "unique": Rule(SEQUENCE, lists.give_unique),
+    "upper": Rule(ONLY_TEXT, texts.give_cased),
+    "urlencode": Rule(_CODED, texts.give_times(3)),
+    "wordcount": Rule(ONLY_TEXT, _always(Number(True, 0))),
+    "wordwrap": Rule(STRICT_TEXT, texts.give_wrapped),
+    "truncate_at": Rule(ONLY_TEXT, texts.give_cut),
+    "tokens": Rule(_SHOWN, _always(Number(True, 0))),
+    "minutes_since": _TIME,
+    "hours_since": _TIME,
+    "days_since": _TIME,
+    "normalize": Rule(ONLY_TEXT, texts.give_open),
+    "one_line": Rule(SHOWN_TEXT, texts.give_times(1)),
+    "json": Rule(VALUE, texts.give_json),
+    "mentions": Rule(ONLY_TEXT, _always(TRUTH)),
+    "pick": Rule(SEQUENCE, lists.give_picked),
+}
+_SAME = {"d": "default", "e": "escape"}
+_KEEPS = frozenset(
+    "default first last list map max min select selectattr reject rejectattr reverse sort unique batch slice groupby items dictsort count length sum join pick".split()
+)
+"""Filters that hand parts on, or look at no more of them than an attribute: what they give is judged where it is used."""
+
+
+def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, evaluate: Evaluate) -> Value:
+    """Judge a filter and its arguments; what it gives."""
+    args = [evaluate(walk, arg, scope) for arg in node.args]
+    named = {word.key: evaluate(walk, word.value, scope) for word in node.kwargs}
+    given = Given(walk, node, scope, value, value.kind, args, named, apply_named)
+    return Value(give(node.name, given))
+
+
+def give(name: str, given: Given) -> Kind:
+    """What the filter gives of the kind it is given."""
+    name = _SAME.get(name, name)
+    rule = _RULES.get(name)
+    if rule is None:
+        return UNKNOWN
+    kind = given.walk.take(Value(given.kind, given.value.path, given.value.spelled), rule.taker, f"`{name}`", given.node, given.scope)
+    if name not in _KEEPS:
+        given.walk.note_whole(kind)
+    return rule.give(given.of(kind))
+
+
+def apply_named(name: str, given: Given) -> Kind:
+    """The same for a filter that `map` applies to each element."""
+    return give(name, given)

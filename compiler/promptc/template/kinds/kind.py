@@ -1,0 +1,196 @@
+"""What is known of a value before there is one: the kinds a name, a path or an expression may have."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+
+class Kind:
+    """A set of values. What is not known to be excluded belongs to it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Kind):
+    """Anything: nothing is said about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Kind):
+    """A text of at most `characters` characters and `size` bytes of UTF-8 (None: no bound); `values` where they are listed.
+
+    `at` is the JSON pointer of the schema that gives no bound, or else where the text comes from.
+    """
+
+    characters: int | None = None
+    size: int | None = None
+    values: frozenset[str] | None = None
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Kind):
+    """A number from `least` to `most` (None: no bound). `whole`: an integer by the schema, which 1.0 is, too."""
+
+    whole: bool = False
+    least: float | int | None = None
+    most: float | int | None = None
+    values: frozenset[float | int] | None = None
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(Kind):
+    """True or false; `value` where only one of them can be."""
+
+    value: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Kind):
+    """None. `absent`: the schema declares the value and neither requires it nor gives a default, so it reads as none where it is left out."""
+
+    absent: bool = False
+    at: str = ""
+
+
+Reason = Literal["closed", "optional", "undeclared", "unlike", "place", "empty", "given"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap(Kind):
+    """Undefined: any use but `is defined` and `default` stops the run.
+
+    `reason`: nothing may have the part (`closed`), it may be left out (`optional`), it may be there and is not declared (`undeclared`), what
+    it is read of has no parts like that (`unlike`), a list is too short (`place`, `empty`), or the caller gives no value (`given`).
+    """
+
+    reason: Reason = "closed"
+    part: str = ""
+    known: tuple[str, ...] = ()
+    holder: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Blank(Kind):
+    """What an `if` without `else` gives inside `{{ }}`: it prints as nothing."""
+
+
+Shape = Literal["list", "tuple", "lazy", "range"]
+
+
+@dataclass(frozen=True, slots=True)
+class List(Kind):
+    """A sequence of `least` to `most` elements: those of `first`, then elements of kind `element`.
+
+    `lazy`: made when it is asked for, and not printable. `loose`: it need not be able to be as short as `least`.
+    """
+
+    element: Kind
+    least: int = 0
+    most: int | None = None
+    first: tuple[Kind, ...] = ()
+    shape: Shape = "list"
+    loose: bool = False
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mapping(Kind):
+    """A mapping. `find` gives the kind of a key, with a `Gap` in it where the key may be missing; `names` are the declared keys.
+
+    `closed`: there are no others; otherwise `rest` gives their kind. `at`: the JSON pointer of the schema, empty for what a template makes.
+    """
+
+    names: tuple[str, ...]
+    find: Callable[[str], Kind]
+    rest: Callable[[], Kind]
+    closed: bool = True
+    most: int | None = None
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Thing(Kind):
+    """An object of the template's own: a loop, macro, module, namespace. `find` gives its parts, `call` what calling it gives."""
+
+    what: str
+    find: Callable[[str], Kind]
+    call: Callable[..., Kind] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Kind):
+    """One of several kinds, none of which is a union; without members, no value at all.
+
+    `sure`: for each member there is a valid state that has it, as far as the schema's own words go.
+    """
+
+    members: tuple[Kind, ...] = ()
+    sure: bool = True
+
+
+UNKNOWN = Unknown()
+NEVER = Union()
+NOTHING = Nothing()
+TRUTH = Truth()
+TEXT = Text()
+NUMBER = Number()
+WHOLE = Number(whole=True)
+
+
+def list_members(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds that a kind consists of: itself where it is no union."""
+    return kind.members if isinstance(kind, Union) else (kind,)
+
+
+def is_sure(kind: Kind) -> bool:
+    """True when each member can be met in a valid state."""
+    return not isinstance(kind, Union) or kind.sure
+
+
+def text_of(*values: str) -> Text:
+    """The kind of texts that are known."""
+    return Text(max(map(len, values)), max(len(value.encode("utf-8", "surrogatepass")) for value in values), frozenset(values))
+
+
+def text_up_to(characters: int | None, at: str = "") -> Text:
+    """A text of at most so many characters; one takes at most four bytes."""
+    return Text(characters, None if characters is None else 4 * characters, None, at)
+
+
+def make_mapping(fields: dict[str, Kind], at: str = "") -> Mapping:
+    """A mapping of exactly these keys."""
+    names = tuple(fields)
+
+    def find(name: str) -> Kind:
+        return fields.get(name) or Gap("closed", name, names, "a mapping")
+
+    return Mapping(names, find, lambda: NEVER, True, len(names), at)
+
+
+_WORDS: dict[type[Kind], str] = {
+    Text: "a text",
+    Number: "a number",
+    Truth: "true or false",
+    Nothing: "none",
+    Mapping: "a mapping",
+    Gap: "undefined",
+    Blank: "nothing",
+    Unknown: "anything",
+}
+_SHAPES = {"list": "a list", "tuple": "a list", "lazy": "a sequence that is not made yet", "range": "a range"}
+
+
+def name_kind(kind: Kind) -> str:
+    """A kind as it is told to an author: `a text or none`."""
+    named = dict.fromkeys(_name_one(member) for member in list_members(kind))
+    return " or ".join(named) or "nothing"
+
+
+def _name_one(kind: Kind) -> str:
+    if isinstance(kind, List):
+        return _SHAPES[kind.shape]
+    return f"a {kind.what}" if isinstance(kind, Thing) else _WORDS[type(kind)]

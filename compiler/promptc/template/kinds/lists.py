@@ -1,0 +1,324 @@
+"""What the filters of lists and mappings give."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from promptc.template.kinds import narrow
+from promptc.template.kinds.given import Given, find_single
+from promptc.template.kinds.kind import (
+    NEVER,
+    NUMBER,
+    TEXT,
+    TRUTH,
+    UNKNOWN,
+    Blank,
+    Gap,
+    Kind,
+    List,
+    Mapping,
+    Nothing,
+    Number,
+    Text,
+    Truth,
+    list_members,
+)
+from promptc.template.kinds.measure import measure
+from promptc.template.kinds.parts import drop_gap, find_count, find_element, find_part, find_values
+from promptc.template.kinds.questions import COMPARING, report_always
+from promptc.template.kinds.scope import Value
+from promptc.template.kinds.take import NUMBERS, PRINTED, STRICT_TEXT, Taker
+from promptc.template.kinds.unite import find_most, keep_members, loosen, map_members, unite
+
+_ORDERED = Taker("numbers or texts", (Number, Truth, Text, List), lazy=False)
+
+
+def _lists(kind: Kind) -> list[List]:
+    return [member for member in list_members(kind) if isinstance(member, List)]
+
+
+def _find_least(kind: Kind) -> int:
+    members = list_members(kind)
+    return min((one.least for one in _lists(kind)), default=0) if all(isinstance(one, List) for one in members) else 0
+
+
+def _is_loose(kind: Kind) -> bool:
+    return any(not isinstance(one, List) or one.loose for one in list_members(kind))
+
+
+def _make(kind: Kind, element: Kind, *, lazy: bool = False, least: int | None = None, loose: bool | None = None) -> List:
+    """A list of as many elements as the value has."""
+    shape = "lazy" if lazy else "list"
+    at = next((one.at for one in _lists(kind) if one.most is None), "")
+    return List(
+        element,
+        _find_least(kind) if least is None else least,
+        find_count(kind),
+        (),
+        shape,  # type: ignore[arg-type]
+        _is_loose(kind) if loose is None else loose,
+        at,
+    )
+
+
+def give_list(given: Given) -> Kind:
+    """The elements, made."""
+    members = list_members(given.kind)
+    if len(members) == 1 and isinstance(members[0], List):
+        return replace(members[0], shape="list")
+    return _make(given.kind, find_element(given.kind))
+
+
+def give_reversed(given: Given) -> Kind:
+    """A text stays one; else a sequence that is not made yet."""
+    return map_members(given.kind, lambda one: one if isinstance(one, Text) else _make(one, find_element(one), lazy=True))
+
+
+def give_batches(given: Given) -> Kind:
+    """Lists of elements, or of what fills them."""
+    fill = given.find(1, "fill_with")
+    element = find_element(given.kind)
+    inner = List(unite(element, fill.kind) if fill is not None else element, 0, None, (), "list", True)
+    return List(inner, 0, None, (), "lazy", True)
+
+
+def give_length(given: Given) -> Kind:
+    """How many elements there are."""
+    return Number(True, _find_least(given.kind), find_count(given.kind))
+
+
+def give_default(given: Given) -> Kind:
+    """The value where it is there, and with `true` behind the default also true."""
+    default, every = given.find(0, "default_value"), given.find(1, "boolean")
+    instead = default.kind if default is not None else TEXT
+    if every is None:
+        report_always(given.walk, given.node, given.value, "`default` without `true`", given.scope)
+        kept = map_members(drop_gap(given.kind), lambda one: Nothing(False, one.at) if isinstance(one, Nothing) else one)
+        return unite(kept, instead) if kept != given.kind or kept == NEVER else kept
+    return unite(map_members(given.kind, lambda one: NEVER if isinstance(one, Nothing | Gap) else one), instead)
+
+
+def give_pairs(given: Given) -> Kind:
+    """The pairs of a mapping, in a list."""
+    return map_members(given.kind, lambda one: _find_pairs(one, lazy=False))
+
+
+def give_items(given: Given) -> Kind:
+    """The pairs of a mapping, not made yet."""
+    return map_members(given.kind, lambda one: _find_pairs(one, lazy=True))
+
+
+def _find_pairs(kind: Kind, *, lazy: bool) -> Kind:
+    if not isinstance(kind, Mapping):
+        return UNKNOWN
+    pair = List(NEVER, 2, 2, (Text(), find_values(kind)), "tuple")
+    return List(pair, 0, kind.most, (), "lazy" if lazy else "list", True, kind.at)
+
+
+def give_first(given: Given) -> Kind:
+    """One element, undefined where there is none."""
+    return _pick_one(given)
+
+
+def _pick_one(given: Given) -> Kind:
+    element = find_element(given.kind)
+    if not _lists(given.kind) or _find_least(given.kind) > 0:
+        return element
+    gap = Gap("empty", given.node.name, (), "a list")
+    found = unite(element, gap)
+    return loosen(found) if _is_loose(given.kind) else found
+
+
+def give_picked(given: Given) -> Kind:
+    """One element; without any the run stops."""
+    return find_element(given.kind)
+
+
+def _spell_element(given: Given, attribute: str = "") -> str:
+    if not given.value.spelled:
+        return ""
+    return f"{given.value.spelled}[]" + (f".{attribute}" if attribute else "")
+
+
+def _find_by(given: Given, element: Kind, attribute: Value | None, *, strict: bool) -> Kind:
+    """What `attribute` names of an element; all but the last part must be there, and with `strict` that, too."""
+    if attribute is None:
+        return element
+    key = find_single(attribute.kind)
+    if not isinstance(key, str | int):
+        given.walk.note_all(element)
+        return UNKNOWN
+    parts = [int(part) if part.isdigit() else part for part in key.split(".")] if isinstance(key, str) else [key]
+    kind, shown = element, ""
+    for place, part in enumerate(parts):
+        if isinstance(part, str):
+            given.walk.note_read(kind, part)
+        shown = f"{shown}.{part}" if shown else str(part)
+        kind = find_part(kind, part)
+        if strict or place < len(parts) - 1:
+            value = Value(kind, None, _spell_element(given, shown))
+            kind = given.walk.take(value, _PRESENT, f"`{given.node.name}`", given.node, given.scope)
+    return kind
+
+
+_PRESENT = Taker("a value", (*PRINTED.good,), none=True)
+
+
+def give_mapped(given: Given) -> Kind:
+    """What an attribute or a filter gives of each element."""
+    element = find_element(given.kind)
+    if not list_members(element):
+        return _make(given.kind, NEVER, lazy=True)
+    attribute = given.named.get("attribute")
+    if attribute is not None:
+        kind = _find_by(given, element, attribute, strict=False)
+        default = given.named.get("default")
+        kind = kind if default is None else unite(drop_gap(kind), default.kind)
+        return _make(given.kind, kind, lazy=True)
+    name = find_single(given.args[0].kind) if given.args else None
+    if not isinstance(name, str):
+        return _make(given.kind, UNKNOWN, lazy=True)
+    each = replace(given, value=Value(element, None, _spell_element(given)), kind=element, args=given.args[1:])
+    return _make(given.kind, given.apply(name, each), lazy=True)
+
+
+def give_selected(given: Given) -> Kind:
+    """The elements that pass a test."""
+    return _select(given, by=False, truth=True)
+
+
+def give_rejected(given: Given) -> Kind:
+    """The elements that do not."""
+    return _select(given, by=False, truth=False)
+
+
+def give_selected_by(given: Given) -> Kind:
+    """The elements of which an attribute passes a test."""
+    return _select(given, by=True, truth=True)
+
+
+def give_rejected_by(given: Given) -> Kind:
+    """The elements of which it does not."""
+    return _select(given, by=True, truth=False)
+
+
+def _select(given: Given, *, by: bool, truth: bool) -> Kind:
+    element = find_element(given.kind)
+    rest = list(given.args[1:] if by else given.args)
+    test = find_single(rest[0].kind) if rest else "truth"
+    change = _find_change(test, rest[1:], truth)
+    attribute = given.args[0] if by and given.args else None
+    asked = _find_by(given, element, attribute, strict=test not in ("defined", "undefined") and by)
+    if not by and test != "defined":
+        asked = element
+    kept = map_members(element, lambda one: _keep(one, attribute, change)) if asked is not UNKNOWN or not by else element
+    return _make(given.kind, kept, lazy=True, least=0, loose=True)
+
+
+def _keep(member: Kind, attribute: Value | None, change: Callable[[Kind], Kind]) -> Kind:
+    """The element, where it may pass; a part of it that passed is known from then on."""
+    if attribute is None:
+        return change(member)
+    key = find_single(attribute.kind)
+    if not isinstance(key, str) or "." in key or key.isdigit():
+        return member
+    part = change(find_part(member, key))
+    if part == NEVER:
+        return NEVER
+    if not isinstance(member, Mapping):
+        return member
+    return replace(member, find=lambda name: part if name == key else member.find(name))
+
+
+def _find_change(test: object, args: list[Value], truth: bool) -> Callable[[Kind], Kind]:
+    if test == "truth":
+        return lambda kind: narrow.by_truth(kind, truth)
+    if test == "undefined":
+        test, truth = "defined", not truth
+    if isinstance(test, str) and COMPARING.get(test) in ("eq", "ne") and len(args) == 1:
+        held = truth is (COMPARING[test] == "eq")
+        value = find_single(args[0].kind)
+        return (lambda kind: narrow.by_equal(kind, value, held)) if value is not None else lambda kind: kind
+    if isinstance(test, str) and narrow.knows(test):
+        name = test
+        return lambda kind: narrow.by_test(kind, name, truth)
+    return lambda kind: kind
+
+
+def give_unique(given: Given) -> Kind:
+    """Each element once."""
+    return _make(given.kind, find_element(given.kind), lazy=True, least=min(1, _find_least(given.kind)))
+
+
+def _judge_order(given: Given, attribute: Value | None) -> None:
+    """Elements that are put in order are numbers or texts; one alone is not compared."""
+    count = find_count(given.kind)
+    if count is not None and count < 2:
+        return
+    key = _find_by(given, find_element(given.kind), attribute, strict=False)
+    if list_members(key):
+        shown = find_single(attribute.kind) if attribute is not None else ""
+        value = Value(key, None, _spell_element(given, str(shown or "")))
+        given.walk.take(value, _ORDERED, f"`{given.node.name}`", given.node, given.scope)
+
+
+def give_sorted(given: Given) -> Kind:
+    """The elements in order."""
+    _judge_order(given, given.find(2, "attribute"))
+    return _make(given.kind, find_element(given.kind))
+
+
+def give_extreme(given: Given) -> Kind:
+    """The least or greatest element, undefined where there is none."""
+    _judge_order(given, given.find(1, "attribute"))
+    return _pick_one(given)
+
+
+def give_groups(given: Given) -> Kind:
+    """Pairs of a key and the elements that have it."""
+    element = find_element(given.kind)
+    key = _find_by(given, element, given.find(0, "attribute"), strict="default" not in given.named)
+    default = given.find(1, "default")
+    pair = List(NEVER, 2, 2, (unite(key, default.kind) if default is not None else key, List(element, 1, None, (), "list", True)), "tuple")
+    return List(pair, 0, find_count(given.kind), (), "list", True)
+
+
+def give_sum(given: Given) -> Kind:
+    """The sum of the elements, or of an attribute of them."""
+    kind = _find_by(given, find_element(given.kind), given.find(0, "attribute"), strict=True)
+    if given.find(1, "start") is not None or not list_members(kind):
+        return UNKNOWN if given.find(1, "start") is not None else NUMBER
+    attribute = given.find(0, "attribute")
+    shown = find_single(attribute.kind) if attribute is not None else ""
+    given.walk.take(Value(kind, None, _spell_element(given, str(shown or ""))), NUMBERS, "`sum`", given.node, given.scope)
+    return NUMBER
+
+
+def give_joined(given: Given) -> Kind:
+    """The elements as one text."""
+    attribute = given.find(1, "attribute")
+    kind = _find_by(given, find_element(given.kind), attribute, strict=False)
+    if list_members(kind):
+        value = Value(kind, None, _spell_element(given))
+        kind = given.walk.take(value, PRINTED, "`join`", given.node, given.scope)
+    given.walk.note_whole(kind)
+    count, shown = find_count(given.kind), measure(kind)
+    between = given.find(0, "d")
+    gap = measure(between.kind) if between is not None else Text(0, 0)
+    at = shown.at if shown.size is None else next((one.at for one in _lists(given.kind) if one.most is None), gap.at)
+    return Text(_times(count, shown.characters, gap.characters), _times(count, shown.size, gap.size), None, at)
+
+
+def _times(count: int | None, inner: int | None, gap: int | None) -> int | None:
+    if count == 0:
+        return 0
+    return None if count is None or inner is None or gap is None else count * (inner + gap)
+
+
+def give_since(given: Given) -> Kind:
+    """Whole units between two times, which are texts."""
+    now = given.find(0, "now")
+    if now is not None:
+        given.walk.take(now, STRICT_TEXT, f"`{given.node.name}(now)`", given.node, given.scope)
+    return Number(True)
+
+

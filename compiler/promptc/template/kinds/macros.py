@@ -1,0 +1,103 @@
+"""Macros: walked anew for each call, with the kinds it gives them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from jinja2 import nodes
+
+from promptc.template.kinds.amount import Amount
+from promptc.template.kinds.expressions import evaluate
+from promptc.template.kinds.kind import UNKNOWN, Gap, Kind, Text, Thing
+from promptc.template.kinds.scope import Bound, Scope, Value
+from promptc.template.kinds.walk import MAX_CALLS, WalkRun
+
+WalkBody = Callable[[WalkRun, Iterable[nodes.Node], Scope], tuple[Scope, Amount]]
+
+
+def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBody) -> Scope:
+    """The scope in which the macro can be called."""
+    file, seen = walk.file, _find_outer(walk, node, scope)
+
+    def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
+        walk.called.add(id(node))
+        return _call(walk, node, file, args, named, _see(seen, caller, node.name, thing), walk_body)
+
+    thing = Thing("macro", lambda name: UNKNOWN, give)
+    walk.macros.append((node, lambda: give(walk, node, [Value(UNKNOWN) for _ in node.args], {}, scope)))
+    return scope.bind(node.name, Bound(thing, (object(),)))
+
+
+def make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope, walk_body: WalkBody) -> Thing:
+    """What `caller()` gives inside the macro that a call block calls."""
+    file = walk.file
+
+    def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
+        return _call(walk, node, file, args, named, scope, walk_body)
+
+    return Thing("caller", lambda name: UNKNOWN, give)
+
+
+def _find_outer(walk: WalkRun, node: nodes.Macro, scope: Scope) -> Scope:
+    """What a macro sees of its file: a name that is set again, or only later, may be anything by the time of a call."""
+    key = ("stored", walk.file)
+    if key not in walk.memo:
+        walk.memo[key] = _count_stored(walk.trees[walk.file])
+    stored = walk.memo[key]
+    assert isinstance(stored, Counter)
+    names = dict(scope.names)
+    for name, times in stored.items():
+        if times > 1 or name not in names:
+            names[name] = Bound(UNKNOWN, (object(),))
+    return replace(scope, names=names)
+
+
+def _count_stored(tree: nodes.Template) -> "Counter[str]":
+    stored = Counter(node.name for node in tree.find_all(nodes.Name) if node.ctx == "store")
+    stored.update(node.name for node in tree.find_all(nodes.Macro))
+    stored.update(node.target for node in tree.find_all(nodes.Import))
+    for node in tree.find_all(nodes.FromImport):
+        stored.update(pair if isinstance(pair, str) else pair[1] for pair in node.names)
+    return stored
+
+
+def _see(seen: Scope, caller: Scope, name: str, own: Thing) -> Scope:
+    """The macro's own names, with what the caller's conditions proved of the state."""
+    facts = {path: kind for path, kind in caller.facts.items() if isinstance(path[0], str)}
+    names = {**seen.names, name: Bound(own, (object(),))}
+    return Scope(names, {**seen.facts, **facts}, seen.doubts | caller.doubts, caller.dead)
+
+
+def _call(
+    walk: WalkRun,
+    node: nodes.Macro | nodes.CallBlock,
+    file: str,
+    args: list[Value],
+    named: dict[str, Value],
+    scope: Scope,
+    walk_body: WalkBody,
+) -> Kind:
+    if walk.calls >= MAX_CALLS or not walk.spend():
+        return UNKNOWN
+    outer, walk.file = walk.file, file
+    walk.calls += 1
+    _, made = walk_body(walk, node.body, _bind(walk, node, args, named, scope))
+    walk.calls -= 1
+    walk.file = outer
+    return Text(made.size, made.size, None, made.at)
+
+
+def _bind(walk: WalkRun, node: nodes.Macro | nodes.CallBlock, args: list[Value], named: dict[str, Value], scope: Scope) -> Scope:
+    for name in ("varargs", "kwargs"):
+        scope = scope.bind(name, Bound(UNKNOWN, (object(),)))
+    caller = named.get("caller")
+    scope = scope.bind("caller", Bound(caller.kind if caller is not None else Gap("given", "caller"), (object(),)))
+    first_default = len(node.args) - len(node.defaults)
+    for place, arg in enumerate(node.args):
+        value = args[place] if place < len(args) else named.get(arg.name)
+        if value is None and place >= first_default:
+            value = evaluate(walk, node.defaults[place - first_default], scope)
+        if value is None:
+            value = Value(Gap("given", arg.name))
+        scope = scope.bind(arg.name, Bound(value.kind, value.path if value.path is not None else (object(),)))
+    return scope

@@ -1,0 +1,99 @@
+"""What is known at one place of a template: its names, what conditions have proved, and what they leave in doubt."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from jinja2 import nodes
+
+from promptc.template.kinds.kind import NEVER, Gap, Kind
+from promptc.template.kinds.unite import unite
+
+Path = tuple[object, ...]
+"""What a value was read by: a name of the pack, or an object that stands for one binding of a template's own name, and the parts behind it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """What an expression gives: its kind, the path it was read by, and how the author wrote that."""
+
+    kind: Kind
+    path: Path | None = None
+    spelled: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """What a name stands for. `condition`: the expression it was set to, where that may be asked again."""
+
+    kind: Kind
+    path: Path
+    condition: nodes.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Never changed: each statement and each condition makes a new one. `dead`: no valid state leads here."""
+
+    names: Mapping[str, Bound]
+    facts: Mapping[Path, Kind] = field(default_factory=dict)
+    doubts: frozenset[Path] = frozenset()
+    dead: bool = False
+
+    def bind(self, name: str, bound: Bound) -> "Scope":
+        """The scope with one more name; what was asked about an earlier one of that name no longer holds."""
+        names = {**self.names, name: bound}
+        for other, one in self.names.items():
+            if one.condition is not None and any(read.name == name for read in one.condition.find_all(nodes.Name)):
+                names[other] = Bound(one.kind, one.path)
+        return replace(self, names=names)
+
+    def learn(self, path: Path, kind: Kind) -> "Scope":
+        """The scope in which the value at `path` is of `kind`."""
+        if kind == NEVER:
+            return replace(self, dead=True)
+        return replace(self, facts={**self.facts, path: kind})
+
+    def doubt(self, paths: Iterable[Path]) -> "Scope":
+        """The scope behind a condition that says something about `paths` and is not understood."""
+        return replace(self, doubts=self.doubts.union(paths))
+
+    def is_doubted(self, path: Path | None) -> bool:
+        """True when a condition may have asked about the value at `path`."""
+        if path is None:
+            return False
+        return any(one[: len(path)] == path or path[: len(one)] == one for one in self.doubts)
+
+    def end(self) -> "Scope":
+        """The scope on a way that no valid state takes."""
+        return replace(self, dead=True)
+
+
+def join_facts(left: Scope, right: Scope) -> Scope:
+    """What holds where one of two conditions held. Both have the same names."""
+    if left.dead or right.dead:
+        return right if left.dead else left
+    facts = {path: unite(kind, right.facts[path]) for path, kind in left.facts.items() if path in right.facts}
+    return replace(left, facts=facts, doubts=left.doubts | right.doubts)
+
+
+def join_ways(before: Scope, ways: Iterable[Scope]) -> Scope:
+    """The scope behind an `if`: names that were set on one way may be that, or what they were."""
+    alive = [way for way in ways if not way.dead]
+    if not alive:
+        return before.end()
+    names = dict(before.names)
+    for name in {name for way in alive for name in way.names}:
+        found = [way.names.get(name) or before.names.get(name) for way in alive]
+        names[name] = _join_bound(name, found)
+    facts = dict(alive[0].facts)
+    for way in alive[1:]:
+        facts = {path: unite(kind, way.facts[path]) for path, kind in facts.items() if path in way.facts}
+    return Scope(names, facts, before.doubts)
+
+
+def _join_bound(name: str, found: list[Bound | None]) -> Bound:
+    first = found[0]
+    if first is not None and all(one is first for one in found):
+        return first
+    kinds = [one.kind if one is not None else Gap("given", name) for one in found]
+    return Bound(unite(*kinds), (object(),))

@@ -1,0 +1,270 @@
+"""Statements: what they bind, prove and put out."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from jinja2 import nodes
+
+from promptc.template.check_tree import find_names
+from promptc.template.kinds.amount import Amount, amount_of, find_largest
+from promptc.template.kinds.assume import learn_at
+from promptc.template.kinds.calls import call_thing
+from promptc.template.kinds.expressions import decide, evaluate, find_kind
+from promptc.template.kinds.filters import apply_filter
+from promptc.template.kinds.kind import TRUTH, UNKNOWN, Gap, Kind, List, Number, Text, Thing, Unknown, list_members
+from promptc.template.kinds.macros import bind_macro, make_caller
+from promptc.template.kinds.measure import measure
+from promptc.template.kinds.narrow import by_least
+from promptc.template.kinds.parts import find_count, find_element, find_part
+from promptc.template.kinds.scope import Bound, Scope, Value, join_ways
+from promptc.template.kinds.take import ITERATED, PRINTED
+from promptc.template.kinds.unite import loosen, unite
+from promptc.template.kinds.walk import WalkRun
+
+Step = tuple[Scope, Amount]
+
+
+def walk_body(walk: WalkRun, body: Iterable[nodes.Node], scope: Scope) -> Step:
+    """The statements in order: the scope behind them, and what they put out."""
+    made = Amount()
+    for node in body:
+        if not walk.spend():
+            return scope, Amount(None, None)
+        scope, more = _WALK[type(node)](walk, node, scope)
+        made = made.plus(more)
+    return scope, made
+
+
+def walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> Step:
+    """A whole file: its base with its blocks, where it extends one."""
+    base = next((node for node in tree.body if isinstance(node, nodes.Extends)), None)
+    if base is None:
+        return walk_body(walk, tree.body, scope)
+    for block in tree.find_all(nodes.Block):
+        walk.blocks.setdefault(block.name, []).append((walk.file, block))
+    find_kind(walk, base.template, scope)
+    own = [node for node in tree.body if not isinstance(node, nodes.Extends | nodes.Output | nodes.Block)]
+    scope, _ = walk_body(walk, own, scope)
+    return scope, find_largest([_enter(walk, name, scope)[1] for name in find_names(base.template)])
+
+
+def _enter(walk: WalkRun, name: str, scope: Scope) -> Step:
+    """Another file, in this scope."""
+    outer, walk.file = walk.file, name
+    found = walk_file(walk, walk.trees[name], scope) if name in walk.trees else (scope, Amount(None, None))
+    walk.file = outer
+    return found
+
+
+def _output(walk: WalkRun, node: nodes.Output, scope: Scope) -> Step:
+    made = Amount()
+    for part in node.nodes:
+        made = made.plus(_print(walk, part, scope))
+    return scope, made
+
+
+def _print(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Amount:
+    if isinstance(node, nodes.TemplateData):
+        return Amount(walk.cost(node.data), len(node.data.encode("utf-8", "surrogatepass")))
+    kind = walk.take(evaluate(walk, node, scope), PRINTED, "printing", node, scope)
+    walk.note_whole(kind)
+    return amount_of(measure(kind))
+
+
+def _if(walk: WalkRun, node: nodes.If, scope: Scope) -> Step:
+    ways: list[Scope] = []
+    made: list[Amount] = []
+    rest = scope
+    for branch in (node, *node.elif_):
+        yes, rest = decide(walk, branch.test, rest)
+        _take_way(walk, branch.body, yes, ways, made)
+    _take_way(walk, node.else_, rest, ways, made)
+    return join_ways(scope, ways), find_largest(made)
+
+
+def _take_way(walk: WalkRun, body: list[nodes.Node], scope: Scope, ways: list[Scope], made: list[Amount]) -> None:
+    after, amount = walk_body(walk, body, scope)
+    ways.append(after)
+    if not scope.dead:
+        made.append(amount)
+
+
+def _for(walk: WalkRun, node: nodes.For, scope: Scope) -> Step:
+    value = evaluate(walk, node.iter, scope)
+    kind = walk.take(value, ITERATED, "a loop", node.iter, scope)
+    element, count = find_element(kind), find_count(kind)
+    inner = scope if list_members(element) else scope.end()
+    if value.path is not None:
+        inner = learn_at(walk, node.iter, lambda found: by_least(found, 1), inner)
+    inner = bind_targets(walk, node.target, Value(element), inner)
+    if node.test is not None:
+        inner, _ = decide(walk, node.test, inner)
+    inner = inner.bind("loop", Bound(_make_loop(element, count), (object(),)))
+    _, made = walk_body(walk, node.body, inner)
+    _, otherwise = walk_body(walk, node.else_, scope)
+    return scope, find_largest([made.times(count), otherwise])
+
+
+def _make_loop(element: Kind, count: int | None) -> Thing:
+    index = Number(True, 0, count)
+    beside = loosen(unite(element, Gap("place", "", (), "a list")))
+    parts: dict[str, Kind] = {
+        **dict.fromkeys(("index", "index0", "revindex", "revindex0", "length"), index),
+        **dict.fromkeys(("first", "last"), TRUTH),
+        **dict.fromkeys(("depth", "depth0"), Number(True, 0, 1)),
+        **dict.fromkeys(("previtem", "nextitem"), beside),
+        "cycle": Thing("method", lambda name: UNKNOWN, lambda walk, node, args, named, scope: unite(*(arg.kind for arg in args))),
+        "changed": Thing("method", lambda name: UNKNOWN, lambda walk, node, args, named, scope: TRUTH),
+    }
+    return Thing("loop", lambda name: parts.get(name, UNKNOWN))
+
+
+def bind_targets(walk: WalkRun, target: nodes.Node, value: Value, scope: Scope, condition: nodes.Expr | None = None) -> Scope:
+    """The scope in which the names of a target stand for the value, or for its parts."""
+    if isinstance(target, nodes.Name):
+        return scope.bind(target.name, Bound(value.kind, value.path if value.path is not None else (object(),), condition))
+    if isinstance(target, nodes.Tuple):
+        for place, item in enumerate(target.items):
+            scope = bind_targets(walk, item, Value(_unpack(value.kind, place)), scope)
+    return scope
+
+
+def _unpack(kind: Kind, place: int) -> Kind:
+    members = list_members(kind)
+    if members and all(isinstance(member, List) and member.least == member.most == len(member.first) for member in members):
+        found = find_part(kind, place)
+        return UNKNOWN if any(isinstance(one, Gap) for one in list_members(found)) else found
+    return UNKNOWN
+
+
+def _assign(walk: WalkRun, node: nodes.Assign, scope: Scope) -> Step:
+    value = evaluate(walk, node.node, scope)
+    if isinstance(node.target, nodes.NSRef):
+        walk.note_whole(value.kind)
+        return scope, Amount()
+    asks = isinstance(node.node, nodes.Compare | nodes.Test | nodes.And | nodes.Or | nodes.Not | nodes.Filter)
+    return bind_targets(walk, node.target, value, scope, node.node if asks else None), Amount()
+
+
+def _assign_block(walk: WalkRun, node: nodes.AssignBlock, scope: Scope) -> Step:
+    _, made = walk_body(walk, node.body, scope)
+    value = Value(Text(made.size, made.size, None, made.at))
+    if node.filter is not None:
+        value = _filter_text(walk, node.filter, value, scope)
+    return bind_targets(walk, node.target, value, scope), Amount()
+
+
+def _filter_text(walk: WalkRun, node: nodes.Expr, value: Value, scope: Scope) -> Value:
+    """The filters of a block: the innermost has nothing before it."""
+    if not isinstance(node, nodes.Filter):
+        return value
+    before = _filter_text(walk, node.node, value, scope) if node.node is not None else value
+    return apply_filter(walk, node, before, scope, evaluate)
+
+
+def _filter_block(walk: WalkRun, node: nodes.FilterBlock, scope: Scope) -> Step:
+    _, made = walk_body(walk, node.body, scope)
+    value = _filter_text(walk, node.filter, Value(Text(made.size, made.size, None, made.at)), scope)
+    return scope, amount_of(measure(value.kind))
+
+
+def _with(walk: WalkRun, node: nodes.With, scope: Scope) -> Step:
+    inner = scope
+    for target, expression in zip(node.targets, node.values, strict=True):
+        inner = bind_targets(walk, target, evaluate(walk, expression, scope), inner)
+    return scope, walk_body(walk, node.body, inner)[1]
+
+
+def _scope(walk: WalkRun, node: nodes.Scope, scope: Scope) -> Step:
+    return scope, walk_body(walk, node.body, scope)[1]
+
+
+def _macro(walk: WalkRun, node: nodes.Macro, scope: Scope) -> Step:
+    return bind_macro(walk, node, scope, walk_body), Amount()
+
+
+def _call_block(walk: WalkRun, node: nodes.CallBlock, scope: Scope) -> Step:
+    caller = make_caller(walk, node, scope, walk_body)
+    callee = node.call
+    args = [evaluate(walk, arg, scope) for arg in callee.args]
+    named = {word.key: evaluate(walk, word.value, scope) for word in callee.kwargs}
+    named["caller"] = Value(caller)
+    kind = call_thing(walk, evaluate(walk, callee.node, scope).kind, node, args, named, scope)
+    if isinstance(kind, Unknown):
+        return scope, Amount(None, None)
+    return scope, amount_of(measure(kind))
+
+
+def _block(walk: WalkRun, node: nodes.Block, scope: Scope) -> Step:
+    chain = [*walk.blocks.get(node.name, []), (walk.file, node)]
+    return scope, _walk_block(walk, chain, scope)
+
+
+def _walk_block(walk: WalkRun, chain: list[tuple[str, nodes.Block]], scope: Scope) -> Amount:
+    """The innermost block; `super()` gives the next."""
+    (file, block), *rest = chain
+    outer, walk.file = walk.file, file
+
+    def give(*given: Any) -> Kind:
+        made = _walk_block(walk, rest, scope) if rest and walk.spend() else Amount(None, None)
+        return Text(made.size, made.size, None, made.at)
+
+    parent = Thing("block", lambda name: UNKNOWN, give)
+    inner = scope.bind("super", Bound(parent, (object(),)))
+    _, made = walk_body(walk, block.body, inner)
+    walk.file = outer
+    return made
+
+
+def _include(walk: WalkRun, node: nodes.Include, scope: Scope) -> Step:
+    find_kind(walk, node.template, scope)
+    inner = scope if node.with_context else replace(scope, names={})
+    return scope, find_largest([_enter(walk, name, inner)[1] for name in find_names(node.template)])
+
+
+def _import(walk: WalkRun, node: nodes.Import, scope: Scope) -> Step:
+    return scope.bind(node.target, Bound(_load_module(walk, node, scope), (object(),))), Amount()
+
+
+def _from_import(walk: WalkRun, node: nodes.FromImport, scope: Scope) -> Step:
+    module = _load_module(walk, node, scope)
+    for pair in node.names:
+        name, alias = (pair, pair) if isinstance(pair, str) else pair
+        scope = scope.bind(alias, Bound(find_part(module, name), (object(),)))
+    return scope, Amount()
+
+
+def _load_module(walk: WalkRun, node: nodes.Import | nodes.FromImport, scope: Scope) -> Kind:
+    find_kind(walk, node.template, scope)
+    given = scope if node.with_context else replace(scope, names={})
+    found = [_enter(walk, name, given)[0] for name in find_names(node.template)]
+
+    def find(name: str) -> Kind:
+        kinds = [one.names[name].kind if name in one.names else UNKNOWN for one in found]
+        return unite(*kinds) if kinds else UNKNOWN
+
+    return Thing("module", find)
+
+
+def _nothing(walk: WalkRun, node: nodes.Node, scope: Scope) -> Step:
+    return scope, Amount()
+
+
+_WALK: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Step]] = {
+    nodes.Output: _output,
+    nodes.If: _if,
+    nodes.For: _for,
+    nodes.Assign: _assign,
+    nodes.AssignBlock: _assign_block,
+    nodes.FilterBlock: _filter_block,
+    nodes.With: _with,
+    nodes.Scope: _scope,
+    nodes.Macro: _macro,
+    nodes.CallBlock: _call_block,
+    nodes.Block: _block,
+    nodes.Include: _include,
+    nodes.Import: _import,
+    nodes.FromImport: _from_import,
+    nodes.Extends: _nothing,
+}

@@ -1,0 +1,114 @@
+"""One kind out of several: what a value is that comes from one of many places."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from promptc.template.kinds.kind import NEVER, UNKNOWN, Kind, List, Number, Text, Truth, Union, is_sure, list_members
+
+_Value = TypeVar("_Value")
+_MOST = 40
+_MOST_VALUES = 64
+
+
+def unite(*kinds: Kind) -> Kind:
+    """The kind of a value that is of one of `kinds`. More than 40 different ones are no longer told apart."""
+    sure = all(map(is_sure, kinds))
+    members: list[Kind] = []
+    for kind in kinds:
+        for member in list_members(kind):
+            _add(members, member)
+    if len(members) > _MOST:
+        return UNKNOWN
+    return members[0] if len(members) == 1 and sure else Union(tuple(members), sure)
+
+
+def keep_members(kind: Kind, keep: Callable[[Kind], bool]) -> Kind:
+    """The kind without the members that `keep` refuses."""
+    return map_members(kind, lambda member: member if keep(member) else NEVER)
+
+
+def map_members(kind: Kind, change: Callable[[Kind], Kind]) -> Kind:
+    """The kind with each member changed."""
+    if not isinstance(kind, Union):
+        return change(kind)
+    found = unite(*(change(member) for member in kind.members))
+    return found if kind.sure else loosen(found)
+
+
+def loosen(kind: Kind) -> Kind:
+    """The kind, of whose members it is not said that each can be met."""
+    members = list_members(kind)
+    return Union(members, False) if len(members) > 1 else kind
+
+
+def _add(members: list[Kind], kind: Kind) -> None:
+    for place, member in enumerate(members):
+        merged = _merge(member, kind)
+        if merged is not None:
+            members[place] = merged
+            return
+    members.append(kind)
+
+
+def _merge(left: Kind, right: Kind) -> Kind | None:
+    """Two kinds as one, where nothing that matters is lost by it."""
+    if left == right:
+        return left
+    if isinstance(left, Text) and isinstance(right, Text):
+        return _merge_texts(left, right)
+    if isinstance(left, Number) and isinstance(right, Number):
+        return _merge_numbers(left, right)
+    if isinstance(left, Truth) and isinstance(right, Truth):
+        return Truth()
+    if isinstance(left, List) and isinstance(right, List) and left.shape == right.shape:
+        return _merge_lists(left, right)
+    return None
+
+
+def _merge_texts(left: Text, right: Text) -> Text:
+    open_at = left.at if left.size is None else right.at
+    return Text(
+        find_most(left.characters, right.characters), find_most(left.size, right.size), _join_values(left.values, right.values), open_at
+    )
+
+
+def _merge_numbers(left: Number, right: Number) -> Number:
+    least = None if left.least is None or right.least is None else min(left.least, right.least)
+    most = None if left.most is None or right.most is None else max(left.most, right.most)
+    open_at = left.at if left.least is None or left.most is None else right.at
+    return Number(left.whole and right.whole, least, most, _join_values(left.values, right.values), open_at)
+
+
+def _merge_lists(left: List, right: List) -> List:
+    shared = left.first if len(left.first) == len(right.first) else ()
+    first = tuple(unite(one, other) for one, other in zip(shared, right.first, strict=False))
+    element = unite(left.element, right.element) if first or not (left.first or right.first) else unite(join(left), join(right))
+    open_at = left.at if left.most is None else right.at
+    return List(
+        element, min(left.least, right.least), find_most(left.most, right.most), first, left.shape, left.loose or right.loose, open_at
+    )
+
+
+def find_most(*bounds: int | None) -> int | None:
+    """The largest bound; None where one of them is none."""
+    known = [bound for bound in bounds if bound is not None]
+    return max(known) if len(known) == len(bounds) else None
+
+
+def add_bounds(*bounds: int | None) -> int | None:
+    """The sum of bounds; None where one of them is none."""
+    known = [bound for bound in bounds if bound is not None]
+    return sum(known) if len(known) == len(bounds) else None
+
+
+def _join_values(left: frozenset[_Value] | None, right: frozenset[_Value] | None) -> frozenset[_Value] | None:
+    if left is None or right is None or len(left | right) > _MOST_VALUES:
+        return None
+    return left | right
+
+
+def join(listed: List) -> Kind:
+    """What any element of a list may be."""
+    if listed.most is not None and listed.most <= len(listed.first):
+        return unite(*listed.first[: listed.most])
+    return unite(*listed.first, listed.element)

@@ -1,0 +1,114 @@
+"""The state of one walk over a text: what is wrong so far, what was read, and the judging of uses."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from jinja2 import nodes
+
+from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, List, Nothing, Unknown, is_sure, list_members
+from promptc.template.kinds.kind import Mapping as MappingKind
+from promptc.template.kinds.problem import Problem, Rule
+from promptc.template.kinds.scope import Scope, Value
+from promptc.template.kinds.take import Taker, find_failing
+from promptc.template.kinds.unite import join, keep_members
+
+MAX_CALLS = 8
+"""Macros inside each other that are followed; what a deeper one gives is not known."""
+
+MAX_STEPS = 100_000
+"""Statements and expressions that one walk looks at: macros in macros and includes in includes multiply."""
+
+Cost = Callable[[str], int]
+
+
+@dataclass(slots=True)
+class WalkRun:
+    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: at most so many tokens a constant text takes anywhere."""
+
+    trees: Mapping[str, nodes.Template]
+    cost: Cost
+    file: str = ""
+    calls: int = 0
+    problems: dict[Problem, None] = field(default_factory=dict)
+    read: set[tuple[str, str]] = field(default_factory=set)
+    whole: set[str] = field(default_factory=set)
+    memo: dict[object, object] = field(default_factory=dict)
+    blocks: dict[str, list[tuple[str, nodes.Block]]] = field(default_factory=dict)
+    macros: list[tuple[nodes.Macro, Callable[[], Kind]]] = field(default_factory=list)
+    called: set[int] = field(default_factory=set)
+    left: int = MAX_STEPS
+
+    def spend(self) -> bool:
+        """One step more; False when there were too many, and what comes after is not looked at."""
+        self.left -= 1
+        return self.left > 0
+
+    def report(self, rule: Rule, node: nodes.Node, value: Value, kind: Kind, scope: Scope, **more: object) -> None:
+        """One more problem, unless no valid state leads there."""
+        if not scope.dead and self.left > 0:
+            self.problems[Problem(rule, self.file, node.lineno, value.spelled, kind, **more)] = None  # type: ignore[arg-type]
+
+    def take(self, value: Value, taker: Taker, by: str, node: nodes.Node, scope: Scope) -> Kind:
+        """Judge that `by` uses the value; the kind of the values it can use."""
+        kind, wants = value.kind, f"{by} takes {taker.wants}"
+        failing, odd = find_failing(kind, taker)
+        members = list_members(kind)
+        if not members:
+            return NEVER
+        if len(failing) + len(odd) == len(members):
+            self._report_all(value, failing or odd, wants, node, scope)
+            return UNKNOWN
+        if is_sure(kind) and not scope.is_doubted(value.path):
+            for member in failing:
+                self._report_one(value, member, wants, node, scope)
+        if not taker.none:
+            self._judge_none(value, failing, wants, node, scope)
+        return keep_members(kind, lambda member: member not in failing)
+
+    def _report_all(self, value: Value, wrong: list[Kind], wants: str, node: nodes.Node, scope: Scope) -> None:
+        gap = next((one for one in wrong if isinstance(one, Gap)), None)
+        if gap is not None and len(wrong) == 1:
+            self.report("part" if gap.reason in ("closed", "unlike", "place", "empty") else "absent", node, value, gap, scope, gap=gap)
+        elif all(isinstance(one, Nothing | Gap) for one in wrong):
+            self.report("none", node, value, wrong[0], scope, wants=wants)
+        elif any(isinstance(one, List) and one.shape == "lazy" for one in wrong) and not value.path:
+            self.report("unprintable", node, value, value.kind, scope, wants=wants)
+        else:
+            self.report("kind", node, value, value.kind, scope, wants=wants)
+
+    def _report_one(self, value: Value, member: Kind, wants: str, node: nodes.Node, scope: Scope) -> None:
+        if isinstance(member, Gap):
+            if member.reason != "given":
+                self.report("absent", node, value, member, scope, gap=member)
+        elif isinstance(member, Nothing):
+            self.report("reads_none" if member.absent else "none", node, value, member, scope, wants=wants)
+        elif not isinstance(member, Unknown):
+            self.report("some_kind", node, value, member, scope, wants=wants)
+
+    def _judge_none(self, value: Value, failing: list[Kind], wants: str, node: nodes.Node, scope: Scope) -> None:
+        """What reads as none because it is left out is not meant to be used, even where that does not stop the run."""
+        if not is_sure(value.kind) or scope.is_doubted(value.path):
+            return
+        for member in list_members(value.kind):
+            if isinstance(member, Nothing) and member.absent and member not in failing:
+                self.report("reads_none", node, value, member, scope, wants=wants)
+
+    def note_read(self, kind: Kind, key: str) -> None:
+        """A key of a mapping of the schema is read."""
+        for member in list_members(kind):
+            if isinstance(member, MappingKind) and member.at is not None:
+                self.read.add((member.at, key))
+
+    def note_all(self, kind: Kind) -> None:
+        """Any key of a mapping may be read."""
+        for member in list_members(kind):
+            if isinstance(member, MappingKind):
+                self.read.update((member.at, name) for name in member.names)
+
+    def note_whole(self, kind: Kind) -> None:
+        """All of a value is used: printed, compared or handed on."""
+        for member in list_members(kind):
+            if isinstance(member, MappingKind):
+                self.whole.add(member.at)
+            elif isinstance(member, List):
+                self.note_whole(join(member))

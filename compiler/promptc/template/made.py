@@ -1,0 +1,63 @@
+"""What a template prints, piece by piece, and what made each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.span import Source, Span
+from promptc.template.place import Place
+
+Pointers = tuple[str, ...]
+"""JSON pointers into a state, each once, in the order they were read."""
+
+
+@frozen(eq=False)
+class Known:
+    """What a trace is told of the values it meets: the pointer of a mapping or list of the state, what made the value of a name, and what
+    made the parts of a mapping that is not the state's, by that mapping's `id`."""
+
+    find: Callable[[object], str | None]
+    named: Mapping[str, Pointers]
+    parts: Mapping[int, Mapping[str, Pointers]]
+
+
+@frozen(eq=False)
+class Made:
+    """A run of printed characters.
+
+    `file` is the text it was made in, called `name` (empty: the template itself), and `at` the character there; `code` is the expression
+    that made it, as written, empty for constant text. `pointers` are the parts of the state that were read for it.
+    """
+
+    text: str
+    place: Place
+    name: str
+    file: str
+    at: int
+    code: str = ""
+    pointers: Pointers = ()
+
+    @property
+    def span(self) -> Span:
+        """Where it was made; of an inline template that its file writes otherwise, as in a block of lines, where that begins."""
+        if self.place.inline and not self.name:
+            return _find_inline(self.place.span, self.file, self.at)
+        before = self.file[: self.at]
+        name = self.place.folder + self.name if self.name else self.place.span.file
+        return Source(name, self.file).span(before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+    def part(self, start: int, stop: int) -> Made:
+        """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""
+        text = self.text[start:stop]
+        moves = not self.code and self.file.startswith(text, self.at + start)
+        return replace(self, text=text, at=self.at + start if moves else self.at)
+
+
+def _find_inline(span: Span, text: str, at: int) -> Span:
+    """A place in a text that stands in one line of its file, as it is or in quotes."""
+    for quote in (0, 1):
+        first = span.column - 1 - span.skipped + quote
+        if "\n" not in text and span.excerpt.startswith(text, first):
+            return replace(span, column=span.column + quote + at)
+    return span

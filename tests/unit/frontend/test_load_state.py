@@ -1,0 +1,66 @@
+"""A state is read, checked and filled in; a valid one needs few modules."""
+
+import json
+import marshal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from promptc.diag.errors import PromptcError
+from promptc.diag.span import Span
+from promptc.frontend.load_state import load_state
+from promptc.frontend.load_state_schema import load_state_schema
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = (ROOT / "packs/sentinel/state.schema.json").read_bytes()
+STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
+DEAR = (
+    "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse", "ipaddress",
+    "fractions", "decimal", "difflib", "hashlib", "promptc.diag.codes", "promptc.diag.suggest", "promptc.frontend.schema_check",
+    "promptc.frontend.json_places", "promptc.frontend.json_faults", "promptc.frontend.schema.pattern",
+)  # fmt: skip
+"""What is for finding out what is wrong, or costs a start more than it is worth."""
+_LOAD = """
+import marshal, sys
+before = set(sys.modules)
+from promptc.frontend.load_state import load_state
+from promptc.frontend.state_schema import StateSchema
+code = open(sys.argv[1], "rb").read()
+state = load_state(open(sys.argv[2], "rb").read(), StateSchema(None, (), code), "state.json")
+print(state.digest, *sorted(set(sys.modules) - before))
+"""
+
+
+def load_schema(raw=SCHEMA):
+    return load_state_schema(raw, "state.schema.json", Span("pack.yaml", 1, 1))
+
+
+def test_a_valid_state_needs_only_the_code_made_of_its_schema(tmp_path):
+    """What a render from a warm cache does: no schema, no parser of schemas, no positions, no diagnostics."""
+    schema = load_schema()
+    (tmp_path / "code").write_bytes(schema.code)
+    (tmp_path / "state.json").write_bytes(STATE)
+    command = [sys.executable, "-S", "-c", _LOAD, str(tmp_path / "code"), str(tmp_path / "state.json")]
+    done = subprocess.run(command, env={"PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    digest, *modules = done.stdout.split()
+    assert digest == load_state(STATE, schema, "state.json").digest
+    assert "promptc.frontend.schema.rules" in modules
+    assert not [name for name in DEAR if name in modules]
+
+
+def test_the_code_of_a_schema_is_all_that_is_kept():
+    schema = load_schema()
+    again = type(schema)(*marshal.loads(marshal.dumps((schema.schema, (), schema.code))))
+    state = load_state(STATE, schema, "state.json")
+    assert load_state(STATE, again, "state.json").value == state.value
+    wrong = json.dumps({**json.loads(STATE), "input": 3}).encode()
+    with pytest.raises(PromptcError) as caught:
+        load_state(wrong, again, "state.json")
+    assert [found.message for found in caught.value.diagnostics] == ["`/input` must be a string, not 3"]
+
+
+def test_the_same_schema_gives_the_same_code():
+    assert load_schema().code == load_schema().code
