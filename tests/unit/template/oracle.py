@@ -50,8 +50,8 @@ def ask_jinja(
             environment.filters[name] = _forget_markup(environment.filters[name])
     try:
         with warnings.catch_warnings():
-            # Jinja writes `1[...]`, and Python says what it thinks of it.
-            warnings.simplefilter("ignore", SyntaxWarning)
+            # Jinja writes `1[...]` and unescapes `\\q`, and Python says what it thinks of it.
+            warnings.simplefilter("ignore")
             return Outcome(environment.from_string(text).render(copy.deepcopy(dict(names))), "")
     except (*_JINJA_FAILS, SyntaxError) as error:
         return Outcome(None, f"{type(error).__name__}: {error}")

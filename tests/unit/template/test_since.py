@@ -3,7 +3,8 @@
 import pytest
 
 from promptc.template.runtime.fault import Fault
-from promptc.template.runtime.filters.since import count_since
+from promptc.template.runtime.filters.since import _count_since as count_since
+from promptc.template.runtime.run import Run
 
 MINUTES = [
     ("2026-11-22T18:00:00Z", "2026-11-22T18:30:00Z", 30),
@@ -23,7 +24,7 @@ MINUTES = [
 
 @pytest.mark.parametrize(("then", "now", "minutes"), MINUTES)
 def test_counts_whole_minutes(then, now, minutes):
-    assert count_since(then, now, 60) == minutes
+    assert count_since(Run(None), then, now, 60) == minutes
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,6 @@ def test_counts_whole_minutes(then, now, minutes):
 )
 def test_refuses_what_is_no_time(wrong):
     with pytest.raises(Fault) as caught:
-        count_since(wrong, "2026-11-22", 60)
+        count_since(Run(None), wrong, "2026-11-22", 60)
     assert caught.value.code == "PC0422"
     assert caught.value.help

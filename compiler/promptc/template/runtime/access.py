@@ -45,10 +45,8 @@ def find_attribute(holder: Any, name: str) -> Any:
         holder.fail()
     if kind is Blank:
         BLANK.fail()
-    if kind is Module or kind is Blocks:
+    if kind is Namespace or kind is Module or kind is Blocks:
         return holder.find(name)
-    if kind is Namespace:
-        return holder.values[name] if name in holder.values else Missing(name, holder)
     if name in _ATTRIBUTES.get(kind, ()):
         return getattr(holder, name)
     if name in _METHODS.get(kind, ()):

@@ -45,10 +45,7 @@ def is_upper(run: Run, value: Any) -> bool:
 
 def is_sequence(run: Run, value: Any) -> bool:
     """Something with a length and places or keys: a list, a text, a mapping, a range."""
-    try:
-        return len(value) >= 0 and hasattr(value, "__getitem__")
-    except (TypeError, RuntimeError, ValueError):
-        return False
+    return value.__class__ not in UNDEFINED and hasattr(value, "__len__") and hasattr(value, "__getitem__")
 
 
 def is_iterable(run: Run, value: Any) -> bool:
