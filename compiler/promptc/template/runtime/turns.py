@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sized
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.group import Group
+from promptc.template.runtime.payments import VIEWS
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import Blank, Missing
 
-_MADE = frozenset({str, list, tuple, dict, range, Group})
+_MADE = frozenset({str, list, tuple, dict, range, Group}) | VIEWS
 
 
 def each(run: Run, values: Any, weight: int) -> Iterable[Any]:
