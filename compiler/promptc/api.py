@@ -1,16 +1,18 @@
 """What the library offers: load a pack, load a state, render."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
-from pathlib import Path
+from os import PathLike, fspath
 
+from promptc.cache.counts import KeptCounts
+from promptc.cache.store import Cache
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import FitError, PromptcError, UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Self
-from promptc.frontend.load_pack import LoadedPack, load_pack
+from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.load_state import load_state
-from promptc.model.pack import Format
+from promptc.frontend.loaded_pack import LoadedPack
+from promptc.model.pack import Choice, Format
 from promptc.model.pack import Pack as Model
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, Part
@@ -95,19 +97,46 @@ class Prompt:
 class Pack:
     """A loaded pack. May be used from several threads; rendering changes nothing but a memory of counts."""
 
-    def __init__(self, loaded: LoadedPack) -> None:
-        self._loaded = loaded
-        self._meter = Meter(loaded.pack.counting.counter)
+    def __init__(self, path: str, cache: Cache | None = None) -> None:
+        """As `load`."""
+        self._path = path
+        self._cache = cache
+        kept = find_kept(cache, path) if cache is not None else None
+        self._is_kept = kept is not None
+        self._known: tuple[Choice, ...] = ()
+        self._loaded = kept or _load_files(path)
+        self._counts = KeptCounts(cache, self._loaded.pack.counting.counter.digest) if cache is not None else None
+        self._meter = Meter(self._loaded.pack.counting.counter, self._counts)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """The pack at `path`, a file or a folder with `pack.yaml`."""
-        return cls(load_pack(Path(path)))
+    def load(cls, path: str | PathLike[str], cache: Cache | None = None) -> Self:
+        """The pack at `path`, a file or a folder with `pack.yaml`.
+
+        With a cache it is taken from there as long as none of its files has changed, and its counts are looked up there; `keep` writes
+        what is new. A pack with a cache is for one thread at a time.
+        """
+        return cls(fspath(path), cache)
+
+    def keep(self) -> None:
+        """Writes what was compiled and counted since to the cache, if there is one. Never fails."""
+        if self._cache is not None and not self._is_kept:
+            keep_pack(self._cache, self._path, self._loaded, self._known)
+            self._is_kept = True
+        if self._counts is not None:
+            self._counts.keep()
 
     @property
     def model(self) -> Model:
         """The compiled pack, for tools that look into it."""
+        if self._is_kept:
+            self._load_again()
         return self._loaded.pack
+
+    def _load_again(self) -> None:
+        """From its files, since more is asked of it than was kept."""
+        self._known = tuple(self._loaded.plans)
+        self._loaded = _load_files(self._path)
+        self._is_kept = False
 
     @property
     def name(self) -> str:
@@ -118,7 +147,7 @@ class Pack:
         """What is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among them."""
         from promptc.check.check_pack import check_pack
 
-        return check_pack(self._loaded.pack)
+        return check_pack(self.model)
 
     def load_state(
         self, given: bytes | Mapping[str, Any] | State, name: str = "state.json", *, changes: Sequence[tuple[str, str]] = ()
@@ -143,9 +172,16 @@ class Pack:
         if format is not None and format not in FORMATS:
             raise UsageError([Diagnostic("PC0706", f"there is no format `{format}`", help=f"known: {', '.join(FORMATS)}")])
         loaded = self.load_state(state)
-        return compile_prompt(
-            self._loaded.pack, loaded, self._meter, budget=budget, variants=variants, patches=patches, format=format, without=without
-        )
+
+        def compile_loaded() -> Outcome:
+            pack, meter = self._loaded.pack, self._meter
+            return compile_prompt(pack, loaded, meter, budget=budget, variants=variants, patches=patches, format=format, without=without)
+
+        try:
+            return compile_loaded()
+        except NotKeptError:
+            self._load_again()
+            return compile_loaded()
 
     def render(
         self,
@@ -164,6 +200,14 @@ class Pack:
         if outcome.emitted is None:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
+
+
+def _load_files(path: str) -> LoadedPack:
+    from pathlib import Path
+
+    from promptc.frontend.load_pack import load_pack
+
+    return load_pack(Path(path))
 
 
 def load(path: str | PathLike[str]) -> Pack:

@@ -1,37 +1,28 @@
 """The way from a pack's files to a `Pack`: read, check the shape, merge bases, compile, load the counter."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
-from promptc.diag.frozen import frozen
+from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.frontend.check_later_keys import check_later_keys
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.iter_keys import iter_keys
+from promptc.frontend.json_io import load_json
 from promptc.frontend.load_counting import load_counting
 from promptc.frontend.load_plan import PlanLoader
 from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.load_strain import load_strain
+from promptc.frontend.loaded_pack import LoadedPack
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_budget import read_fraction
 from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
-from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Let, Pack, Plan
+from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Let, Pack
 from promptc.template.limits import LIMITS, Limits
-
-
-@frozen
-class LoadedPack:
-    """A pack, the validator of its states (None when it declares no schema), the files it was read from, and the plans found so far."""
-
-    pack: Pack
-    schema: StateSchema | None
-    files: PackFiles
-    plans: Mapping[Choice, Plan]
 
 
 def load_pack(path: Path) -> LoadedPack:
@@ -69,8 +60,9 @@ def load_pack(path: Path) -> LoadedPack:
         find_plan=plans.find_plan,
         read_manifest=lambda: manifest,
         warnings=tuple(schema.warnings) if schema is not None else (),
+        find_schema_place=lambda pointer: _find_schema_place(manifest, files, pointer),
     )
-    return LoadedPack(pack, schema, files, plans.plans)
+    return LoadedPack(pack, schema, files.inputs, plans.plans)
 
 
 def _read_limits(manifest: Node) -> Limits:
@@ -106,6 +98,12 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> St
     except PromptcError as error:
         compiler.findings.extend(error.diagnostics)
         return None
+
+
+def _find_schema_place(manifest: Node, files: PackFiles, pointer: str) -> Span:
+    """Where a key of the state's schema stands."""
+    node = manifest.value["state"].value["schema"]
+    return load_json(files.read_raw(node.folder, str(node.value), node.span), show_path(node.span, str(node.value))).key_span(pointer)
 
 
 def _load_lets(manifest: Node, compiler: TextCompiler) -> tuple[Let, ...]:

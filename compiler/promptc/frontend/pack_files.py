@@ -3,20 +3,11 @@
 import os
 from pathlib import Path
 
-from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.frontend.decode import decode_text
+from promptc.frontend.loaded_pack import Input, Inputs
 from promptc.frontend.read_file import read_pack_file, show_path
 from promptc.text.digest import render_digest
-
-
-@frozen
-class Input:
-    """A file that was read: `path` inside `folder`, or a manifest (`folder` is empty); and its bytes."""
-
-    folder: str
-    path: str
-    content: bytes
 
 
 class PackFiles:
@@ -28,14 +19,9 @@ class PackFiles:
         self._unlinked: dict[str, None] = {}
 
     @property
-    def inputs(self) -> tuple[Input, ...]:
+    def inputs(self) -> Inputs:
         """Every file that was read, once, in the order of reading."""
-        return tuple(Input(folder, path, content) for (folder, path), content in self._inputs.items())
-
-    @property
-    def unlinked(self) -> tuple[str, ...]:
-        """The paths that would have been refused if they were links."""
-        return tuple(self._unlinked)
+        return Inputs(tuple(Input(*place, content) for place, content in self._inputs.items()), tuple(self._unlinked))
 
     def read_manifest(self, file: Path) -> bytes:
         """The bytes of a manifest. OSError when it cannot be read."""

@@ -158,7 +158,7 @@ class Pack:
     """A pack: read, checked in shape, its bases merged.
 
     `file` is its manifest as its author knows it, `sections` are the ids of all of them. `find_plan` gives the compiled plan of a choice,
-    the same object for the same choice.
+    the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file.
     """
 
     name: str
@@ -176,6 +176,7 @@ class Pack:
     find_plan: Callable[[Choice], Plan]
     read_manifest: Callable[[], Node]
     warnings: tuple[Diagnostic, ...] = ()
+    find_schema_place: Callable[[str], Span] | None = None
 
     @property
     def manifest(self) -> Node:

@@ -10,16 +10,20 @@ class MiscountError(Exception):
 
 
 def verify(fitted: Fitted, emitted: Emitted) -> int:
-    """The output's tokens, counted anew without any cache. Raises `MiscountError` when the receipt does not hold."""
-    frame, counter = fitted.frame, fitted.frame.meter.counter
+    """The output's tokens, counted anew and whole; looked up only where this very text was counted whole before.
+
+    Raises `MiscountError` when the receipt does not hold.
+    """
+    frame, meter = fitted.frame, fitted.frame.meter
+    counter = meter.counter
     units = frame.fixed
     if frame.format == "text":
-        units += counter.measure(emitted.text)
+        units += meter.count_whole(emitted.text)
     else:
         contents: dict[int, list[str]] = {}
         for part in emitted.parts:
             contents.setdefault(part.message, []).append(part.text)
-        units += sum(counter.measure("".join(texts)) for texts in contents.values())
+        units += sum(meter.count_whole("".join(texts)) for texts in contents.values())
         units += sum((MESSAGE_TOKENS + counter.role_tokens(message["role"])) * counter.unit for message in emitted.messages)
     expected = (fitted.tape.units if fitted.tape is not None else 0) + frame.fixed
     total = fitted.strained.selection.bound.total * counter.unit

@@ -1,21 +1,34 @@
 """Counting with memory: what was counted once is looked up."""
 
+from collections.abc import Callable
+
+from promptc.diag.typed import Protocol
 from promptc.text.counters.counter import Counter
 from promptc.text.pieces import iter_pieces
 
 _SHORT = 2048
+_WHOLE = "whole\0"
 _ENTRIES = 200_000
 _CHARACTERS = 32_000_000
+
+
+class Kept(Protocol):
+    """Counts of texts that were counted before, by another process perhaps."""
+
+    def find(self, text: str) -> int | None: ...
+
+    def note(self, text: str, units: int) -> None: ...
 
 
 class Meter:
     """A counter that remembers counts by content, within bounds; forgetting changes the time taken, never a number.
 
-    Several threads may use one: each step of the memory is one operation on a dict.
+    Several threads may use one without `kept`: each step of the memory is one operation on a dict.
     """
 
-    def __init__(self, counter: Counter) -> None:
+    def __init__(self, counter: Counter, kept: Kept | None = None) -> None:
         self.counter = counter
+        self._kept = kept if counter.unit == 1 else None
         self.is_safe = counter.is_safe
         self._counts: dict[str, int] = {}
         self._older: dict[str, int] = {}
@@ -26,6 +39,10 @@ class Meter:
         found = self._counts.get(text)
         return found if found is not None else self._count_new(text)
 
+    def count_whole(self, text: str) -> int:
+        """The same, counted in one piece and without any memory but `kept`, for texts to be confirmed."""
+        return self._find_kept(f"{_WHOLE}{text}", lambda marked: self.counter.measure(marked[len(_WHOLE) :]))
+
     def tokens(self, units: int) -> int:
         """Units as tokens, rounded up."""
         return -(-units // self.counter.unit)
@@ -35,9 +52,21 @@ class Meter:
             return self.counter.measure(text)  # characters: nothing to remember
         units = self._older.get(text)
         if units is None:
-            units = self._count_long(text) if len(text) > _SHORT else self.counter.measure(text)
+            units = self._find_kept(text, self._count_parts)
         self._remember(text, units)
         return units
+
+    def _find_kept(self, text: str, count: Callable[[str], int]) -> int:
+        if self._kept is None:
+            return count(text)
+        units = self._kept.find(text)
+        if units is None:
+            units = count(text)
+            self._kept.note(text, units)
+        return units
+
+    def _count_parts(self, text: str) -> int:
+        return self._count_long(text) if len(text) > _SHORT else self.counter.measure(text)
 
     def _count_long(self, text: str) -> int:
         pieces = list(iter_pieces(self.counter, text))

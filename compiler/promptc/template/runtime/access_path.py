@@ -65,8 +65,8 @@ def find_part(run: Run, value: Any, part: Any) -> Any:
         return value[part] if check_key(part) in value else Missing(part, value)
     if kind in UNDEFINED:
         return value[part]
-    if kind is Namespace and part.__class__ is str and part in value.values:
-        return value.values[part]
+    if kind is Namespace and part.__class__ is str:
+        return value.find(part)
     if kind is Group and part in ("grouper", "list"):
         return getattr(value, part)
     if kind in _PLACED and part.__class__ in (int, bool) and -len(value) <= part < len(value):

@@ -8,6 +8,7 @@ from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.payments import check_key, pay_each
 from promptc.template.runtime.run import Run
+from promptc.template.runtime.undefined import Missing
 
 
 class Cycler:
@@ -56,8 +57,12 @@ class Namespace:
 
     __slots__ = ("values",)
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, values: dict[Any, Any]) -> None:
         self.values = values
+
+    def find(self, name: str) -> Any:
+        """What it holds under a name; undefined where there is none."""
+        return self.values[name] if name in self.values else Missing(name, self)
 
 
 def make_range(run: Run, *bounds: int) -> range:

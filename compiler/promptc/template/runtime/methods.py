@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
-from promptc.template.runtime.functions import Cycler
-from promptc.template.runtime.group import Group
 from promptc.template.runtime.methods_of_text import TEXT_METHODS
 from promptc.template.runtime.payments import check_key, pay_search
 from promptc.template.runtime.run import Run
@@ -59,26 +57,10 @@ def _find_place(run: Run, values: Any, sought: Any, /, *bounds: Any) -> int:
     return place
 
 
-def _turn(run: Run, cycler: Cycler) -> Any:
-    return cycler.next()
-
-
-def _reset(run: Run, cycler: Cycler) -> None:
-    cycler.reset()
-
-
 _OF_LIST: dict[str, Method] = {"count": _count_value, "index": _find_place}
 _OF_MAPPING: dict[str, Method] = {"get": _find_value, "items": _view_items, "keys": _view_keys, "values": _view_values}
-_OF_CYCLER: dict[str, Method] = {"next": _turn, "reset": _reset}
 
-METHODS: dict[type, dict[str, Method]] = {
-    str: TEXT_METHODS,
-    dict: _OF_MAPPING,
-    list: _OF_LIST,
-    tuple: _OF_LIST,
-    Group: _OF_LIST,
-    Cycler: _OF_CYCLER,
-}
+METHODS: dict[type, dict[str, Method]] = {str: TEXT_METHODS, dict: _OF_MAPPING, list: _OF_LIST, tuple: _OF_LIST}
 """What may be called, by kind and name: functions `(run, value, *args, **kwargs)`."""
 
 for _methods in METHODS.values():

@@ -92,7 +92,8 @@ def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blan
     run.take(1 + (len(value) >> 1))
     lines = (value + "\n").splitlines()
     run.make(len(value) + (len(lines) + 1) * len(before))
-    rest = [before + line if line or blank else line for line in lines[1:]]
+    every = bool(blank)
+    rest = [before + line if every or line else line for line in lines[1:]]
     return (before if first else "") + "\n".join([lines[0], *rest])
 
 

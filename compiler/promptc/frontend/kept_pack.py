@@ -1,0 +1,141 @@
+"""Packs in the compile cache: what a render needs of a checked pack, found again as long as no byte of its files has changed.
+
+An entry is found by the manifest's path as it was given (findings call files by it) and the working folder, and holds a digest of every
+file. It knows the plans that were asked for so far; for another one the pack is loaded from its files again. Counters are not kept: which
+one counts depends on what is installed.
+"""
+
+import marshal
+import os
+import stat
+from _blake2 import blake2b
+from collections.abc import Sequence
+
+from promptc.cache.store import Cache
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any, NoReturn
+from promptc.frontend.load_counting import load_counting
+from promptc.frontend.loaded_pack import Inputs, LoadedPack
+from promptc.frontend.open_inside import read_inside
+from promptc.frontend.state_schema import StateSchema
+from promptc.model.node import Node
+from promptc.model.pack import Choice, Pack, Plan
+from promptc.model.tiers import list_steps
+
+MANIFEST = "pack.yaml"
+
+_SIZE = 32
+_LONGEST = 16_000_000
+_MOST_CHOICES = 64
+_LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place")
+_FIELDS = tuple(name for name in Pack.__match_args__ if name not in _LEFT_OUT)
+
+Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]
+"""Folder, path and digest of every file, and the paths that must not be links."""
+
+
+class NotKeptError(Exception):
+    """The pack's files are needed for what was asked."""
+
+
+def find_kept(cache: Cache, path: str) -> LoadedPack | None:
+    """The pack at `path`, if it was kept and every file it was made of is as it was. Raises `PromptcError` for a counter that cannot be
+    loaded now, as `load_pack` does.
+    """
+    content = cache.load(_name_entry(path))
+    if content is None:
+        return None
+    seen, packed = marshal.loads(content)
+    inputs = _read_again(seen)
+    return _unpack(packed, inputs) if inputs is not None else None
+
+
+def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choice] = ()) -> None:
+    """Keeps a pack that was loaded from its files, with the plans found so far, those that were `known` before, and those of all strain
+    tiers: the next state may be under any.
+    """
+    for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
+        _find_tiers(loaded.pack, choice)
+    files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
+    cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
+
+
+def _name_entry(path: str) -> str:
+    return f"pack {_find_folder()}\0{os.path.join(path, MANIFEST) if os.path.isdir(path) else path}"
+
+
+def _find_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def _read_again(seen: Seen) -> Inputs | None:
+    """The files, if each is what it was."""
+    files, unlinked = seen
+    try:
+        if any(stat.S_ISLNK(os.lstat(path).st_mode) for path in unlinked):
+            return None
+        for folder, path, digest in files:
+            if _digest(_read(folder, path)) != digest:
+                return None
+    except (OSError, ValueError):
+        return None
+    return Inputs((), unlinked)
+
+
+def _read(folder: str, path: str) -> bytes:
+    if folder:
+        return read_inside(folder, path, _LONGEST) or b""
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_SIZE).digest()
+
+
+def _pack(loaded: LoadedPack) -> bytes:
+    from _pickle import dumps
+
+    pack = loaded.pack
+    values = [getattr(pack, name) for name in _FIELDS]
+    return dumps((values, pack.manifest.value["tokenizer"], loaded.schema, dict(loaded.plans)), 5)
+
+
+def _find_tiers(pack: Pack, choice: Choice) -> None:
+    tiers = pack.strain.tiers if pack.strain is not None else ()
+    choices = [replace(choice, tiers=count, uses=list_steps(tiers[:count])[1]) for count in range(1, len(tiers) + 1)]
+    for one in (choice, *choices):
+        try:
+            pack.find_plan(one)
+        except PromptcError:
+            continue  # it is told to whoever comes to need it
+
+
+def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
+    from _pickle import loads
+
+    values: list[Any]
+    tokenizer: Node
+    schema: StateSchema | None
+    plans: dict[Choice, Plan]
+    values, tokenizer, schema, plans = loads(packed)
+    findings: list[Diagnostic] = []
+    counting = load_counting(tokenizer, findings)
+    if counting is None:
+        raise PromptcError(findings)
+
+    def find_plan(choice: Choice) -> Plan:
+        return plans[choice] if choice in plans else _refuse()
+
+    named = dict(zip(_FIELDS, values, strict=True))
+    pack = Pack(**named, counting=counting, find_plan=find_plan, read_manifest=_refuse)
+    return LoadedPack(pack, schema, inputs, plans)
+
+
+def _refuse() -> NoReturn:
+    raise NotKeptError
