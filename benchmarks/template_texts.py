@@ -39,7 +39,8 @@ TEMPLATES = {
 {% endfor %}
 {% for town in state.people | map(attribute='at.town') | unique | sort %}
 {% set here = state.people | selectattr('at.town', 'eq', town) | selectattr('alive') | list %}
-{{ town }}: {{ here | length }}, eldest {{ (here | sort(attribute='age', reverse=true) | first).name }}, mood {{ here | sum(attribute='mood') }}
+{{ town }}: {{ here | length }}, eldest {{ (here | sort(attribute='age', reverse=true) | first).name }},
+mood {{ here | sum(attribute='mood') }}
 {{ here | rejectattr('skills') | map(attribute='name') | join('; ') }}
 {% endfor %}
 {% for b in state.log | selectattr('type', 'in', ['INTEL', 'CHOICE']) | list | batch(3) %}
