@@ -6,8 +6,16 @@ from benchmarks.cold import bench_cold
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
 from benchmarks.memory import bench_memory
+from benchmarks.templates import bench_templates
 
-PARTS = {"cold": bench_cold, "growth": bench_growth, "others": bench_others, "fitting": bench_fitting, "memory": bench_memory}
+PARTS = {
+    "cold": bench_cold,
+    "growth": bench_growth,
+    "others": bench_others,
+    "fitting": bench_fitting,
+    "memory": bench_memory,
+    "templates": bench_templates,
+}
 
 
 def main() -> None:

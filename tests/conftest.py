@@ -1,6 +1,8 @@
-"""What every test shares: how many random examples are drawn, from which seed, and whether goldens are written."""
+"""What every test shares: how many random examples are drawn, from which seed, whether goldens are written, and a cache of its own."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 
 import pytest
@@ -18,6 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ["PROMPTC_CACHE"] = tempfile.mkdtemp(prefix="promptc-tests-")
     if config.getoption("--accept") and os.environ.get("CI"):
         raise pytest.UsageError("--accept: goldens are not written in CI")
     full = config.getoption("--prove")
@@ -30,6 +33,10 @@ def pytest_configure(config: pytest.Config) -> None:
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     settings.load_profile("promptc")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(os.environ["PROMPTC_CACHE"], ignore_errors=True)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -112,13 +112,16 @@ class Pack:
     def load(cls, path: str | PathLike[str], cache: Cache | None = None) -> Self:
         """The pack at `path`, a file or a folder with `pack.yaml`.
 
-        With a cache it is taken from there as long as none of its files has changed, and its counts are looked up there; `keep` writes
-        what is new. A pack with a cache is for one thread at a time.
+        With a cache it is taken from there as long as none of its files has changed, and its counts are looked up there; at the end of
+        a `with` what is new is kept. A pack with a cache is for one thread at a time.
         """
         return cls(fspath(path), cache)
 
-    def keep(self) -> None:
-        """Writes what was compiled and counted since to the cache, if there is one. Never fails."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Keeps what was compiled and counted in the cache, if there is one. Never fails for want of it."""
         if self._cache is not None and not self._is_kept:
             keep_pack(self._cache, self._path, self._loaded, self._known)
             self._is_kept = True

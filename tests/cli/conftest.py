@@ -61,7 +61,8 @@ def command(arguments: Sequence[str | bytes]) -> list[str | bytes]:
 
 def environment(**more: str) -> dict[str, str]:
     """Where the process finds promptc, and nothing else."""
-    return {"PYTHONPATH": str(ROOT / "compiler"), "PATH": os.environ.get("PATH", ""), **more}
+    own = {name: os.environ.get(name, "") for name in ("PATH", "PROMPTC_CACHE")}
+    return {"PYTHONPATH": str(ROOT / "compiler"), **own, **more}
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """From the arguments of a command to a render, fitting or not."""
 
-from pathlib import Path
-
 from promptc.api import Pack
-from promptc.cli.options import Asked
+from promptc.cache.store import open_cache
+from promptc.cli.asked import Asked
 from promptc.cli.streams import read_stdin
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
@@ -13,12 +12,18 @@ from promptc.pipeline import Outcome
 STDIN = "-"
 
 
+def open_pack(path: str, *, is_cached: bool) -> Pack:
+    """The pack at `path`, from the user's cache if that may be used and has it; to be used in a `with`, which keeps what is new."""
+    return Pack.load(path, open_cache() if is_cached else None)
+
+
 def load_state_file(pack: Pack, name: str, asked: Asked) -> State:
     """The state in the file `name` (`-`: standard input) with what `--set` changes. `DiskError` (PC0724) when it cannot be read."""
     if name == STDIN:
         return pack.load_state(read_stdin(), "stdin", changes=asked.changes)
     try:
-        raw = Path(name).read_bytes()
+        with open(name, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than a render may
+            raw = file.read()
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         help = "name a JSON file, or `-` for standard input"

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 import click
 
 from promptc.api import Pack
+from promptc.cli.asked import Asked
 from promptc.cli.compile_asked import compile_asked, load_state_file
 from promptc.cli.find_selected import find_selected
 from promptc.cli.group import Command
-from promptc.cli.options import PACK, STATE, Asked, takes_choice
+from promptc.cli.options import PACK, STATE, takes_choice
 from promptc.cli.streams import write_stdout
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError

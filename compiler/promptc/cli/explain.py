@@ -9,10 +9,11 @@ from functools import cache
 import click
 
 from promptc.api import Pack
-from promptc.cli.compile_asked import compile_asked, load_state_file
+from promptc.cli.asked import Asked
+from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.find_selected import find_selected
 from promptc.cli.group import Command
-from promptc.cli.options import PACK, STATE, Asked, read_count, takes_choice
+from promptc.cli.options import NO_CACHE, PACK, STATE, read_count, takes_choice
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.page import Page
@@ -64,6 +65,7 @@ class _Explain(Command):
 @click.option("--without", multiple=True, metavar="SECTION", help="The render with and without a section; may be given again.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report, or what the other options ask for, as JSON.")
 @click.option("--width", callback=read_count, metavar="N", help="Columns to use; the terminal's, else 80.")
+@NO_CACHE
 @click.pass_obj
 def command(
     reporter: Reporter,
@@ -77,30 +79,31 @@ def command(
     without: tuple[str, ...],
     as_json: bool,
     width: int | None,
+    no_cache: bool,
 ) -> int:
     """Show what the prompt that PACK makes of STATE holds, what was cut and why.
 
     Also of a prompt that does not fit: then it shows what was tried, and how many tokens are missing.
     """
     _check_alone({"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without})
-    loaded = Pack.load(pack)
-    loaded_state = load_state_file(loaded, state, asked)
-    page = Page(as_json, width or _find_width(), reporter.choose_paint(sys.stdout))
-    if sweep is not None:
-        return _show_sweep(loaded, loaded_state, asked, sweep, page)
-    outcome = compile_asked(loaded, loaded_state, asked)
-    reporter.report(outcome.errors)
-    if why is not None:
-        _show_why(outcome, why, page)
-    elif stages is not None:
-        _show_stages(outcome, stages, page)
-    elif source is not None:
-        _show_source(outcome, source, page)
-    elif without:
-        outcome = _show_without(outcome, compile_asked(loaded, loaded_state, asked, without=without), without, page)
-    else:
-        _show_meter(outcome, page)
-        reporter.report(outcome.warnings)
+    with open_pack(pack, is_cached=not no_cache) as loaded:
+        loaded_state = load_state_file(loaded, state, asked)
+        page = Page(as_json, width or _find_width(), reporter.choose_paint(sys.stdout))
+        if sweep is not None:
+            return _show_sweep(loaded, loaded_state, asked, sweep, page)
+        outcome = compile_asked(loaded, loaded_state, asked)
+        reporter.report(outcome.errors)
+        if why is not None:
+            _show_why(outcome, why, page)
+        elif stages is not None:
+            _show_stages(outcome, stages, page)
+        elif source is not None:
+            _show_source(outcome, source, page)
+        elif without:
+            outcome = _show_without(outcome, compile_asked(loaded, loaded_state, asked, without=without), without, page)
+        else:
+            _show_meter(outcome, page)
+            reporter.report(outcome.warnings)
     return 0 if outcome.emitted is not None else _DOES_NOT_FIT
 
 

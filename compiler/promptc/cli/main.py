@@ -1,14 +1,12 @@
 """The command `promptc`."""
 
-import json
 import os
 import sys
-import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
-from promptc.cli.escape import escape_controls
+from promptc.cli.read_render import read_render
 from promptc.cli.reporter import Reporter
+from promptc.cli.run_render import run_render
 from promptc.cli.settings import find_settings
 from promptc.cli.streams import discard_output, write_stderr
 from promptc.diag.errors import PromptcError, UsageError
@@ -41,6 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_command(given: Sequence[str], reporter: Reporter) -> int:
     """Runs the command and gives its own exit code. Raises `PromptcError` for what is wrong, a `UsageError` for the command line itself."""
+    asked = read_render(given) if _COMPLETE not in os.environ else None
+    return run_render(reporter, asked) if asked is not None else _run_any(given, reporter)
+
+
+def _run_any(given: Sequence[str], reporter: Reporter) -> int:
     import click
 
     from promptc.cli.group import group
@@ -62,6 +65,12 @@ def run_command(given: Sequence[str], reporter: Reporter) -> int:
 
 
 def _report_bug(error: Exception, reporter: Reporter) -> None:
+    import json
+    import traceback
+    from pathlib import Path
+
+    from promptc.cli.escape import escape_controls
+
     last = traceback.extract_tb(error.__traceback__)[-1]
     what = f"{type(error).__name__}: {error}"[:400]
     place = f"{Path(last.filename).name}:{last.lineno}"

@@ -1,20 +1,12 @@
-"""`promptc render`."""
-
-import json
+"""`promptc render`, as the library that reads command lines knows it."""
 
 import click
 
-from promptc.api import Pack, Prompt
-from promptc.cli.compile_asked import compile_asked, load_state_file
+from promptc.cli.asked import Asked
 from promptc.cli.group import Command
-from promptc.cli.options import PACK, STATE, Asked, takes_choice
+from promptc.cli.options import NO_CACHE, PACK, STATE, takes_choice
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
-from promptc.cli.write_file import write_file
-from promptc.pipeline import Outcome
-from promptc.text.canonical import render_canonical_json
-
-_DOES_NOT_FIT = 3
+from promptc.cli.run_render import RenderAsked, run_render
 
 
 @click.command(
@@ -33,41 +25,21 @@ _DOES_NOT_FIT = 3
 @click.option("--only", multiple=True, metavar="SECTION", help="Print this section alone, of the whole render; may be given again.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write the prompt to FILE, whole or not at all.")
 @click.option("--report", metavar="FILE", type=click.Path(), help="Write the report (JSON); also when the prompt does not fit.")
+@NO_CACHE
 @click.pass_obj
-def command(reporter: Reporter, pack: str, state: str, asked: Asked, only: tuple[str, ...], output: str | None, report: str | None) -> int:
+def command(
+    reporter: Reporter,
+    pack: str,
+    state: str,
+    asked: Asked,
+    only: tuple[str, ...],
+    output: str | None,
+    report: str | None,
+    no_cache: bool,
+) -> int:
     """Print the prompt that PACK makes of STATE.
 
     Text, or a JSON array of messages. Nothing is printed when anything is wrong; when the content does not fit, the context meter on
     standard error shows what takes the room.
     """
-    loaded = Pack.load(pack)
-    outcome = compile_asked(loaded, load_state_file(loaded, state, asked), asked)
-    data = _encode(Prompt(outcome), only) if outcome.emitted is not None else b""
-    if report is not None:
-        write_file(report, f"{render_canonical_json(outcome.report)}\n".encode())
-    if outcome.emitted is None:
-        return _tell_what_is_missing(reporter, outcome)
-    if output is not None:
-        write_file(output, data)
-    else:
-        write_stdout(data)
-    reporter.report(outcome.warnings)
-    if only and not data.strip(b"[]\n"):
-        reporter.say(f"nothing of {', '.join(only)} is in the prompt; `promptc explain ... --why {only[0]}` tells why\n")
-    return 0
-
-
-def _encode(prompt: Prompt, only: tuple[str, ...]) -> bytes:
-    """The bytes to print: of the whole prompt, or of some sections."""
-    if prompt.format == "text":
-        return (prompt.find_section(*only) if only else prompt.text).encode()
-    messages = prompt.find_messages(*only) if only else prompt.messages
-    return (json.dumps(messages, ensure_ascii=False, indent=2) + "\n").encode()
-
-
-def _tell_what_is_missing(reporter: Reporter, outcome: Outcome) -> int:
-    from promptc.cli.views.meter import render_meter
-
-    reporter.report((*outcome.warnings, *outcome.errors))
-    reporter.say("\n" + render_meter(outcome))
-    return _DOES_NOT_FIT
+    return run_render(reporter, RenderAsked(pack, state, asked, only, output, report, not no_cache))

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterable
 
 from promptc.cli.paint import Paint
-from promptc.cli.render_diagnostic import render_diagnostics, render_diagnostics_json
 from promptc.cli.settings import Settings
 from promptc.cli.streams import write_stderr
 from promptc.diag.diagnostic import Diagnostic
@@ -22,6 +21,10 @@ class Reporter:
     def report(self, found: Iterable[Diagnostic]) -> None:
         """Prints the findings; with `--quiet` only errors."""
         shown = [one for one in found if one.level == "error" or not self.settings.is_quiet]
+        if not shown:
+            return
+        from promptc.cli.render_diagnostic import render_diagnostics, render_diagnostics_json
+
         if self.settings.diagnostics == "json":
             write_stderr(render_diagnostics_json(shown))
         else:

@@ -59,7 +59,11 @@ def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choic
     for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
         _find_tiers(loaded.pack, choice)
     files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
-    cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
+    try:
+        packed = _pack(loaded)
+    except (AttributeError, TypeError):
+        return  # templates that hold functions cannot be kept
+    cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), packed)))
 
 
 def _name_entry(path: str) -> str:

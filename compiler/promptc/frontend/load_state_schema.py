@@ -30,11 +30,11 @@ def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
         raise PromptcError(found)
     verdicts = Verdicts(document.value)
     try:
-        code = compile_schema(verdicts.root, verdicts.references, checked=verdicts.taken)
+        code, functions = compile_schema(verdicts)
     except EndlessDefaultError:
         message = "a default in this schema holds itself, without end"
         raise fail("PC0313", message, document.span(""), help=f"it is the schema that {span} names") from None
-    return StateSchema(verdicts.root, (*found, *_iter_wrong_defaults(document, verdicts)), code)
+    return StateSchema(verdicts.root, (*found, *_iter_wrong_defaults(document, verdicts)), code, [functions])
 
 
 def _iter_wrong_defaults(document: JsonDocument, verdicts: Verdicts) -> Iterator[Diagnostic]:

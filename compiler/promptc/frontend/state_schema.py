@@ -1,15 +1,12 @@
 """The JSON Schema of a pack's states: what it says of a state, and what it fills in."""
 
-import marshal
-from collections.abc import Callable
-
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument
-from promptc.frontend.schema import rules
-from promptc.frontend.schema.rules import FuelError, PatternLimitError
+from promptc.frontend.schema.rules import FuelError, Functions, PatternLimitError
+from promptc.frontend.schema.run_code import run_code
 
 MAX_FILLED = 5_000_000
 """Keys that the defaults of a schema may add to one state."""
@@ -21,13 +18,14 @@ _MAX_FUEL = 20_000_000
 @frozen(eq=False)
 class StateSchema:
     """A schema without errors. `warnings` are what is doubtful in it, `code` is what `compile_schema` made of it: it holds for one
-    version of Python, and is run when a state is first checked. May be pickled; what it says of valid states needs no other module.
+    version of Python, and is run when a state is first checked. May be pickled; the schema is asked of invalid states only, or where
+    there is no code.
     """
 
     schema: Any
     warnings: tuple[Diagnostic, ...]
     code: bytes = field(repr=False)
-    _ready: list[tuple[Callable[..., bool] | None, Callable[..., Any]]] = field(default_factory=list, repr=False)
+    _ready: list[Functions] = field(default_factory=list, repr=False)
 
     def check(self, document: JsonDocument) -> list[Diagnostic]:
         """What is wrong with a state, each with its place: at most MAX_SHOWN findings, and one that says how many more there are."""
@@ -53,12 +51,16 @@ class StateSchema:
         except FuelError:
             raise fail("PC0315", f"the defaults of the schema add more than {MAX_FILLED} keys to this state") from None
 
-    def _find_functions(self) -> tuple[Callable[..., bool] | None, Callable[..., Any]]:
+    def _find_functions(self) -> Functions:
         if not self._ready:
-            space = dict(vars(rules))
-            exec(marshal.loads(self.code), space)
-            self._ready.append((space["valid"], space["fill"]))
+            self._ready.append(run_code(self.code) if self.code else self._make_functions())
         return self._ready[0]
+
+    def _make_functions(self) -> Functions:
+        from promptc.frontend.schema.compile_schema import make_functions
+        from promptc.frontend.schema.verdict import Verdicts
+
+        return make_functions(Verdicts(self.schema))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return StateSchema, (self.schema, self.warnings, self.code)

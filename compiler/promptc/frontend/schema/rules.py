@@ -9,6 +9,9 @@ Fuel = list[int]
 """How many more references may be followed, in a list so that all share it."""
 
 Check = Callable[[Any, Fuel], bool]
+Fill = Callable[[Any, Fuel], Any]
+Functions = tuple[Check | None, Fill]
+"""What says whether a value is valid, if that can be said without jsonschema, and what fills it in."""
 
 
 _PLENTY = 10**9
@@ -100,7 +103,7 @@ def keep(value: Any, _: Fuel) -> Any:
 class Insteads(dict[int, Any]):
     """What stands in place of absent mappings and lists: each default, filled in itself by its filler, which asks for those it needs."""
 
-    def __init__(self, defaults: dict[int, tuple[Any, Callable[[Any, Fuel], Any]]]) -> None:
+    def __init__(self, defaults: dict[int, tuple[Any, Fill]]) -> None:
         self._defaults = defaults
         self._active: set[int] = set()
 

@@ -3,8 +3,9 @@
 from promptc.diag.typed import Any
 from promptc.frontend.schema import rules
 from promptc.frontend.schema.keywords import Schema, iter_schemas
+from promptc.frontend.schema.postpone import postpone
 from promptc.frontend.schema.references import References
-from promptc.frontend.schema.rules import Check, Fuel
+from promptc.frontend.schema.rules import Check
 from promptc.frontend.schema.write_check import NOT_WRITTEN, CheckWriter
 
 
@@ -13,7 +14,9 @@ class Verdicts:
 
     def __init__(self, schema: Schema) -> None:
         root = {key: value for key, value in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
-        inside = (inner for _, inner in iter_schemas(root) if isinstance(inner, dict))
+        inside = [inner for _, inner in iter_schemas(root) if isinstance(inner, dict)]
+        self.size = len(inside)
+        """How many schemas it consists of."""
         self.taken = not any(word in inner for inner in inside for word in NOT_WRITTEN)
         """Whether the checks may be asked: no keyword stands in the schema that they do not know."""
         self.root = root
@@ -34,16 +37,5 @@ class Verdicts:
         name = self._names.get(id(schema))
         if name is None:
             name = self._names[id(schema)] = f"c{len(self._names)}"
-            self._space[name] = self._postpone(schema, name)
+            postpone(self._space, name, lambda: f"{self._writer.write(schema, name)}\n{self._writer.take_constants()}")
         return name
-
-    def _postpone(self, schema: Schema, name: str) -> Check:
-        """A function that writes the check and is replaced by it when it is called."""
-
-        def check(value: Any, fuel: Fuel) -> bool:
-            written = self._writer.write(schema, name)
-            exec(compile(f"{written}\n{self._writer.take_constants()}", f"<{name}>", "exec", dont_inherit=True), self._space)
-            made: Check = self._space[name]
-            return made(value, fuel)
-
-        return check

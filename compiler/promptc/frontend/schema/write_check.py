@@ -194,7 +194,7 @@ def _looks_inside(schema: Mapping[str, Any]) -> bool:
 
 
 def _join_one(tests: list[str]) -> str:
-    return f"({' + '.join(f'bool({test})' for test in tests)}) == 1"
+    return f"sum(({', '.join(tests)},)) == 1"
 
 
 def _write_known(known: Mapping[str, Schema], depth: int) -> str:

@@ -9,21 +9,30 @@ from promptc.frontend.schema.references import References
 Lines = list[str]
 
 
-def write_fill(root: Schema, references: References) -> str:
-    """The text that makes `fill(value, fuel)` of the names in `rules`: it fills values through `properties`, `items`, `prefixItems`,
-    `$ref` and `allOf`. What a schema declares twice has its first default.
+class FillWriter:
+    """Writes the functions that fill values through `properties`, `items`, `prefixItems`, `$ref` and `allOf`. What a schema declares
+    twice has its first default.
 
-    `fill` gives the value with what is absent filled in, mappings in code-point order of their keys. What needs nothing stays the same
-    object, and what is filled in is the same object every time. To run the text raises an EndlessDefaultError where a default never ends.
+    `fill(value, fuel)` gives the value with what is absent filled in, mappings in code-point order of their keys. What needs nothing
+    stays the same object, and what is filled in is the same object every time. All use the names in `rules`.
     """
-    plan = _Plan(references)
-    first = plan.find((root,))
-    parts: Lines = []
-    for filler in plan.fillers.values():
-        if not filler.is_idle():
-            parts += [f"def d{filler.number}(v, f):", *_indent(_write_filler(filler)), "  return v"]
-    insteads = [f"{each.number}: ({each.default!r}, {_call(each)})" for each in plan.fillers.values() if each.has_parts()]
-    return "\n".join([*parts, f"D = Insteads({{{', '.join(insteads)}}})", "D.make_all()", f"fill = {_call(first)}"])
+
+    def __init__(self, root: Schema, references: References) -> None:
+        plan = _Plan(references)
+        self._first = plan.find((root,))
+        self._fillers = {f"d{filler.number}": filler for filler in plan.fillers.values() if not filler.is_idle()}
+        self._insteads = [filler for filler in plan.fillers.values() if filler.has_parts()]
+        self.names = tuple(self._fillers)
+        """Of the functions to be written."""
+
+    def write(self, name: str) -> str:
+        """The text of a function."""
+        return "\n".join([f"def {name}(v, f):", *_indent(_write_filler(self._fillers[name])), "  return v"])
+
+    def write_end(self) -> str:
+        """What comes after the functions. To run it raises an EndlessDefaultError where a default never ends."""
+        insteads = [f"{each.number}: ({each.default!r}, {_call(each)})" for each in self._insteads]
+        return f"D = Insteads({{{', '.join(insteads)}}})\nD.make_all()\nfill = {_call(self._first)}"
 
 
 class _Filler:

@@ -2,16 +2,19 @@
 
 import pytest
 
-from promptc.frontend.schema import rules
-from promptc.frontend.schema.references import References
-from promptc.frontend.schema.rules import EndlessDefaultError
-from promptc.frontend.schema.write_fill import write_fill
+from promptc.frontend.schema.compile_schema import compile_schema, make_functions
+from promptc.frontend.schema.rules import EndlessDefaultError, FuelError
+from promptc.frontend.schema.run_code import run_code
+from promptc.frontend.schema.verdict import Verdicts
 
 
 def fill(schema, value, fuel=1000):
-    space = dict(vars(rules))
-    exec(write_fill(schema, References(schema)), space)
-    return space["fill"](value, [fuel])
+    """Both ways to the functions fill the same."""
+    code, (_, ahead) = compile_schema(Verdicts(schema))
+    _, needed = make_functions(Verdicts(schema))
+    filled = ahead(value, [fuel])
+    assert filled == needed(value, [fuel]) == run_code(code)[1](value, [fuel])
+    return filled
 
 
 @pytest.mark.parametrize(
@@ -64,3 +67,10 @@ def test_a_default_that_holds_itself_is_refused():
 
 def test_a_default_that_ends_is_not():
     assert fill({"properties": {"a": {"$ref": "#", "default": {"a": None}}}}, {}) == {"a": {"a": None}}
+
+
+def test_keys_that_are_filled_in_are_counted():
+    schema = {"properties": {"a": {"items": {"properties": {"x": {}, "y": {}}}}}}
+    assert fill(schema, {"a": [{}, {}]}, fuel=4) == {"a": [{"x": None, "y": None}] * 2}
+    with pytest.raises(FuelError):
+        fill(schema, {"a": [{}, {}, {"x": 1}]}, fuel=4)

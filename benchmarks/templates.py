@@ -1,0 +1,90 @@
+"""Running templates: promptc against Jinja's ImmutableSandboxedEnvironment, over one state of 50 KB."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from random import Random
+from statistics import median
+from typing import Any
+
+from benchmarks.blocks import make_transcript
+from benchmarks.measure import judge, show, time_interleaved
+from benchmarks.template_texts import FILES, TEMPLATES
+from promptc.diag.span import Span
+from promptc.template.load_template import load_template
+from promptc.template.place import Place
+
+_REPEATS = 10
+_ROUNDS = 15
+
+
+def bench_templates() -> None:
+    """Prints, for each template, the time of a run and its ratio to Jinja's; asserts that both print the same."""
+    state = make_world(50_000)
+    size = len(json.dumps(state, ensure_ascii=False).encode())
+    print(f"Templates: a run over a state of {size / 1000:.0f} KB, as a part of the time Jinja's ImmutableSandboxedEnvironment takes")
+    ratios = []
+    for title, text in TEMPLATES.items():
+        ours, jinja = _build_promptc(text, state), _build_jinja(text, state)
+        made = ours()
+        assert made == jinja(), f"{title}: the outputs differ"
+        taken = time_interleaved({"ours": partial(_repeat, ours), "jinja": partial(_repeat, jinja)}, _ROUNDS)
+        ratios.append(taken["ours"] / taken["jinja"])
+        figures = f"{taken['ours'] / _REPEATS * 1e3:.2f} ms against {taken['jinja'] / _REPEATS * 1e3:.2f} ms, {len(made) / 1000:.0f} kB out"
+        show(title, f"{ratios[-1]:.2f} x", figures)
+    show("the worst", f"{max(ratios):.2f} x", judge(max(ratios), 0.6, at_most=True))
+    show("the median", f"{median(ratios):.2f} x", judge(median(ratios), 0.45, at_most=True))
+
+
+def make_world(size: int) -> dict[str, Any]:
+    """A state of about `size` bytes: people, places, a transcript and what has been agreed. The same each time."""
+    draw = Random(11)
+    blocks = make_transcript(400, 24)
+    kinds = ("guard", "merchant", "Scholar", "thief", "Sailor")
+    people = [
+        {
+            "name": f"{draw.choice('ABCDEFGHKLMNRST')}{draw.choice(('ana', 'ero', 'ild', 'osk', 'una'))} {number}",
+            "kind": draw.choice(kinds),
+            "age": draw.randint(15, 80),
+            "mood": draw.randint(-5, 5),
+            "at": {"town": draw.choice(("Ost", "West", "Harbour", "Mill")), "since": draw.randint(1, 400)},
+            "skills": draw.sample(("lie", "sail", "read", "fight", "hide", "cook"), draw.randint(0, 4)),
+            "alive": draw.random() < 0.9,
+        }
+        for number in range(120)
+    ]
+    world: dict[str, Any] = {
+        "title": "The Lantern Inn",
+        "day": 41,
+        "people": people,
+        "flags": {f"flag_{n}": n % 3 == 0 for n in range(60)},
+        "log": [],
+    }
+    for block in blocks:
+        if len(json.dumps(world)) >= size:
+            break
+        world["log"].append(block)
+    return world
+
+
+def _build_promptc(text: str, state: Mapping[str, Any]) -> Callable[[], str]:
+    place = Place(Span("template.j2", 1, 1), inline=False)
+    template = load_template(text, place, load_file=FILES.__getitem__)
+    names = {"state": state}
+    return lambda: template.render(names)
+
+
+def _build_jinja(text: str, state: Mapping[str, Any]) -> Callable[[], str]:
+    from jinja2 import DictLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, loader=DictLoader(FILES)
+    )
+    template = environment.from_string(text)
+    return lambda: template.render(state=state)
+
+
+def _repeat(work: Callable[[], str]) -> None:
+    for _ in range(_REPEATS):
+        work()

@@ -1,0 +1,61 @@
+"""What a command line asks of a render."""
+
+from collections.abc import Sequence
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
+from promptc.diag.frozen import frozen
+from promptc.model.pack import Format
+
+_MOOD = "mood"
+
+
+@frozen
+class Asked:
+    """What a command line asks of a render in place of the pack's and the state's own choice."""
+
+    budget: int | None
+    variants: dict[str, str]
+    patches: tuple[str, ...]
+    format: Format | None
+    changes: tuple[tuple[str, str], ...]
+
+
+def read_asked(
+    budget: int | None, variant: Sequence[str], mood: str | None, patch: Sequence[str], format: Format | None, set: Sequence[str]
+) -> Asked:
+    """The options of that name. `UsageError` (PC0721) for a variant or a change that is not of its form."""
+    variants = _read_variants([*variant, *([f"{_MOOD}={mood}"] if mood is not None else [])])
+    return Asked(budget, variants, tuple(patch), format, _read_changes(set))
+
+
+def is_count(given: str) -> bool:
+    """Whether an argument is a whole number from 1 to 999999999."""
+    return given.isascii() and given.isdigit() and len(given) < 10 and int(given) > 0
+
+
+def _read_variants(given: Sequence[str]) -> dict[str, str]:
+    variants: dict[str, str] = {}
+    for one in given:
+        axis, equals, case = one.partition("=")
+        if not equals or not axis:
+            raise _refuse("--variant", one, "AXIS=CASE")
+        if variants.get(axis, case) != case:
+            found = f"the axis `{axis}` is given two cases: `{variants[axis]}` and `{case}`"
+            raise UsageError([Diagnostic("PC0721", found, help="give it one")])
+        variants[axis] = case
+    return variants
+
+
+def _read_changes(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    changes = []
+    for one in given:
+        pointer, equals, text = one.partition("=")
+        if not equals:
+            raise _refuse("--set", one, "POINTER=JSON")
+        changes.append((pointer, text))
+    return tuple(changes)
+
+
+def _refuse(option: str, given: str, shape: str) -> UsageError:
+    return UsageError([Diagnostic("PC0721", f"`{option} {given}` is not of the form {shape}", help=f"`{option} {shape}`, with an `=`")])
