@@ -47,12 +47,12 @@ def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
 
 
 def find_place(text: Text, path: Sequence[str]) -> Span:
-    """Where `path` is first read: in a template, else the place of the expression in the manifest."""
+    """Where `path` is first read: the line of a template file, else the place of the expression or inline text in the manifest."""
     code = text.code
     if isinstance(code, Expression):
         return code.span
     found = _search(path, r"\b", code.text)
-    return code.place.find_span("", code.text, found.start() + 1 if found else 1)
+    return code.place.find_span("", code.text, code.text.count("\n", 0, found.start()) + 1 if found else 1)
 
 
 def is_included(text: Text, path: Sequence[str]) -> bool:
