@@ -2,6 +2,7 @@
 
 import json
 import re
+from unittest.mock import patch
 
 import jsonschema
 from hypothesis import assume, given
@@ -11,16 +12,25 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_state_schema import load_state_schema
+from promptc.frontend.schema import write_check, write_plain
+from promptc.frontend.schema.compile_schema import compile_schema
+from promptc.frontend.schema.keywords import iter_schemas
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.pattern_syntax import PatternError
+from promptc.frontend.schema.rules import EndlessDefaultError
+from promptc.frontend.schema.run_code import run_code
 from promptc.frontend.schema.verdict import Verdicts
 from promptc.frontend.schema_check import iter_faults
 
 PLENTY = 10**6
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
 SCALARS = (
-    st.none() | st.booleans() | st.integers(-3, 4) | st.sampled_from([0.0, 1.0, 1.5, -2.5]) | st.sampled_from(["", "a", "ab", "abc", "é"])
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 4)
+    | st.sampled_from([0.0, -0.0, 1.0, 1.5, -2.5, 10**20, 1e20, 2**61 - 1, 10**300, 1e-300])
+    | st.sampled_from(["", "a", "ab", "abc", "é", "😀", "a😀", "1", "true", "null", '"'])
 )
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4), max_leaves=12)
 TYPES = st.sampled_from(["array", "boolean", "integer", "null", "number", "object", "string"])
@@ -76,6 +86,15 @@ def attempt(schema):
         return None, error.diagnostics
 
 
+def compile_check(verdicts):
+    """The check of the root, from the bytes that are kept."""
+    try:
+        code, _ = compile_schema(verdicts)
+    except EndlessDefaultError:
+        assume(False)
+    return run_code(code)[0]
+
+
 def load(schema):
     """Only what the compiler takes: references that lead somewhere, and no circles."""
     assume(not any(finding.level == "error" for _, finding in lint_schema(schema)))
@@ -84,9 +103,35 @@ def load(schema):
 
 @given(draw_schemas(unevaluated=False), VALUES)
 def test_the_verdict_is_that_of_jsonschema(schema, value):
+    """Of functions compiled ahead, as a render runs them, and of those made when they are called."""
     verdicts = load(schema)
+    expected = jsonschema.Draft202012Validator(schema).is_valid(value)
     assert verdicts.taken
-    assert verdicts.find(verdicts.root)(value, [PLENTY]) == jsonschema.Draft202012Validator(schema).is_valid(value)
+    assert verdicts.find(verdicts.root)(value, [PLENTY]) == expected
+    assert compile_check(verdicts)(value, [PLENTY]) == expected
+
+
+@given(
+    draw_schemas(unevaluated=False),
+    VALUES,
+    st.sampled_from([("_FEW", 0), ("_FEW", 1), ("_DEEPEST", 0), ("_DEEPEST", 1), ("_LONGEST_INLINE", 0)]),
+)
+def test_where_functions_are_parted_changes_no_verdict(schema, value, limit):
+    """What is asked for one by one in a small schema is looked up in a large one, and what stands deep is called."""
+    verdicts = load(schema)
+    expected = jsonschema.Draft202012Validator(schema).is_valid(value)
+    with patch.object(write_check, *limit), patch.object(write_plain, "_FEW", 1):
+        assert compile_check(verdicts)(value, [PLENTY]) == expected
+
+
+@given(draw_schemas(unevaluated=False))
+def test_any_schema_says_of_any_of_its_own_values(schema):
+    """An enum holds its values, and a default is judged: values that are likely to fit, unlike drawn ones."""
+    verdicts = load(schema)
+    check = compile_check(verdicts)
+    inside = [inner for _, inner in iter_schemas(schema) if isinstance(inner, dict)]
+    for value in (value for inner in inside for value in (*inner.get("enum", ()), inner.get("const"), inner.get("default"))):
+        assert check(value, [PLENTY]) == jsonschema.Draft202012Validator(schema).is_valid(value)
 
 
 @given(draw_schemas(unevaluated=True) | draw_schemas(unevaluated=False), VALUES)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.frozen import frozen
-from promptc.model.pack import Format
+from promptc.diag.typed import Literal
 
 _MOOD = "mood"
 
@@ -17,12 +17,30 @@ class Asked:
     budget: int | None
     variants: dict[str, str]
     patches: tuple[str, ...]
-    format: Format | None
+    format: Literal["text", "messages"] | None
     changes: tuple[tuple[str, str], ...]
 
 
+@frozen
+class RenderAsked:
+    """The command line of a render."""
+
+    pack: str
+    state: str
+    asked: Asked
+    only: tuple[str, ...] = ()
+    output: str | None = None
+    report: str | None = None
+    is_cached: bool = True
+
+
 def read_asked(
-    budget: int | None, variant: Sequence[str], mood: str | None, patch: Sequence[str], format: Format | None, set: Sequence[str]
+    budget: int | None,
+    variant: Sequence[str],
+    mood: str | None,
+    patch: Sequence[str],
+    format: Literal["text", "messages"] | None,
+    set: Sequence[str],
 ) -> Asked:
     """The options of that name. `UsageError` (PC0721) for a variant or a change that is not of its form."""
     variants = _read_variants([*variant, *([f"{_MOOD}={mood}"] if mood is not None else [])])

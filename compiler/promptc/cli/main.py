@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from promptc.cli.read_render import read_render
 from promptc.cli.reporter import Reporter
-from promptc.cli.run_render import run_render
 from promptc.cli.settings import find_settings
 from promptc.cli.streams import discard_output, write_stderr
 from promptc.diag.errors import PromptcError, UsageError
@@ -40,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_command(given: Sequence[str], reporter: Reporter) -> int:
     """Runs the command and gives its own exit code. Raises `PromptcError` for what is wrong, a `UsageError` for the command line itself."""
     asked = read_render(given) if _COMPLETE not in os.environ else None
-    return run_render(reporter, asked) if asked is not None else _run_any(given, reporter)
+    if asked is None:
+        return _run_any(given, reporter)
+    from promptc.cli.run_render import run_render
+
+    return run_render(reporter, asked)
 
 
 def _run_any(given: Sequence[str], reporter: Reporter) -> int:

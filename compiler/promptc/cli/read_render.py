@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from promptc.cli.asked import is_count, read_asked
-from promptc.cli.run_render import RenderAsked
+from promptc.cli.asked import RenderAsked, is_count, read_asked
 from promptc.cli.settings import COLORS, SHAPES
 from promptc.diag.typed import Any
 

@@ -2,11 +2,11 @@
 
 import click
 
-from promptc.cli.asked import Asked
+from promptc.cli.asked import Asked, RenderAsked
 from promptc.cli.group import Command
 from promptc.cli.options import NO_CACHE, PACK, STATE, takes_choice
 from promptc.cli.reporter import Reporter
-from promptc.cli.run_render import RenderAsked, run_render
+from promptc.cli.run_render import run_render
 
 
 @click.command(

@@ -1,27 +1,13 @@
 """What `promptc render` does, once its command line is read."""
 
 from promptc.api import Pack, Prompt
-from promptc.cli.asked import Asked
+from promptc.cli.asked import RenderAsked
 from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
-from promptc.diag.frozen import frozen
 from promptc.pipeline import Outcome
 
 _DOES_NOT_FIT = 3
-
-
-@frozen
-class RenderAsked:
-    """The command line of a render."""
-
-    pack: str
-    state: str
-    asked: Asked
-    only: tuple[str, ...] = ()
-    output: str | None = None
-    report: str | None = None
-    is_cached: bool = True
 
 
 def run_render(reporter: Reporter, given: RenderAsked) -> int:

@@ -1,11 +1,12 @@
 """'Did you mean ...?'"""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
     """`did you mean \\`x\\`?` for the nearest known word, else the known words if they are few, else nothing."""
+    from difflib import get_close_matches
+
     names = sorted(set(known))
     near = get_close_matches(word[:80], names, n=1, cutoff=0.6)
     if near:

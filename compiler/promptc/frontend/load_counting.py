@@ -1,7 +1,5 @@
 """From a manifest's `tokenizer` to the counter in force, or its fallback."""
 
-from pathlib import Path
-
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.model.node import Node
@@ -17,7 +15,7 @@ def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
     use = node.get("use") or node
     wanted = str(use.value)
     try:
-        return Counting(load_counter(wanted, folder=Path(use.folder), span=use.span), node.span, wanted=wanted)
+        return Counting(load_counter(wanted, folder=use.folder, span=use.span), node.span, wanted=wanted)
     except PromptcError as error:
         fallback = node.get("fallback")
         if fallback is None or any(one.code != MISSING for one in error.diagnostics):
@@ -29,7 +27,7 @@ def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
 def _load_fallback(node: Node, fallback: Node, wanted: str, reason: str, findings: list[Diagnostic]) -> Counting | None:
     margin = node.get("margin")
     try:
-        counter = load_counter(str(fallback.value), folder=Path(fallback.folder), span=fallback.span)
+        counter = load_counter(str(fallback.value), folder=fallback.folder, span=fallback.span)
     except PromptcError as error:
         findings.extend(error.diagnostics)
         return None
