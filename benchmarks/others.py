@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
-from promptc.text.counters.load_counter import load_counter
+from tests.cases.recount import load_encoding
 
 BUDGET = 13_000
 
 
 @lru_cache
 def _encoding() -> Any:
-    """tiktoken's own cl100k_base, over the vocabulary that promptc carries."""
-    return load_counter("cl100k_base", folder=Path())._encoding  # type: ignore[attr-defined]
+    """tiktoken's own cl100k_base, over the ranks that promptc's table is made from."""
+    return load_encoding("cl100k_base")
 
 
 def make_jinja_every_block(state: dict[str, Any]) -> Callable[[], str]:

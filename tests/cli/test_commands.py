@@ -160,7 +160,7 @@ def test_the_version_names_the_vocabularies(run):
 
 def test_a_vocabulary_that_is_missing_or_another_is_told(run, tmp_path, monkeypatch):
     monkeypatch.setattr("promptc.text.counters.vocabulary._FOLDER", tmp_path)
-    (tmp_path / "o200k_base.tiktoken").write_bytes(b"x")
+    (tmp_path / "o200k_base.tokens").write_bytes(b"x")
     assert [line.split(" ", 1)[1][-20:] for line in run("--version").out.splitlines()[1:]] == ["missing", "(another was shipped)"[-20:]]
 
 

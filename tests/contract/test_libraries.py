@@ -14,12 +14,11 @@ HOMES = {
     "referencing": "promptc.frontend.schema_check",
     "jinja2": "promptc.template.",
     "markupsafe": "promptc.template.",
-    "tiktoken": "promptc.text.counters.",
     "tokenizers": "promptc.text.counters.",
     "click": "promptc.cli.",
 }
 # Of these, one module imports each, though its package is named above.
-SINGLE = ("yaml", "jsonschema", "referencing", "tiktoken", "tokenizers")
+SINGLE = ("yaml", "jsonschema", "referencing", "tokenizers")
 DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2"}
 
 

@@ -18,6 +18,8 @@ safe". Letters and punctuation are from blocks that have not changed for decades
 tokenizer and Python follow.
 """
 
+from __future__ import annotations
+
 import re
 from functools import cache
 
@@ -26,12 +28,35 @@ _OTHER_LETTER = (
     "\\u0905-\\u0939\\u0e01-\\u0e30\\u3041-\\u3096\\u30a1-\\u30fa\\u4e00-\\u9fa5\\uac00-\\ud7a3"  # Devanagari to Hangul
 )
 _COMBINING = "\\u0300-\\u0345\\u064b-\\u0652\\u093c\\u0941-\\u0948\\u094d\\u0e31\\u0e34-\\u0e3a\\u0e47-\\u0e4e"
-_MARK = re.escape('!"#$%&()*+,./:;<=>?@[]^_`{|}~-\\、。「」『』（），．：；？！…—“”«»')
-_CLASSES = {"l": "a-z", "u": "A-Z", "o": _OTHER_LETTER, "d": "0-9", "m": _MARK, "a": "'", "c": _COMBINING}
-_CLASS = re.compile("|".join(f"(?P<{name}>[{characters}])" for name, characters in _CLASSES.items()))
+_MARKS = '!"#$%&()*+,./:;<=>?@[]^_`{|}~-\\、。「」『』（），．：；？！…—“”«»'
+_CLASSES = {"l": "a-z", "u": "A-Z", "o": _OTHER_LETTER, "d": "0-9", "m": re.escape(_MARKS), "a": "'", "c": _COMBINING}
 _CHANGES = {"ld", "ud", "od", "lm", "um", "om", "dl", "du", "do", "dm", "da", "md", "ad"}
 _ALLOWED = {True: _CHANGES | {"la", "ua", "oa", "lc", "uc", "oc"}, False: _CHANGES | {"lu"}}
-_INDENT = re.compile(r"[^\S\r\n]+\S")
+
+
+class _Names(dict[str, str]):
+    """From a character to the name of its class, or `?`. Patterns are compiled when they are needed, as that takes a part of a small
+    render."""
+
+    def __missing__(self, character: str) -> str:
+        found = _compile_class().match(character)
+        self[character] = name = (found and found.lastgroup) or "?"
+        return name
+
+
+_NAMES = _Names({chr(code): "?" for code in range(128)})
+_NAMES.update({"'": "a"} | dict.fromkeys(_MARKS[: _MARKS.index("、")], "m") | {chr(code): "d" for code in range(48, 58)})
+_NAMES.update({chr(code): "u" for code in range(65, 91)} | {chr(code): "l" for code in range(97, 123)})
+
+
+@cache
+def _compile_class() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{name}>[{characters}])" for name, characters in _CLASSES.items()))
+
+
+@cache
+def _compile_indent() -> re.Pattern[str]:
+    return re.compile(r"[^\S\r\n]+\S")
 
 
 @cache
@@ -51,11 +76,10 @@ def is_boundary(left: str, right: str, *, slash: bool) -> bool:
         return True
     last, first = left[-1], right[0]
     if last in "\r\n":
-        return (slash or first != "/") if not first.isspace() else _INDENT.match(right) is not None
+        return (slash or first != "/") if not first.isspace() else _compile_indent().match(right) is not None
     if first == " ":
         return len(right) > 1 and not last.isspace() and not right[1].isspace()
-    before, after = _CLASS.match(last), _CLASS.match(first)
-    return before is not None and after is not None and f"{before.lastgroup}{after.lastgroup}" in _ALLOWED[slash]
+    return _NAMES[last] + _NAMES[first] in _ALLOWED[slash]
 
 
 def find_inner_boundary(text: str, *, slash: bool) -> tuple[int, int] | None:

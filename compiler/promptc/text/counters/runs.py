@@ -5,14 +5,16 @@ tokens is the encoding of its text exactly if each two neighbours are that of th
 authors of the Rust crate `bpe`). So the tokens of a text that was cut inside a run need not be made anew from the beginning of the run.
 """
 
+from __future__ import annotations
+
 import re
-import unicodedata
+from collections.abc import Iterable
 
 from promptc.diag.typed import NamedTuple
+from promptc.text.counters.classes import LETTER, LONG_S, LOWER, MARK, NUMBER, OTHER, UPPER, WHITE, encode_classes
 
 _LONG = 256
 _EDGE = 4  # characters; a contraction (`'ll`) may take the first letters of a run
-_RUN = re.compile(rf"([luopd])\1{{{_LONG - 1},}}")
 _ENDS = frozenset("pdw")
 
 
@@ -32,56 +34,39 @@ def find_runs(text: str, *, cased: bool) -> list[Run]:
     """
     if len(text) < _LONG:
         return []
-    classes = text.translate(_CASED if cased else _PLAIN)
-    found = (_trim_run(text, classes, *run.span()) for run in _RUN.finditer(classes))
+    codes = encode_classes(text)
+    classes = codes.translate(_CASED if cased else _PLAIN)
+    found = (_trim_run(codes, classes, *run.span()) for run in _find_long(classes))
     return [run for run in found if run is not None]
 
 
 def ends_match(character: str) -> bool:
     """Whether `character`, after a cut inside a run, ends the match: a digit, punctuation, white space."""
-    return character.translate(_CASED) in _ENDS
+    return encode_classes(character).translate(_CASED) in _ENDS
 
 
-def _trim_run(text: str, classes: str, first: int, last: int) -> Run | None:
-    kind = classes[first]
-    after_line = text[max(first - 1, 0) : first] in ("\r", "\n") and text[first] == "/"  # o200k_base takes slashes after a line end
-    if (classes[last : last + 1] or "w") not in _ENDS or (first and classes[first - 1] == "?") or after_line:
+def _find_long(classes: str) -> Iterable[re.Match[str]]:
+    return re.finditer(rf"([luopd])\1{{{_LONG - 1},}}", classes)
+
+
+def _trim_run(codes: str, classes: str, first: int, last: int) -> Run | None:
+    after_line = codes[max(first - 1, 0) : first] in ("\r", "\n") and codes[first] == "/"  # o200k_base takes slashes after a line end
+    if (classes[last : last + 1] or "w") not in _ENDS or after_line:
         return None
-    if kind == "d":
+    if classes[first] == "d":
         return Run(first, last, 3)
-    while first < last and unicodedata.category(text[first])[0] == "M":
+    while first < last and codes[first] == MARK:
         first += 1  # marks after punctuation may belong to it
     return Run(first + _EDGE, last, 1) if first + _EDGE < last else None
 
 
-class _Classes(dict[int, str]):
-    """A table for `str.translate`. Letters are those that Unicode 3.2 and the present version agree on, so they
-    stay as they are; `?` is what they do not."""
-
-    def __init__(self, cased: bool) -> None:
-        super().__init__()
-        self._cased = cased
-
-    def __missing__(self, code: int) -> str:
-        self[code] = kind = self._find_class(chr(code))
-        return kind
-
-    def _find_class(self, character: str) -> str:
-        if character.isspace():
-            return "w"
-        old, new = unicodedata.ucd_3_2_0.category(character), unicodedata.category(character)
-        kind = _KINDS.get(new, "?")
-        if kind != _KINDS.get(old, "?") and not (kind == "p" and old == "Cn"):
-            return "?"
-        return kind if self._cased else {"l": "l", "u": "l", "o": "p" if new[0] == "M" else "l"}.get(kind, kind)
+def _make_table(upper: str, lower: str, letter: str, mark: str) -> dict[int, str]:
+    """A table for `str.translate` from what stands for a character (`classes`) to its class here."""
+    table = dict.fromkeys(range(128), "p") | {ord(OTHER): "p", ord(NUMBER): "d", ord(WHITE): "w", ord(LONG_S): lower}
+    table |= dict.fromkeys(range(9, 14), "w") | {ord(" "): "w"} | dict.fromkeys(range(ord("0"), ord("9") + 1), "d")
+    table |= dict.fromkeys(range(ord("A"), ord("Z") + 1), upper) | dict.fromkeys(range(ord("a"), ord("z") + 1), lower)
+    return table | {ord(UPPER): upper, ord(LOWER): lower, ord(LETTER): letter, ord(MARK): mark}
 
 
-_KINDS = {
-    **dict.fromkeys(("Ll",), "l"),
-    **dict.fromkeys(("Lu", "Lt"), "u"),
-    **dict.fromkeys(("Lo", "Lm", "Mn", "Mc", "Me"), "o"),
-    **dict.fromkeys(("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So"), "p"),
-    **dict.fromkeys(("Nd", "Nl", "No"), "d"),
-}
-_CASED = _Classes(True)
-_PLAIN = _Classes(False)
+_CASED = _make_table("u", "l", "o", "o")
+_PLAIN = _make_table("l", "l", "l", "p")

@@ -1,75 +1,81 @@
-"""The vocabularies that are shipped: what each is, where it lies, and that it is the right one."""
+"""The vocabularies that are shipped: what each is, where its table lies, and that it is the right one."""
 
-from pathlib import Path
+from __future__ import annotations
 
-from promptc.diag.errors import fail
+import os
+
+from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
-from promptc.text.digest import render_digest
+from promptc.text.counters.table import Table, open_table
 
-_FOLDER = Path(__file__).resolve().parent.parent.parent / "vocabularies"
+_FOLDER: str | os.PathLike[str] = f"{__file__.rpartition('text')[0]}vocabularies"
 
 
 @frozen
 class Vocabulary:
-    """A rank file (one `base64 rank` a line, ranks rising from 0), how many ranks it has, and the pattern its tokenizer splits text by."""
+    """`sha256` of OpenAI's rank file, which says which vocabulary it is; of the table made from it the size, a checksum (Adler-32) for
+    each start, and the sha256. `tools/make_vocabularies.py` prints them."""
 
     sha256: str
-    ranks: int
-    pattern: str
+    size: int
+    check: int
+    table: str
 
 
 VOCABULARIES: dict[str, Vocabulary] = {
     "cl100k_base": Vocabulary(
         sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-        ranks=100_256,
-        pattern="|".join(
-            (
-                r"'(?i:[sdmt]|ll|ve|re)",
-                r"[^\r\n\p{L}\p{N}]?+\p{L}++",
-                r"\p{N}{1,3}+",
-                r" ?[^\s\p{L}\p{N}]++[\r\n]*+",
-                r"\s++$",
-                r"\s*[\r\n]",
-                r"\s+(?!\S)",
-                r"\s",
-            )
-        ),
+        size=1_445_942,
+        check=4_134_447_256,
+        table="3a9a2b68447e5c9215aa38897353f509e00c26a4c5e1502c1df92a6dce62a9fa",
     ),
     "o200k_base": Vocabulary(
         sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-        ranks=199_998,
-        pattern="|".join(
-            (
-                r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-                r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-                r"\p{N}{1,3}",
-                r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-                r"\s*[\r\n]+",
-                r"\s+(?!\S)",
-                r"\s+",
-            )
-        ),
+        size=2_997_718,
+        check=636_687_761,
+        table="636e0863fb883176bb4c972e8e8d141438d3d4048686235d8b43e38d66d537e7",
     ),
 }
 
 
-def find_vocabulary(name: str) -> Path:
-    """Where the rank file of a shipped vocabulary lies."""
-    return _FOLDER / f"{name}.tiktoken"
+def find_vocabulary(name: str) -> str:
+    """Where the table of a shipped vocabulary lies."""
+    return f"{_FOLDER}/{name}.tokens"
 
 
-def load_vocabulary(name: str, path: Path, span: Span | None = None) -> bytes:
-    """The bytes of the rank file at `path`, which are those of the vocabulary `name`; PC0181 when they are missing or others."""
+def check_vocabulary(name: str, path: str, span: Span | None = None) -> None:
+    """PC0181 when there is no table at `path`, or one of another size. What is inside is looked at when it is opened."""
     try:
-        raw = path.read_bytes()
+        size = os.stat(path).st_size  # noqa: PTH116 - pathlib takes longer to import than a render may
     except OSError as error:
         reason = error.strerror or "it cannot be read"
-        raise fail("PC0181", f"the vocabulary of `{name}` is missing: `{path.name}`: {reason}", span, help=_REINSTALL) from error
-    digest = render_digest(raw)
-    if digest != f"sha256:{VOCABULARIES[name].sha256}":
-        raise fail("PC0181", f"`{path.name}` is not the vocabulary of `{name}`: its digest is {digest}", span, help=_REINSTALL)
-    return raw
+        raise fail("PC0181", f"the vocabulary of `{name}` is missing: `{_shorten(path)}`: {reason}", span, help=_REINSTALL) from error
+    if size != VOCABULARIES[name].size:
+        raise _damaged(name, path, span)
+
+
+def open_vocabulary(name: str, path: str) -> Table:
+    """The table at `path`, which is that of the vocabulary `name` byte for byte, as far as a checksum tells; PC0181 when it is another."""
+    try:
+        table = open_table(path, VOCABULARIES[name].check)
+    except (OSError, ValueError) as error:
+        raise fail("PC0181", f"the vocabulary of `{name}` cannot be read: `{_shorten(path)}`", help=_REINSTALL) from error
+    if table is None:
+        raise _damaged(name, path, None)
+    return table
+
+
+def _damaged(name: str, path: str, span: Span | None) -> PromptcError:
+    from promptc.text.digest import render_digest
+
+    with open(path, "rb") as file:  # noqa: PTH123 - as above
+        digest = render_digest(file.read())
+    return fail("PC0181", f"`{_shorten(path)}` is not the vocabulary of `{name}`: its digest is {digest}", span, help=_REINSTALL)
+
+
+def _shorten(path: str) -> str:
+    return os.path.basename(path)  # noqa: PTH119 - as above
 
 
 _REINSTALL = "install promptc anew, or name a counter under `tokenizer: {fallback: ...}`"

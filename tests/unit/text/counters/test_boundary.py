@@ -1,5 +1,7 @@
 import pytest
 
+from promptc.text.counters import boundary
+
 SAFE = [
     ("a\n", "b"),
     ("a\r\n", "  - b"),
@@ -62,3 +64,9 @@ def test_vocabularies_differ(exact):
 )
 def test_find_inner(text, places, exact):
     assert exact.find_inner(text) == places
+
+
+def test_characters_of_ascii_have_the_classes_of_the_pattern():
+    for character in map(chr, range(128)):
+        found = boundary._compile_class().match(character)
+        assert boundary._NAMES[character] == (found.lastgroup if found else "?")

@@ -34,7 +34,8 @@ def _write_tokenizer(path):
 def test_a_shipped_vocabulary_is_the_one_written_down(name):
     counter = load_counter(name, folder=Path())
     assert (counter.name, counter.exact, counter.unit) == (name, True, 1)
-    assert counter.digest == f"sha256:{VOCABULARIES[name].sha256}" == render_digest(find_vocabulary(name).read_bytes())
+    assert counter.digest == f"sha256:{VOCABULARIES[name].sha256}"
+    assert render_digest(Path(find_vocabulary(name)).read_bytes()) == f"sha256:{VOCABULARIES[name].table}"
 
 
 def test_a_counter_is_made_once():
@@ -47,17 +48,37 @@ def test_an_unknown_name_is_an_error_with_a_suggestion():
 
 
 def test_a_missing_vocabulary_is_an_error(tmp_path):
-    found = _find_failure("o200k_base", vocabulary=tmp_path / "o200k_base.tiktoken")
+    found = _find_failure("o200k_base", vocabulary=tmp_path / "o200k_base.tokens")
     assert found.code == "PC0181"
     assert "missing" in found.message
 
 
-def test_a_damaged_vocabulary_is_an_error(tmp_path):
-    damaged = tmp_path / "cl100k_base.tiktoken"
-    damaged.write_bytes(find_vocabulary("cl100k_base").read_bytes() + b"\n")
+def test_a_vocabulary_of_another_size_is_an_error(tmp_path):
+    damaged = tmp_path / "cl100k_base.tokens"
+    damaged.write_bytes(Path(find_vocabulary("cl100k_base")).read_bytes() + b"\n")
     found = _find_failure("cl100k_base", vocabulary=damaged)
     assert found.code == "PC0181"
     assert render_digest(damaged.read_bytes()) in found.message
+
+
+@pytest.mark.parametrize("place", [0, 20, 64, 700_000, -1])
+def test_a_vocabulary_with_another_byte_counts_nothing(place, tmp_path):
+    damaged = tmp_path / "cl100k_base.tokens"
+    content = bytearray(Path(find_vocabulary("cl100k_base")).read_bytes())
+    content[place] ^= 1
+    damaged.write_bytes(content)
+    counter = load_counter("cl100k_base", folder=tmp_path, vocabulary=damaged)
+    with pytest.raises(PromptcError, match=r"PC0181.*not the vocabulary of `cl100k_base`: its digest is sha256:"):
+        counter.measure("a")
+
+
+def test_a_vocabulary_that_goes_before_it_is_opened_is_an_error(tmp_path):
+    copy = tmp_path / "o200k_base.tokens"
+    copy.write_bytes(Path(find_vocabulary("o200k_base")).read_bytes())
+    counter = load_counter("o200k_base", folder=tmp_path, vocabulary=copy)
+    copy.unlink()
+    with pytest.raises(PromptcError, match=r"PC0181.*cannot be read"):
+        counter.measure("a")
 
 
 def test_a_missing_package_is_an_error_that_says_what_to_install(tmp_path, monkeypatch):

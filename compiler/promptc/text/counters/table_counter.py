@@ -1,0 +1,99 @@
+"""The exact counter: OpenAI's tokenizers over the shipped vocabularies, in the standard library alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate
+
+from promptc.diag.span import Span
+from promptc.text.counters.boundary import find_inner_boundary, is_boundary
+from promptc.text.counters.encode_piece import Encoder
+from promptc.text.counters.runs import Run, find_runs
+from promptc.text.counters.split_text import load_splitter
+from promptc.text.counters.token_places import find_token_ends
+from promptc.text.counters.vocabulary import VOCABULARIES, check_vocabulary, find_vocabulary, open_vocabulary
+
+_WORDS = 100_000
+_WORD = 64  # characters
+
+
+class TableCounter:
+    """Counts as tiktoken's `encode_ordinary` does. The table is opened when something is first counted."""
+
+    exact = True
+    unit = 1
+
+    def __init__(self, name: str, path: str) -> None:
+        """`path`: where the vocabulary's table lies."""
+        self.name = name
+        self.digest = f"sha256:{VOCABULARIES[name].sha256}"
+        self._path = path
+        self._slash = name == "cl100k_base"
+
+    def measure(self, text: str) -> int:
+        """Tokens."""
+        return sum(map(self._words.__getitem__, self._split(text)))
+
+    def is_safe(self, left: str, right: str) -> bool:
+        """True at the boundaries of `boundary`."""
+        return is_boundary(left, right, slash=self._slash)
+
+    def find_inner(self, text: str) -> tuple[int, int] | None:
+        """The outermost boundaries of `boundary`."""
+        return find_inner_boundary(text, slash=self._slash)
+
+    def find_runs(self, text: str) -> list[Run]:
+        """Long runs of letters, digits or marks."""
+        return find_runs(text, cased=not self._slash)
+
+    def iter_starts(self, text: str) -> Sequence[int]:
+        """In UTF-8 bytes."""
+        return [0, *self._ends(text)][:-1]
+
+    def token_ends(self, text: str) -> Sequence[int]:
+        """In characters."""
+        return find_token_ends(text, self._ends(text))
+
+    def role_tokens(self, role: str) -> int:
+        """The tokens of the name."""
+        return self.measure(role)
+
+    def _ends(self, text: str) -> list[int]:
+        encode = self._words.encode
+        return list(accumulate(len(token) for piece in self._split(text) for token in encode(piece.encode())))
+
+    @cached_property
+    def _split(self) -> Callable[[str], Iterable[str]]:
+        return load_splitter(self.name)
+
+    @cached_property
+    def _words(self) -> _Words:
+        return _Words(Encoder(open_vocabulary(self.name, self._path)))
+
+
+class _Words(dict[str, int]):
+    """From a piece to its tokens' number. Remembers short ones up to a bound; a text has few different words."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encode = encoder.encode
+
+    def __missing__(self, piece: str) -> int:
+        count = len(self.encode(piece.encode()))
+        if len(piece) <= _WORD:
+            if len(self) >= _WORDS:
+                self.clear()
+            self[piece] = count
+        return count
+
+
+def load_table_counter(name: str, path: str = "", span: Span | None = None) -> TableCounter:
+    """The counter of the shipped vocabulary `name`; one and the same for every pack of a program. `path`: where its table lies instead."""
+    path = path or find_vocabulary(name)
+    check_vocabulary(name, path, span)
+    counter = _LOADED.get((name, path))
+    return counter or _LOADED.setdefault((name, path), TableCounter(name, path))
+
+
+_LOADED: dict[tuple[str, str], TableCounter] = {}

@@ -1,0 +1,68 @@
+"""The shipped tables: what is in them, and that they are what the tool makes."""
+
+import base64
+import zlib
+from pathlib import Path
+
+import pytest
+
+from promptc.text.counters import table as table_module
+from promptc.text.counters.classes import FILE
+from promptc.text.counters.encode_piece import merge
+from promptc.text.counters.table import NONE, open_table
+from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary, open_vocabulary
+from tests.cases.case import ROOT
+from tools.make_vocabularies import build_classes, build_table, load_ranks
+
+
+@pytest.fixture(params=VOCABULARIES, scope="module")
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def tokens(name):
+    lines = (ROOT / "tools" / "ranks" / f"{name}.tiktoken").read_bytes().splitlines()
+    return [base64.b64decode(line.split()[0]) for line in lines]
+
+
+@pytest.fixture
+def table(name):
+    return open_vocabulary(name, find_vocabulary(name))
+
+
+def test_the_tool_makes_the_shipped_table(name):
+    shipped = Path(find_vocabulary(name)).read_bytes()
+    assert build_table(load_ranks(name)) == shipped
+    assert (len(shipped), zlib.adler32(shipped)) == (VOCABULARIES[name].size, VOCABULARIES[name].check)
+
+
+def test_the_tool_makes_the_shipped_classes():
+    assert build_classes() == Path(FILE).read_bytes()
+
+
+def test_every_token_is_found_in_the_order_of_ranks(tokens, table):
+    keys = [table.find(token) for token in tokens]
+    assert keys == sorted(set(keys))
+    assert keys[-1] < NONE
+
+
+def test_what_is_no_token_is_not_found(tokens, table):
+    known = set(tokens)
+    others = {token[:-1] + bytes((token[-1] ^ 1,)) for token in tokens[::7]} | {token + b"x" for token in tokens[::7]} | {b"", b"\0" * 300}
+    assert all(table.find(other) == NONE for other in others - known)
+
+
+def test_a_token_is_its_own_encoding(tokens, table, draws):
+    for token in tokens[:: len(tokens) // draws(len(tokens))]:
+        assert merge(table, token) == [token]
+
+
+def test_pairs_are_remembered_up_to_a_bound(table, tokens, monkeypatch):
+    monkeypatch.setattr(table_module, "_ENTRIES", 100)
+    assert [table[token] for token in tokens[:500]] == [table.find(token) for token in tokens[:500]]
+    assert len(table) <= 100
+
+
+def test_a_table_with_another_checksum_is_none(name):
+    assert open_table(find_vocabulary(name), 1) is None
