@@ -7,6 +7,8 @@ from promptc.diag.errors import UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 
+Format = Literal["text", "messages"]
+
 _MOOD = "mood"
 
 
@@ -17,7 +19,7 @@ class Asked:
     budget: int | None
     variants: dict[str, str]
     patches: tuple[str, ...]
-    format: Literal["text", "messages"] | None
+    format: Format | None
     changes: tuple[tuple[str, str], ...]
 
 
@@ -39,7 +41,7 @@ def read_asked(
     variant: Sequence[str],
     mood: str | None,
     patch: Sequence[str],
-    format: Literal["text", "messages"] | None,
+    format: Format | None,
     set: Sequence[str],
 ) -> Asked:
     """The options of that name. `UsageError` (PC0721) for a variant or a change that is not of its form."""

@@ -1,0 +1,226 @@
+"""A cache gives back what was kept, or nothing; whatever happens to its folder."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from promptc.cache import seal, store
+from promptc.cache.store import Cache, open_cache
+from tests.contract.sources import ROOT
+
+CONTENT = b"some content" * 20
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def cache(folder):
+    return Cache(str(folder))
+
+
+def _load(cache, name="entry"):
+    found = cache.load(name)
+    return bytes(found) if found is not None else None
+
+
+def _find_file(folder):
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_what_was_kept_is_there(cache):
+    assert _load(cache) is None
+    cache.keep("entry", CONTENT)
+    cache.keep("other", b"")
+    assert (_load(cache), _load(cache, "other"), _load(cache, "third")) == (CONTENT, b"", None)
+    cache.keep("entry", b"new")
+    assert _load(cache) == b"new"
+
+
+def test_a_name_may_be_any_text(cache):
+    for name in ("a/../b", "\udcff", "x" * 5000, ""):
+        cache.keep(name, name.encode("utf-8", "surrogateescape"))
+        assert _load(cache, name) == name.encode("utf-8", "surrogateescape")
+
+
+def test_the_folder_and_its_files_are_the_users_own(cache, folder):
+    cache.keep("entry", CONTENT)
+    assert folder.stat().st_mode & 0o777 == 0o700 and _find_file(folder).stat().st_mode & 0o777 == 0o600
+
+
+def test_no_damage_is_read_back(cache, folder):
+    cache.keep("entry", CONTENT)
+    path = _find_file(folder)
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        assert _load(cache) is None
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert _load(cache) is None
+    path.write_bytes(whole + b"\0")
+    assert _load(cache) is None
+    path.write_bytes(whole)
+    assert _load(cache) == CONTENT
+
+
+@pytest.mark.parametrize("told", [(seal, "VERSION", "9.9.9"), (sys, "version", "4.0"), (seal, "_PACKAGE", "cli")], ids=lambda told: told[1])
+def test_another_promptc_or_python_does_not_read_it(cache, told, monkeypatch):
+    cache.keep("entry", CONTENT)
+    module, name, value = told
+    monkeypatch.setattr(module, name, value if name != "_PACKAGE" else f"{seal._PACKAGE}/{value}")
+    monkeypatch.setattr(seal, "_MAKER", [])
+    assert _load(cache) is None
+
+
+def test_an_edited_source_file_makes_another_promptc(tmp_path, monkeypatch):
+    (tmp_path / "inner").mkdir()
+    source = tmp_path / "inner" / "module.py"
+    source.write_text("a = 1\n")
+    before = seal._describe_files(str(tmp_path))
+    assert seal._describe_files(str(tmp_path)) == before
+    source.write_text("a = 10\n")
+    assert seal._describe_files(str(tmp_path)) != before
+
+
+def test_a_file_others_may_write_is_not_read(cache, folder):
+    cache.keep("entry", CONTENT)
+    _find_file(folder).chmod(0o666)
+    assert _load(cache) is None
+
+
+def test_a_file_of_another_user_is_not_read(cache, monkeypatch):
+    cache.keep("entry", CONTENT)
+    own = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: own + 1)
+    assert _load(cache) is None
+
+
+def test_a_link_is_not_followed(cache, folder, tmp_path):
+    cache.keep("entry", CONTENT)
+    path = _find_file(folder)
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert _load(cache) is None
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_not_read(cache, folder, kind):
+    cache.keep("entry", CONTENT)
+    path = _find_file(folder)
+    path.unlink()
+    path.mkdir() if kind == "folder" else os.mkfifo(path)
+    assert _load(cache) is None
+    cache.keep("entry", CONTENT)  # a folder cannot be replaced, and nothing is said of it
+    assert _load(cache) == (None if kind == "folder" else CONTENT)
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770, 0o777])
+def test_a_folder_open_to_others_is_not_used(folder, mode, monkeypatch):
+    folder.mkdir()
+    folder.chmod(mode)
+    monkeypatch.setenv("PROMPTC_CACHE", str(folder))
+    assert open_cache() is None
+    Cache(str(folder)).keep("entry", CONTENT)
+    assert not list(folder.iterdir())
+
+
+def test_a_folder_of_another_user_is_not_used(folder, monkeypatch):
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("PROMPTC_CACHE", str(folder))
+    assert open_cache() is not None
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    assert open_cache() is None
+
+
+def test_a_folder_that_is_a_link_is_not_used(folder, tmp_path, monkeypatch):
+    (tmp_path / "real").mkdir(mode=0o700)
+    folder.symlink_to(tmp_path / "real")
+    monkeypatch.setenv("PROMPTC_CACHE", str(folder))
+    assert open_cache() is None
+
+
+def test_a_folder_that_cannot_be_made_is_none(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("PROMPTC_CACHE", str(tmp_path / "file" / "cache"))
+    cache = open_cache()
+    if cache is not None:
+        cache.keep("entry", CONTENT)
+        assert _load(cache) is None
+
+
+def test_a_write_that_fails_leaves_nothing(cache, folder, monkeypatch):
+    cache.keep("entry", CONTENT)
+
+    def refuse(*_):
+        raise OSError(30, "read-only")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    cache.keep("entry", b"new")
+    assert _load(cache) == CONTENT and len(list(folder.iterdir())) == 1
+    monkeypatch.setattr(os, "open", refuse)
+    cache.keep("entry", b"new")
+    assert _load(cache) is None
+
+
+def test_the_oldest_go_first(cache, folder, monkeypatch):
+    cache.keep("first", CONTENT)
+    size = _find_file(folder).stat().st_size
+    os.utime(_find_file(folder), (1, 1))
+    monkeypatch.setattr(store, "MAX_FOLDER", 2 * size)
+    cache.keep("second", CONTENT)
+    assert [_load(cache, name) for name in ("first", "second")] == [CONTENT, CONTENT]
+    cache.keep("third", CONTENT)
+    assert [_load(cache, name) for name in ("first", "second", "third")] == [None, CONTENT, CONTENT]
+
+
+def test_what_is_too_large_is_not_kept(cache, monkeypatch):
+    monkeypatch.setattr(store, "MAX_FILE", 200)
+    cache.keep("entry", CONTENT)
+    assert _load(cache) is None
+
+
+def test_many_may_write_at_once(cache, folder):
+    """Threads, which share a process number, and processes."""
+    contents = [bytes([number]) * 100_000 for number in range(8)]
+    code = "import sys; from promptc.cache.store import Cache\nfor _ in range(40): Cache(sys.argv[1]).keep('entry', b'p' * 100_000)"
+    others = [subprocess.Popen([sys.executable, "-c", code, folder], env={"PYTHONPATH": str(ROOT / "compiler")}) for _ in range(2)]
+    writers = [threading.Thread(target=lambda content=content: [cache.keep("entry", content) for _ in range(20)]) for content in contents]
+    for writer in writers:
+        writer.start()
+    seen = {_load(cache) for _ in range(300)}
+    for writer in writers:
+        writer.join()
+    assert [other.wait() for other in others] == [0, 0]
+    assert seen <= {None, b"p" * 100_000, *contents}
+    cache.keep("entry", b"last")
+    assert _load(cache) == b"last"
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "found"),
+    [
+        ("linux", {"PROMPTC_CACHE": "/a"}, "/a"),
+        ("linux", {"XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/x/promptc"),
+        ("linux", {"XDG_CACHE_HOME": "relative", "HOME": "/h"}, "/h/.cache/promptc"),
+        ("linux", {"HOME": "/h"}, "/h/.cache/promptc"),
+        ("darwin", {"HOME": "/h"}, "/h/Library/Caches/promptc"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/promptc"),
+        ("win32", {}, None),
+    ],
+)
+def test_where_the_folder_is(platform, variables, found, monkeypatch):
+    from promptc.cache.find_folder import find_folder
+
+    for name in ("PROMPTC_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert find_folder() == found
