@@ -15,7 +15,7 @@ from promptc.template.is_settled import is_settled
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.lowering.lower_template import lower_template
 from promptc.template.lowering.statements import LowerFault
-from promptc.template.parse import parse, wrong_syntax
+from promptc.template.parse import parse, verbatim, wrong_syntax
 from promptc.template.place import Place
 from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.program import Program
@@ -98,7 +98,7 @@ class _Files:
             text = self.load_file(name)
         except PromptcError as wrong:
             raise PromptcError([_because(failed, found.message, found.help) for found in wrong.diagnostics]) from None
-        tree = parse(text, name, self.place, self.limits) if name.endswith(".j2") else _verbatim(text)
+        tree = parse(text, name, self.place, self.limits) if name.endswith(".j2") else verbatim(text)
         self.texts[name] = text
         self.trees[name] = tree
         self.load_all(tree, name, text, above)
@@ -113,7 +113,3 @@ def _find_wanted(node: nodes.Node) -> list[str]:
 
 def _because(failed: Diagnostic, why: str, help: str = "") -> Diagnostic:
     return Diagnostic(failed.code, f"{failed.message}: {why}", failed.span, help or "name a file of the pack, by its path with `/`")
-
-
-def _verbatim(text: str) -> nodes.Template:
-    return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)

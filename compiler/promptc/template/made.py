@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.span import Source, Span
+from promptc.diag.span import Span
 from promptc.template.place import Place
 
 Pointers = tuple[str, ...]
@@ -40,24 +40,11 @@ class Made:
 
     @property
     def span(self) -> Span:
-        """Where it was made; of an inline template that its file writes otherwise, as in a block of lines, where that begins."""
-        if self.place.inline and not self.name:
-            return _find_inline(self.place.span, self.file, self.at)
-        before = self.file[: self.at]
-        name = self.place.folder + self.name if self.name else self.place.span.file
-        return Source(name, self.file).span(before.count("\n") + 1, len(before) - before.rfind("\n"))
+        """Where it was made; of an inline template that its manifest writes otherwise, where that begins."""
+        return self.place.find_span(self.name, self.file, self.at + 1)
 
     def part(self, start: int, stop: int) -> Made:
         """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""
         text = self.text[start:stop]
         moves = not self.code and self.file.startswith(text, self.at + start)
         return replace(self, text=text, at=self.at + start if moves else self.at)
-
-
-def _find_inline(span: Span, text: str, at: int) -> Span:
-    """A place in a text that stands in one line of its file, as it is or in quotes."""
-    for quote in (0, 1):
-        first = span.column - 1 - span.skipped + quote
-        if "\n" not in text and span.excerpt.startswith(text, first):
-            return replace(span, column=span.column + quote + at)
-    return span

@@ -38,6 +38,16 @@ def parse(text: str, name: str, place: Place, limits: Limits, *, expression: boo
         raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
 
 
+def verbatim(text: str) -> nodes.Template:
+    """The tree of a file that stands as it is."""
+    return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)
+
+
+def iter_tokens(text: str) -> Iterator[Token]:
+    """The tokens of a template that can be parsed, white space and comments included: the place of each, its kind, its text."""
+    return _find_environment().iter_placed(text, None)
+
+
 def wrong_syntax(why: str | None, name: str, text: str, at: int, place: Place) -> Diagnostic:
     """The finding for what Jinja's grammar does not know."""
     message = reword(why or "wrong syntax")[0]

@@ -28,17 +28,25 @@ def lower_template(tree: nodes.Template, name: str, text: str, stored: frozenset
     `stored`: every name the file sets anywhere. The line of every instruction is a place in `text`: characters before it, plus 1.
     Raises `LowerFault`, `SyntaxError` (with such a line), `RecursionError`.
     """
+    module, expressions, blocks = lower_module(tree, stored, expression=expression)
+    code: CodeType = compile(module, f"{TEMPLATE}{name}>", "exec", dont_inherit=True)
+    filters = tuple((name_filter(used), used) for used in sorted(expressions.filters))
+    tests = tuple((name_test(used), used) for used in sorted(expressions.tests))
+    return LoweredFile(name, text, count_nodes(tree), marshal.dumps(code), blocks, filters, tests)
+
+
+Module = tuple[ast.Module, Expressions, tuple[str, ...]]
+
+
+def lower_module(tree: nodes.Template, stored: frozenset[str], *, expression: bool = False) -> Module:
+    """The functions as Python's own syntax, with the filters and tests they use, and the names of the blocks."""
     expressions = Expressions(stored)
     blocks = _find_blocks(tree)
     if expression:
         functions = [_lower_value(tree, expressions)]
     else:
         functions = [_lower_root(tree, expressions), *(_lower_block(block, expressions) for block in blocks.values())]
-    module = ast.Module(body=functions, type_ignores=[])
-    code: CodeType = compile(module, f"{TEMPLATE}{name}>", "exec", dont_inherit=True)
-    filters = tuple((name_filter(used), used) for used in sorted(expressions.filters))
-    tests = tuple((name_test(used), used) for used in sorted(expressions.tests))
-    return LoweredFile(name, text, count_nodes(tree), marshal.dumps(code), tuple(blocks), filters, tests)
+    return ast.Module(body=functions, type_ignores=[]), expressions, tuple(blocks)
 
 
 def _find_blocks(tree: nodes.Template) -> dict[str, nodes.Block]:

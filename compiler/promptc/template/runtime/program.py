@@ -31,7 +31,7 @@ _KNOWN = (
     find_export, find_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized, spread, spread_named, subtract,
     undefined, unfilled, dict, enumerate, len, str,
 )  # fmt: skip
-_GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
+GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
 """All that generated code can name: nothing else exists for it."""
 
 
@@ -41,7 +41,7 @@ class _File:
     __slots__ = ("blocks", "root", "weight")
 
     def __init__(self, lowered: LoweredFile) -> None:
-        module = dict(_GLOBALS)
+        module = dict(GLOBALS)
         module.update([(variable, find_filter(name)) for variable, name in lowered.filters])
         module.update([(variable, find_test(name)) for variable, name in lowered.tests])
         exec(marshal.loads(lowered.code), module)

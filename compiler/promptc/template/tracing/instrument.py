@@ -1,0 +1,199 @@
+"""Code that keeps a log: the Python of a lowered template with calls to a `Log` (`log`) wherever a value is read, kept or printed."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from promptc.template.lowering import syntax as py
+
+_VARIABLE = re.compile(r"(?:l_\d+|g)_(.*)")
+_LOOP = re.compile(r"l_\d+_loop")
+_BUFFER = re.compile(r"out_\d+")
+_FILES = frozenset({"include", "load_module", "derive"})
+_PUBLISHED = frozenset({"keep", "export"})
+
+
+def instrument(module: ast.Module) -> ast.Module:
+    """The same functions with a log. It gives what they give, to the byte, and takes the same steps.
+
+    Beside every variable `x` stands `from_x`: what made its value.
+    """
+    _Instrument().visit(module)
+    return module
+
+
+class _Instrument(ast.NodeTransformer):
+    """Goes through a module once. What it makes is not gone through again."""
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    # --- what is printed ---
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """What a text is made of; calls of macros; what other files are given."""
+        function = node.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            holder, method = function.value.id, function.attr
+            if _BUFFER.fullmatch(holder):
+                node.args = [self._put(part, holder) for part in _list_parts(node.args[0], method)]
+                if method == "extend":
+                    node.args = [py.row(node.args, node.lineno)]
+                return node
+            if holder == "names" and method in _FILES:
+                node.args = [self._hand_on(one) if isinstance(one, ast.Dict) else self.visit(one) for one in node.args]
+                return node
+            self.generic_visit(node)
+            return _log("join", node.lineno, node, node.args[0]) if holder == "run" and method == "join" else node
+        if isinstance(function, ast.Name) and function.id in ("call_value", "call_part"):
+            return self._call(node, first=2 if function.id == "call_value" else 3)
+        if isinstance(function, ast.Name) and function.id == "each":
+            self.generic_visit(node)
+            return _log("each", node.lineno, _mark(node.lineno), *node.args)
+        self.generic_visit(node)
+        return node
+
+    def _put(self, part: ast.expr, buffer: str) -> ast.expr:
+        """A part that is printed, with all that is read for it."""
+        at = part.lineno
+        return _log("put", at, _mark(at), py.name(buffer, at), self.visit(part), py.constant(at, at), py.name("file", at))
+
+    def _call(self, node: ast.Call, first: int) -> ast.AST:
+        """A call whose arguments are known apart, so that a macro's variables are."""
+        head = [self.visit(arg) for arg in node.args[:first]]
+        rest = [self._argument(arg) for arg in node.args[first:]]
+        for keyword in node.keywords:
+            value = self.visit(keyword.value)
+            kind = "given" if keyword.arg is not None else "given_named"
+            keyword.value = _log(kind, value.lineno, _mark(value.lineno), value)
+        method = py.attribute(py.name("log", node.lineno), node.func.id, node.lineno)  # type: ignore[attr-defined]
+        return py.call(method, node.lineno, *head, *rest, keywords=node.keywords)
+
+    def _argument(self, arg: ast.expr) -> ast.expr:
+        if isinstance(arg, ast.Starred):
+            arg.value = _log("given_all", arg.lineno, _mark(arg.lineno), self.visit(arg.value))
+            return arg
+        return _log("given", arg.lineno, _mark(arg.lineno), self.visit(arg))
+
+    def _hand_on(self, given: ast.Dict) -> ast.expr:
+        """The variables another file is given."""
+        sources = [py.name(f"from_{value.id}", given.lineno) for value in given.values]  # type: ignore[attr-defined]
+        return _log("hand_on", given.lineno, given, py.row(sources, given.lineno))
+
+    # --- what is read ---
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A variable that is read."""
+        if isinstance(node.ctx, ast.Load) and _VARIABLE.fullmatch(node.id):
+            return _log("load", node.lineno, py.name(f"from_{node.id}", node.lineno), node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """A key that is read."""
+        self.generic_visit(node)
+        return _log("find_key", node.lineno, node.value, node.slice) if isinstance(node.ctx, ast.Load) else node
+
+    # --- what is kept ---
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        """A variable that is set, and what made its value."""
+        target, at = node.targets[0], node.lineno
+        variables = _find_variables(target)
+        if isinstance(target, ast.Subscript):
+            return self._assign_part(target, node.value, at)
+        if not variables:
+            self.generic_visit(node)
+            return [node]
+        source = self._find_source(node.value, variables[0])
+        if source is not None:
+            return [py.assign(f"from_{variables[0]}", source, at), node]
+        pair = py.row([py.target(f"from_{variables[0]}", at), target], at, store=True)
+        kept = py.assign_to(pair, _log("keep", at, _mark(at), self.visit(node.value)), at)
+        return [kept, *_copy(f"from_{variables[0]}", variables[1:], at)]
+
+    def _find_source(self, value: ast.expr, variable: str) -> ast.expr | None:
+        """What made a value that no expression of the template gave; None for those."""
+        at = value.lineno
+        if isinstance(value, ast.Name):
+            known = _VARIABLE.fullmatch(value.id)
+            return py.name(f"from_{value.id}", at) if known else py.row([], at)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "find":
+            return _log("find_source", at, py.name("names", at), *value.args)
+        return None
+
+    def _assign_part(self, target: ast.Subscript, value: ast.expr, at: int) -> list[ast.stmt]:
+        """A part of a namespace."""
+        self._made += 1
+        held = f"held_{self._made}"
+        pair = py.row([py.target(held, at), target], at, store=True)
+        kept = py.assign_to(pair, _log("keep", at, _mark(at), self.visit(value)), at)
+        return [kept, py.run(_log("hold", at, target.value, target.slice, py.name(held, at)), at)]
+
+    def visit_Expr(self, node: ast.Expr) -> list[ast.stmt]:
+        """A name that blocks and includes are given."""
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _PUBLISHED:
+            name, variable = call.args
+            source = py.name(f"from_{variable.id}", node.lineno)  # type: ignore[attr-defined]
+            return [node, py.run(_log("publish", node.lineno, name, variable, source), node.lineno)]
+        self.generic_visit(node)
+        return [node]
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """A loop's variables: parts of what it goes over."""
+        at, own = node.lineno, _find_variables(node.target)
+        loops = [one for one in own if _LOOP.fullmatch(one)]
+        variables = [one for one in own if one not in loops]
+        body = [line for one in node.body for line in _flatten(self.visit(one))]
+        if not variables:
+            node.body = body
+            return node
+        self._made += 1
+        turns, source = f"turns_{self._made}", f"from_{variables[0]}"
+        method = "turn_some" if _has_sieve(node.iter) else "turn"
+        node.iter = py.named(turns, _log(method, at, self.visit(node.iter)), at)
+        taken = py.assign(source, py.attribute(py.name(turns, at), "source", at), at)
+        node.body = [taken, *_copy(source, variables[1:], at), *[py.assign(f"from_{one}", py.row([], at), at) for one in loops], *body]
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """A macro's variables."""
+        at = node.lineno
+        body = [line for one in node.body for line in _flatten(self.visit(one))]
+        given = [
+            py.assign(f"from_{arg.arg}", _log("find_given", at, py.constant(known[1], at), py.name(arg.arg, at)), at)
+            for arg in node.args.args
+            if (known := _VARIABLE.fullmatch(arg.arg))
+        ]
+        node.body = [*given, *body]
+        return node
+
+
+def _log(method: str, at: int, *args: ast.expr) -> ast.expr:
+    return py.call(py.attribute(py.name("log", at), method, at), at, *args)
+
+
+def _mark(at: int) -> ast.expr:
+    return _log("mark", at)
+
+
+def _has_sieve(values: ast.expr) -> bool:
+    return any(isinstance(node, ast.Name) and node.id.startswith("sieve_") for node in ast.walk(values))
+
+
+def _list_parts(arg: ast.expr, method: str) -> list[ast.expr]:
+    return arg.elts if method == "extend" and isinstance(arg, ast.Tuple) else [arg]
+
+
+def _find_variables(target: ast.expr) -> list[str]:
+    """The template's variables a target sets."""
+    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and _VARIABLE.fullmatch(node.id)]
+
+
+def _copy(source: str, variables: list[str], at: int) -> list[ast.stmt]:
+    return [py.assign(f"from_{one}", py.name(source, at), at) for one in variables]
+
+
+def _flatten(found: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
+    return found if isinstance(found, list) else [found]  # type: ignore[list-item]
