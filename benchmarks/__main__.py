@@ -6,6 +6,7 @@ from benchmarks.cold import bench_cold
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
 from benchmarks.memory import bench_memory
+from benchmarks.state import bench_state
 from benchmarks.templates import bench_templates
 
 PARTS = {
@@ -15,6 +16,7 @@ PARTS = {
     "fitting": bench_fitting,
     "memory": bench_memory,
     "templates": bench_templates,
+    "state": bench_state,
 }
 
 

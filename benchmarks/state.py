@@ -1,0 +1,103 @@
+"""The check of a state: what it adds to a new process, and how long it takes beside others that do the same."""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from benchmarks.blocks import make_transcript
+from benchmarks.measure import judge, show, time_interleaved, time_turns
+from promptc.diag.span import Span
+from promptc.frontend.json_io import load_json
+from promptc.frontend.load_state import load_state
+from promptc.frontend.load_state_schema import load_state_schema
+from promptc.frontend.state_schema import StateSchema
+
+_ROOT = Path(__file__).parents[1]
+_SCHEMA = _ROOT / "packs/sentinel/state.schema.json"
+_TABLE = _ROOT / "fixtures/sentinel/base/table.json"
+_WORDS = 90
+_ROUNDS = 25
+_LIMIT = 6.0
+
+# What a process does with the code kept of a schema, the schema and a state; each but the first also checks, ours fills in as well.
+_READ = "import sys; from promptc.frontend.json_io import load_json; state = load_json(open(sys.argv[3], 'rb').read(), 'state.json')"
+_OURS = (
+    "import sys; from promptc.frontend.load_state import load_state; from promptc.frontend.state_schema import StateSchema; "
+    "schema = StateSchema(None, (), open(sys.argv[1], 'rb').read()); load_state(open(sys.argv[3], 'rb').read(), schema, 'state.json')"
+)
+_THEIRS = f"{_READ}; import json, jsonschema; jsonschema.Draft202012Validator(json.load(open(sys.argv[2]))).validate(state.value)"
+_RUST = f"{_READ}; import json, jsonschema_rs; jsonschema_rs.validator_for(json.load(open(sys.argv[2]))).validate(state.value)"
+_SCRIPTS = {"read": _READ, "ours": _OURS, "jsonschema": _THEIRS, "rust": _RUST}
+
+
+def bench_state() -> None:
+    """Prints what a check adds to a process, and its ratios to others in one that has made all ready."""
+    _bench_processes()
+    for size in (100, 10_000):
+        _bench_checks(size)
+
+
+def _bench_processes() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        code, state = Path(folder) / "code", Path(folder) / "state.json"
+        code.write_bytes(_load_schema().code)
+        state.write_bytes(_make_state(100))
+        works = {name: partial(_run, script, code, state) for name, script in _SCRIPTS.items()}
+        taken = time_turns(works, _ROUNDS, clock=_read_children)
+        size = state.stat().st_size
+    print(f"State: a new process that reads a state of {size} bytes, and one that also checks it and fills it in")
+    show("reading alone", f"{median(taken['read']) * 1e3:.1f} ms")
+    added = {name: median(one - read for one, read in zip(taken[name], taken["read"], strict=True)) * 1e3 for name in _SCRIPTS}
+    show("the check and the defaults add", f"{added['ours']:.1f} ms", judge(added["ours"], _LIMIT, at_most=True))
+    show("jsonschema adds", f"{added['jsonschema']:.1f} ms")
+    show("jsonschema-rs adds", f"{added['rust']:.1f} ms")
+
+
+def _bench_checks(size: int) -> None:
+    import fastjsonschema
+    import jsonschema
+    import jsonschema_rs
+
+    schema, document = _load_schema(), load_json(_make_state(size), "state.json")
+    plain = json.loads(_SCHEMA.read_text(encoding="utf-8"))
+    works = {
+        "check": lambda: schema.check(document),
+        "fill": lambda: schema.fill(document.value),
+        "jsonschema": partial(jsonschema.Draft202012Validator(plain).is_valid, document.value),
+        "rust": partial(jsonschema_rs.validator_for(plain).is_valid, document.value),
+        "fastjsonschema": partial(fastjsonschema.compile(plain, use_default=False), document.value),
+        "loads": partial(json.loads, document.source.text),
+        "load_state": lambda: load_state(document.source.text.encode(), schema, "state.json"),
+    }
+    taken = time_interleaved(works, _ROUNDS if size < 1000 else 5)
+    print(f"State: a valid one with {size:,} blocks, in a process that has made all ready")
+    show("the check", f"{taken['check'] * 1e3:.2f} ms", f"filling in {taken['fill'] * 1e3:.2f} ms")
+    for name, label in (("jsonschema", "jsonschema"), ("rust", "jsonschema-rs"), ("fastjsonschema", "fastjsonschema (draft 7)")):
+        show(f"{label} / the check", f"{taken[name] / taken['check']:.1f} x")
+    show("load_state / json.loads", f"{taken['load_state'] / taken['loads']:.1f} x")
+
+
+def _load_schema() -> StateSchema:
+    return load_state_schema(_SCHEMA.read_bytes(), "state.schema.json", Span("pack.yaml", 1, 1))
+
+
+def _make_state(blocks: int) -> bytes:
+    """A campaign in play with a transcript of that many blocks."""
+    state = json.loads(_TABLE.read_text(encoding="utf-8"))
+    state["transcript"] = make_transcript(blocks, _WORDS)
+    return json.dumps(state).encode()
+
+
+def _run(script: str, code: Path, state: Path) -> None:
+    subprocess.run([sys.executable, "-c", script, code, _SCHEMA, state], check=True)
+
+
+def _read_children() -> float:
+    """Seconds of processor time that the processes which have ended took."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
