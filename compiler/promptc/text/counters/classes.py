@@ -6,12 +6,9 @@ that they do not depend on the Unicode version of the Python that runs.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from zlib import adler32
 
 from promptc.diag.errors import fail
-from promptc.text.counters.words import view_words
 
 FILE = f"{__file__.rpartition('text')[0]}vocabularies/unicode.classes"
 """Where the classes lie: the runs of one class, a 4-byte number each (low byte first): the first code point × 8 + the class."""
@@ -47,12 +44,17 @@ class _Classes(dict[int, str]):
         return found
 
     def find(self, code: int) -> str:
-        if not self._runs:
-            self._runs = view_words(_read_classes())
-        return STAND_INS[self._runs[bisect_right(self._runs, code << 3 | 7) - 1] & 7]
+        from bisect import bisect_right
+
+        runs = self._runs = self._runs or _load_classes()
+        return STAND_INS[runs[bisect_right(runs, code << 3 | 7) - 1] & 7]
 
 
-def _read_classes() -> bytes:
+def _load_classes() -> Sequence[int]:
+    from zlib import adler32
+
+    from promptc.text.counters.words import view_words
+
     try:
         with open(FILE, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than a render may
             content = file.read()
@@ -60,7 +62,7 @@ def _read_classes() -> bytes:
         content = b""
     if adler32(content) != CHECK:
         raise fail("PC0181", "the classes of characters are missing or damaged: `unicode.classes`", help="install promptc anew")
-    return content
+    return view_words(content)
 
 
 _CLASSES = _Classes()

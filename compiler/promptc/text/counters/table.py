@@ -11,6 +11,7 @@ from __future__ import annotations
 import mmap
 from zlib import adler32, crc32
 
+from promptc.text.counters.vocabulary import VOCABULARIES, refuse_vocabulary
 from promptc.text.counters.words import view_words
 
 MAGIC = b"promptc tokens 1"
@@ -37,29 +38,30 @@ class Table(dict[bytes, int]):
     def __missing__(self, token: bytes) -> int:
         if len(self) >= _ENTRIES:
             self.clear()
-        self[token] = key = self.find(token)
-        return key
-
-    def find(self, token: bytes) -> int:
-        """The same without remembering."""
         slots, size = self._slots, len(token)
         place = crc32(token) % self._count
         while key := slots[place]:
             if key & 255 == size:
                 first = self._tokens + (key >> 8)
                 if self._file[first : first + size] == token:
-                    return key
+                    break
             place += 1
             if place == self._count:
                 place = 0
-        return NONE
+        self[token] = key = key or NONE
+        return key
 
 
-def open_table(path: str, check: int) -> Table | None:
-    """The table at `path`; None when the Adler-32 of its bytes is not `check`. Raises OSError or ValueError when it cannot be mapped."""
-    with open(path, "rb") as opened:  # noqa: PTH123 - pathlib takes longer to import than a render may
-        file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-    return Table(file) if adler32(file) == check else None
+def open_table(name: str, path: str) -> Table:
+    """The table at `path`, which is that of the vocabulary `name` byte for byte, as far as a checksum tells; PC0181 when it is another."""
+    try:
+        with open(path, "rb") as opened:  # noqa: PTH123 - pathlib takes longer to import than a render may
+            file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:  # there is none, or nothing in it
+        raise refuse_vocabulary(name, path) from error
+    if adler32(file) != VOCABULARIES[name].check:
+        raise refuse_vocabulary(name, path)
+    return Table(file)
 
 
 def _read_number(file: mmap.mmap, place: int) -> int:

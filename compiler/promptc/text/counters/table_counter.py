@@ -8,18 +8,16 @@ from itertools import accumulate
 
 from promptc.diag.span import Span
 from promptc.text.counters.boundary import find_inner_boundary, is_boundary
-from promptc.text.counters.encode_piece import Encoder
 from promptc.text.counters.runs import Run, find_runs
-from promptc.text.counters.split_text import load_splitter
 from promptc.text.counters.token_places import find_token_ends
-from promptc.text.counters.vocabulary import VOCABULARIES, check_vocabulary, find_vocabulary, open_vocabulary
+from promptc.text.counters.vocabulary import VOCABULARIES, check_vocabulary, find_vocabulary
 
 _WORDS = 100_000
 _WORD = 64  # characters
 
 
 class TableCounter:
-    """Counts as tiktoken's `encode_ordinary` does. The table is opened when something is first counted."""
+    """Counts as tiktoken's `encode_ordinary` does. What that takes is loaded when something is first counted."""
 
     exact = True
     unit = 1
@@ -65,19 +63,24 @@ class TableCounter:
 
     @cached_property
     def _split(self) -> Callable[[str], Iterable[str]]:
+        from promptc.text.counters.split_text import load_splitter
+
         return load_splitter(self.name)
 
     @cached_property
     def _words(self) -> _Words:
-        return _Words(Encoder(open_vocabulary(self.name, self._path)))
+        from promptc.text.counters.encode_piece import Encoder
+        from promptc.text.counters.table import open_table
+
+        return _Words(Encoder(open_table(self.name, self._path)).encode)
 
 
 class _Words(dict[str, int]):
     """From a piece to its tokens' number. Remembers short ones up to a bound; a text has few different words."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encode: Callable[[bytes], list[bytes]]) -> None:
         super().__init__()
-        self.encode = encoder.encode
+        self.encode = encode
 
     def __missing__(self, piece: str) -> int:
         count = len(self.encode(piece.encode()))

@@ -7,7 +7,6 @@ import os
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
-from promptc.text.counters.table import Table, open_table
 
 _FOLDER: str | os.PathLike[str] = f"{__file__.rpartition('text')[0]}vocabularies"
 
@@ -48,29 +47,22 @@ def check_vocabulary(name: str, path: str, span: Span | None = None) -> None:
     """PC0181 when there is no table at `path`, or one of another size. What is inside is looked at when it is opened."""
     try:
         size = os.stat(path).st_size  # noqa: PTH116 - pathlib takes longer to import than a render may
-    except OSError as error:
-        reason = error.strerror or "it cannot be read"
-        raise fail("PC0181", f"the vocabulary of `{name}` is missing: `{_shorten(path)}`: {reason}", span, help=_REINSTALL) from error
+    except OSError:
+        size = 0
     if size != VOCABULARIES[name].size:
-        raise _damaged(name, path, span)
+        raise refuse_vocabulary(name, path, span)
 
 
-def open_vocabulary(name: str, path: str) -> Table:
-    """The table at `path`, which is that of the vocabulary `name` byte for byte, as far as a checksum tells; PC0181 when it is another."""
-    try:
-        table = open_table(path, VOCABULARIES[name].check)
-    except (OSError, ValueError) as error:
-        raise fail("PC0181", f"the vocabulary of `{name}` cannot be read: `{_shorten(path)}`", help=_REINSTALL) from error
-    if table is None:
-        raise _damaged(name, path, None)
-    return table
-
-
-def _damaged(name: str, path: str, span: Span | None) -> PromptcError:
+def refuse_vocabulary(name: str, path: str, span: Span | None = None) -> PromptcError:
+    """The error of a table at `path` that cannot be read or is another one than that of the vocabulary `name`."""
     from promptc.text.digest import render_digest
 
-    with open(path, "rb") as file:  # noqa: PTH123 - as above
-        digest = render_digest(file.read())
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
+            digest = render_digest(file.read())
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        return fail("PC0181", f"the vocabulary of `{name}` is missing: `{_shorten(path)}`: {reason}", span, help=_REINSTALL)
     return fail("PC0181", f"`{_shorten(path)}` is not the vocabulary of `{name}`: its digest is {digest}", span, help=_REINSTALL)
 
 

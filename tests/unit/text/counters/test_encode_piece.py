@@ -4,8 +4,8 @@ import pytest
 
 from promptc.text.counters import encode_piece
 from promptc.text.counters.encode_piece import Encoder, merge
-from promptc.text.counters.table import NONE
-from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary, open_vocabulary
+from promptc.text.counters.table import NONE, open_table
+from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
 
 ALPHABETS = {
     "letters": "abcdefghijklmnopqrstuvwxyz",
@@ -20,7 +20,7 @@ ALPHABETS = {
 
 @pytest.fixture(params=VOCABULARIES)
 def table(request):
-    return open_vocabulary(request.param, find_vocabulary(request.param))
+    return open_table(request.param, find_vocabulary(request.param))
 
 
 @pytest.fixture

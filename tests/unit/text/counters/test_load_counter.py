@@ -77,7 +77,7 @@ def test_a_vocabulary_that_goes_before_it_is_opened_is_an_error(tmp_path):
     copy.write_bytes(Path(find_vocabulary("o200k_base")).read_bytes())
     counter = load_counter("o200k_base", folder=tmp_path, vocabulary=copy)
     copy.unlink()
-    with pytest.raises(PromptcError, match=r"PC0181.*cannot be read"):
+    with pytest.raises(PromptcError, match=r"PC0181.*is missing"):
         counter.measure("a")
 
 
