@@ -10,7 +10,7 @@ from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.payments import SCALARS, pay_pair, pay_search
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import refuse_part
-from promptc.template.runtime.undefined import Blank
+from promptc.template.runtime.undefined import Blank, Missing
 
 
 def compare(run: Run, name: str, left: Any, right: Any) -> bool:
@@ -19,6 +19,8 @@ def compare(run: Run, name: str, left: Any, right: Any) -> bool:
         return contains(run, right, left) is _SEARCHES[name]
     first, second = left.__class__, right.__class__
     if first not in SCALARS or second not in SCALARS or (first is str and second is str):
+        if second is Missing:
+            right.fail()
         pay_pair(run, left, right)
     return _OPERATORS[name](left, right)
 

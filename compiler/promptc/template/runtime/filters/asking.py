@@ -10,6 +10,7 @@ from promptc.template.runtime.operators import modulo
 from promptc.template.runtime.payments import NUMBERS, UNDEFINED, check_defined
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
+from promptc.template.runtime.undefined import Blank, Missing
 
 Test = Callable[..., bool]
 
@@ -44,8 +45,9 @@ def is_upper(run: Run, value: Any) -> bool:
 
 
 def is_sequence(run: Run, value: Any) -> bool:
-    """Something with a length and places or keys: a list, a text, a mapping, a range."""
-    return value.__class__ not in UNDEFINED and hasattr(value, "__len__") and hasattr(value, "__getitem__")
+    """Something with a length and places or keys: a list, a text, a mapping, a range; and, to Jinja, what an `if` without `else` gives."""
+    kind = value.__class__
+    return kind is Blank or (kind is not Missing and hasattr(value, "__len__") and hasattr(value, "__getitem__"))
 
 
 def is_iterable(run: Run, value: Any) -> bool:
