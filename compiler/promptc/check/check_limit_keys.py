@@ -1,43 +1,54 @@
 """`limit_per` against the schema: caps for values that never come, and values that pass without a cap."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
-from promptc.check.sources import find_source
-from promptc.check.state_shape import StateShape
+from promptc.check.scopes import Scopes
+from promptc.check.texts import Text, iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import Pack
 from promptc.model.section import LimitPer, Section, spell_key
-
-_ITEM_PATH = re.compile(r"\s*item((?:\.[A-Za-z_]\w*)+)\s*")
+from promptc.template.kinds.kind import Kind, Nothing, Number, Truth, list_members
+from promptc.template.kinds.kind import Text as TextKind
 
 
 def check_limit_keys(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
-    """Compares `caps` with the `enum` of the field they are given for, where both can be told."""
-    if pack.schema is None:
-        return iter(())
-    shape = StateShape(pack.schema)
-    return fold_looks(looks, lambda look: _iter_plan(look.plan, shape))
+    """Compares `caps` with the values that `by` may have, where they are listed."""
+    scopes = Scopes(pack, len)
+    return fold_looks(looks, lambda look: _iter_look(pack, look, scopes))
 
 
-def _iter_plan(plan: Plan, shape: StateShape) -> Iterator[Diagnostic]:
-    for section in plan.sections:
-        limit = section.items.limit_per if section.items is not None else None
-        values = _find_values(section, limit, shape) if limit is not None else None
-        if limit is not None and values is not None:
+def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        section = text.section
+        limit = section.items.limit_per if section is not None and section.items is not None else None
+        if section is None or limit is None or text.code is not limit.by:
+            continue
+        values = _list_values(text, scopes)
+        if values is not None:
             yield from _compare(section, limit, values)
 
 
-def _find_values(section: Section, limit: LimitPer, shape: StateShape) -> list[str] | None:
-    source, field = find_source(section), _ITEM_PATH.fullmatch(limit.by.text)
-    element = shape.find_element(source) if source is not None else None
-    if field is None or element is None:
-        return None
-    values = shape.list_values(field[1].split(".")[1:], element)
-    return [spell_key(value) for value in values] if values is not None else None
+def _list_values(text: Text, scopes: Scopes) -> list[str] | None:
+    kind = scopes.find(text).kind
+    found: list[str] = []
+    for member in list_members(kind) if kind is not None else ():
+        values = _list_one(member)
+        if values is None:
+            return None
+        found += [spell_key(value) for value in values]
+    return found or None
+
+
+def _list_one(member: Kind) -> list[object] | None:
+    """The values of a kind, where they are listed."""
+    if isinstance(member, TextKind | Number):
+        return [*sorted(member.values)] if member.values is not None else None
+    if isinstance(member, Truth):
+        return [False, True] if member.value is None else [member.value]
+    return [None] if isinstance(member, Nothing) else None
 
 
 def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterator[Diagnostic]:

@@ -4,27 +4,31 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
+from promptc.check.scopes import Scopes
 from promptc.check.settled import Settled
-from promptc.check.sources import is_bounded
+from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
 from promptc.model.reach import has_reach
 from promptc.model.section import Items, Section
 from promptc.model.step import Evict
+from promptc.template.kinds.parts import find_count
 
 
 def check_long_lists(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Lists that neither a window, `limit`, reach nor the schema (`maxItems`) bounds."""
-    settled = Settled(pack)
-    return fold_looks(looks, lambda look: _iter_look(pack, look, settled))
+    settled, scopes = Settled(pack), Scopes(pack, len)
+    return fold_looks(looks, lambda look: _iter_look(pack, look, settled, scopes))
 
 
-def _iter_look(pack: Pack, look: Look, settled: Settled) -> Iterator[Diagnostic]:
-    for section in look.plan.sections:
-        items = section.items
-        if items is None or items.window is not None or items.limit is not None or settled.is_off(section):
+def _iter_look(pack: Pack, look: Look, settled: Settled, scopes: Scopes) -> Iterator[Diagnostic]:
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        section = text.section
+        items = section.items if section is not None and section.items is not None and text.code is section.items.source else None
+        if section is None or items is None or items.window is not None or items.limit is not None or settled.is_off(section):
             continue
-        if not has_reach(section, look.plan, pack) and not is_bounded(items.source, pack):
+        kind = scopes.find(text).kind
+        if not has_reach(section, look.plan, pack) and (kind is None or find_count(kind) is None):
             message = f"`{section.id}` is read and counted whole, however long its list is: {_explain(section, items)}"
             help = "give `items` a `window` or a `limit`, or its list a `maxItems` in the schema"
             yield Diagnostic("PC0640", message, items.source.span, help, "warn")

@@ -196,5 +196,3 @@ def _find_range(together: Together, *, whole: bool) -> tuple[float | int | None,
     least = [schema[key] for schema in together for key in ("minimum", "exclusiveMinimum") if key in schema]
     most = [schema[key] for schema in together for key in ("maximum", "exclusiveMaximum") if key in schema]
     return max(least, default=None), min(most, default=None)
-
-

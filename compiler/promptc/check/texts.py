@@ -1,10 +1,8 @@
 """Every expression and template of a plan, with what it may read (language.md §3, Names)."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.model.pack import Assign, Band, Pack, Plan
 from promptc.model.section import Fence, Items, Section
 from promptc.model.step import Evict, Lower, Ranked, Recap, Replace, Step, Trim
@@ -44,34 +42,6 @@ def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
         for step in (*section.overflow, *(one for one in (*plan.truncate, *steps) if one.section == section.id)):
             yield from _iter_step(step, section, seen)
         earlier.append(section.id)
-
-
-def find_place(text: Text, path: Sequence[str]) -> Span:
-    """Where `path` is first read: the line of a template file, else the place of the expression or inline text in the manifest."""
-    code = text.code
-    if isinstance(code, Expression):
-        return code.span
-    found = _search(path, r"\b", code.text)
-    return code.place.find_span("", code.text, code.text.count("\n", 0, found.start()) + 1 if found else 1)
-
-
-def is_included(text: Text, path: Sequence[str]) -> bool:
-    """True when a template reads `path` and does not show it: a file that it includes does."""
-    return isinstance(text.code, Template) and _search(path, r"\b", text.code.text) is None
-
-
-def is_tested(text: Text, path: Sequence[str]) -> bool:
-    """True when the text itself provides for `path` not being there: `is defined`, or a default."""
-    return _search(path, r"\s*(is\s+(not\s+)?(un)?defined\b|\|\s*(default|d)\b)", text.code.text) is not None
-
-
-def _search(path: Sequence[str], behind: str, text: str) -> re.Match[str] | None:
-    return re.search(rf"\b{re.escape(path[0])}" + "".join(_spell(part) for part in path[1:]) + behind, text)
-
-
-def _spell(part: str) -> str:
-    name = re.escape(part)
-    return rf"(?:\s*\.\s*{name}|\s*\[\s*['\"]{name}['\"]\s*\])"
 
 
 def _list_bound(pack: Pack) -> dict[str, frozenset[str] | None]:

@@ -10,7 +10,8 @@ import promptc
 from promptc.check.check_pack import check_pack
 from promptc.diag.diagnostic import Diagnostic
 
-_NO_SCHEMA = "PC0642"
+_LEFT_OUT = ("PC0642", "PC0654")
+"""That there is no schema, and what nothing reads: tiny packs read little."""
 
 
 def lint(
@@ -22,7 +23,7 @@ def lint(
     schema: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
 ) -> tuple[Diagnostic, ...]:
-    """What `check` says of a pack with the keys of `body`; that it has no schema is left out."""
+    """What `check` says of a pack with the keys of `body`; notes about its schema as a whole are left out."""
     head = f"promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: {tokenizer}\nbudget: {budget}\n"
     if schema is not None:
         (folder / "state.schema.json").write_text(json.dumps(schema), encoding="utf-8")
@@ -30,7 +31,7 @@ def lint(
     (folder / "pack.yaml").write_text(head + dedent(body).lstrip("\n"), encoding="utf-8")
     for name, text in (files or {}).items():
         (folder / name).write_text(text, encoding="utf-8")
-    return tuple(found for found in check_pack(promptc.load(folder).model) if found.code != _NO_SCHEMA)
+    return tuple(found for found in check_pack(promptc.load(folder).model) if found.code not in _LEFT_OUT)
 
 
 def codes(found: tuple[Diagnostic, ...]) -> list[str]:

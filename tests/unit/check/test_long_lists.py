@@ -4,7 +4,10 @@ import pytest
 
 from tests.unit.check.lint import codes, excerpts, lint
 
-_SCHEMA = {"properties": {"short": {"type": "array", "maxItems": 40}, "log": {"type": "array"}, "who": {"type": "object"}, "any": {}}}
+_SCHEMA = {
+    "properties": {"short": {"type": "array", "maxItems": 40}, "log": {"type": "array"}, "who": {"type": "object"}, "any": {}},
+    "required": ["short", "log", "who", "any"],
+}
 
 
 def _log(items: str, more: str = "") -> str:

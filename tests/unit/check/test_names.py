@@ -4,7 +4,10 @@ import pytest
 
 from tests.unit.check.lint import codes, excerpts, lint
 
-_SCHEMA = {"properties": {"player": {"type": "object"}, "log": {"type": "array", "maxItems": 9}}}
+_SCHEMA = {
+    "properties": {"player": {"type": "object"}, "log": {"type": "array", "maxItems": 9}, "a": {}, "b": {}},
+    "required": ["player", "log", "a", "b"],
+}
 
 
 def _section(key: str, value: str) -> str:
@@ -63,11 +66,11 @@ def test_names_in_items_and_steps(tmp_path):
 
 
 def test_a_file_that_is_included(tmp_path):
-    """What it tests for is not seen, so a name that nothing has is a warning."""
+    """The finding stands in that file."""
     files = {"lore.md.j2": "{% include 'part.md.j2' %}", "part.md.j2": "{{ plyer }}\n"}
     found = lint(tmp_path, "sections: [{id: lore, template: lore.md.j2}]", files=files)
-    assert [(one.code, one.level) for one in found] == [("PC0630", "warn")]
-    assert found[0].message.endswith("(in a file that it includes)")
+    assert [(one.code, one.level) for one in found] == [("PC0630", "error")]
+    assert found[0].span.file.endswith("part.md.j2")
 
 
 def test_axes_of_variants(tmp_path):
@@ -79,7 +82,7 @@ def test_axes_of_variants(tmp_path):
         """
     found = lint(tmp_path, body)
     assert [(one.code, one.help) for one in found] == [("PC0632", "did you mean `model`?"), ("PC0632", "no axis is chosen before it")]
-    assert excerpts(found, "PC0632")[1].startswith("variant.model")
+    assert excerpts(found, "PC0632")[1].startswith("model,")
 
 
 def test_an_order_that_a_case_turns_around(tmp_path):
@@ -101,7 +104,7 @@ def test_texts_that_are_right(tmp_path):
             text: "{% set x = state.n %}{{ x }} {{ word }} {% for y in hot %}{{ y }}{{ loop.index }}{% endfor %}"
             fence: {open: "<{{ section.id }}>", close: "</>"}
           - id: log
-            when: selected.a > 0 and strain.index < 2 and variant.mood != 'calm'
+            when: selected.a > 0 and strain.index < 2 and variant.mood != 'few'
             header: "{{ strain.tier }} {{ section.title }} {% if item is defined %}{{ item }}{% endif %}"
             budget: 20
             items:

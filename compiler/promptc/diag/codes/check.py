@@ -221,17 +221,17 @@ _NAMES: tuple[Code, ...] = (
         name="PC0635",
         level="error",
         summary="a text reads what no valid state has",
-        why="The state's schema does not allow the path, so it is undefined in every state.",
+        why="The state's schema does not allow the path, or what it is read of has no such parts, so it is undefined in every state.",
         bad="text: '{{ state.plyer.name }}' with a schema that declares `player` and `additionalProperties: false`",
         fix="Correct the path, or declare it in the schema.",
     ),
     Code(
         name="PC0636",
-        level="warn",
-        summary="a text reads an undeclared path that looks like a slip of the pen",
-        why="The schema allows other keys here, but declares one that is spelt almost so.",
+        level="error",
+        summary="a text reads a path that the schema does not declare",
+        why="The schema allows other keys than those it declares, so a valid state may have this one, or not: then the run stops.",
         bad="text: '{{ state.plyer }}' with a schema that declares `player`",
-        fix="Correct the path, or declare it in the schema.",
+        fix="Correct the path, declare it in the schema, or ask `is defined` first.",
     ),
     Code(
         name="PC0637",
@@ -248,6 +248,52 @@ _NAMES: tuple[Code, ...] = (
         why="A value that `caps` does not name has no limit, and by the schema there is one.",
         bad="limit_per: {by: item.kind, caps: {lore: 2}} with `enum: [lore, rumour]`",
         fix="Give it a cap as well.",
+    ),
+)
+
+_KINDS: tuple[Code, ...] = (
+    Code(
+        name="PC0650",
+        level="error",
+        summary="a text reads what a valid state may leave out",
+        why="A property that is neither required nor given a default reads as none where it is absent, and a part that not all alternatives "
+        "of a schema have is undefined there: it prints `None`, or stops the run.",
+        bad="text: 'Last time: {{ state.resume }}' with `resume` not in `required`",
+        fix="Ask first (`is not none`, `is defined`), give a default in the text or in the schema, or require it.",
+    ),
+    Code(
+        name="PC0651",
+        level="error",
+        summary="a value is used that is, or may be, of the wrong kind",
+        why="By the schema it is something the filter, operator, loop or method cannot use, or makes no sense of; some valid state stops "
+        "the run, or gives what nobody meant.",
+        bad="text: '{% for word in state.name %}{{ word }}{% endfor %}' with `name` a string",
+        fix="Correct the path or the schema, turn it into the right kind, or ask first (`is string`, `is not none`).",
+    ),
+    Code(
+        name="PC0652",
+        level="warn",
+        summary="a comparison with what a value never is",
+        why="By the schema the value is of another kind, or one of a list that the other side is not in: most often a slip of the pen.",
+        bad="when: state.mood == 'clam' with `enum: [calm, tense]`",
+        fix="Correct the value, or the schema.",
+    ),
+    Code(
+        name="PC0653",
+        level="warn",
+        summary="asking whether something is defined that always is",
+        why="What the schema declares is there in every state: left out, it reads as its default, else as none. `is defined` is then true, "
+        "and `default` without `true` gives none.",
+        bad="text: '{% if state.resume is defined %}{{ state.resume }}{% endif %}' with `resume` declared and not required",
+        fix="Ask `is not none`, or write `default(..., true)`.",
+    ),
+    Code(
+        name="PC0654",
+        level="note",
+        summary="properties of the state that nothing reads",
+        why="They cost nothing; but one that was meant to be read may be misspelt, or forgotten.",
+        bad="a schema that declares `resume` and a pack that never reads it",
+        fix="Nothing, if others use the state too; else read them, or take them out of the schema.",
     ),
 )
 
@@ -294,4 +340,4 @@ _REST: tuple[Code, ...] = (
     ),
 )
 
-CHECK_CODES: tuple[Code, ...] = (*_STEPS_AND_BOUNDS, *_STRAIN_AND_SHARES, *_NAMES, *_REST)
+CHECK_CODES: tuple[Code, ...] = (*_STEPS_AND_BOUNDS, *_STRAIN_AND_SHARES, *_NAMES, *_REST, *_KINDS)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from jinja2 import nodes
 
 from promptc.template.kinds import narrow
-from promptc.template.kinds.kind import NEVER, UNKNOWN, Kind, Mapping, list_members
+from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, Mapping, list_members
 from promptc.template.kinds.parts import Key, find_part
 from promptc.template.kinds.questions import COMPARING
 from promptc.template.kinds.scope import Path, Scope, join_facts
@@ -45,6 +45,8 @@ def _assume_both(walk: WalkRun, node: nodes.And | nodes.Or, truth: bool, scope: 
 
 
 def _assume_value(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) -> Scope:
+    if _is_missing(node, scope):
+        return scope
     if isinstance(node, nodes.Name):
         bound = scope.names.get(node.name)
         if bound is not None and bound.condition is not None:
@@ -54,12 +56,23 @@ def _assume_value(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) ->
     return learn_at(walk, node, lambda kind: narrow.by_truth(kind, truth), scope)
 
 
+def _is_missing(node: nodes.Expr, scope: Scope) -> bool:
+    """True where the value is undefined in any state: that was told, and what stands behind the condition is looked at all the same."""
+    path = find_path(node, scope)
+    members = list_members(find_at(path, scope)) if path is not None else ()
+    return bool(members) and all(isinstance(member, Gap) for member in members)
+
+
 def _assume_test(walk: WalkRun, node: nodes.Test, truth: bool, scope: Scope) -> Scope:
     name = node.name
     if name == "undefined":
         name, truth = "defined", not truth
     if name in COMPARING and len(node.args) == 1:
         return _assume_compare(walk, node.node, COMPARING[name], node.args[0], truth, scope)
+    if name == "defined" and isinstance(node.node, nodes.Name) and node.node.name not in scope.names:
+        return scope.end() if truth else scope
+    if name != "defined" and _is_missing(node.node, scope):
+        return scope
     if not narrow.knows(name) or find_path(node.node, scope) is None:
         return scope.doubt(iter_paths(node, scope))
     return learn_at(walk, node.node, lambda kind: narrow.by_test(kind, name, truth), scope)
@@ -70,6 +83,8 @@ def _assume_compare(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes
         operator, truth = {"ne": "eq", "notin": "in"}[operator], not truth
     if operator == "eq" and isinstance(left, nodes.Const):
         left, right = right, left
+    if _is_missing(left, scope) or _is_missing(right, scope):
+        return scope
     if operator == "eq" and isinstance(right, nodes.Const):
         value = right.value
         if find_path(left, scope) is not None:
@@ -77,7 +92,12 @@ def _assume_compare(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes
     if operator == "in" and isinstance(left, nodes.Const) and isinstance(left.value, str) and find_path(right, scope) is not None:
         name = left.value
         return _learn_key(walk, right, name, truth, scope)
-    if operator == "in" and truth and isinstance(right, nodes.List | nodes.Tuple) and all(isinstance(one, nodes.Const) for one in right.items):
+    if (
+        operator == "in"
+        and truth
+        and isinstance(right, nodes.List | nodes.Tuple)
+        and all(isinstance(one, nodes.Const) for one in right.items)
+    ):
         values = [one.value for one in right.items]  # type: ignore[attr-defined]
         if find_path(left, scope) is not None:
             return learn_at(walk, left, lambda kind: narrow.by_any(kind, values), scope)
@@ -181,5 +201,3 @@ def iter_paths(node: nodes.Node, scope: Scope) -> Iterator[Path]:
         return
     for child in node.iter_child_nodes():
         yield from iter_paths(child, scope)
-
-

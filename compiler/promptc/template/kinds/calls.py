@@ -96,8 +96,8 @@ def _give_of_text(kind: Text, name: str) -> Kind:
     if name in _SAME:
         return Text(shown.characters, shown.size, None, shown.at)
     if name in _LONGER:
-        tripled = [None if bound is None else 3 * bound for bound in (shown.characters, shown.size)]
-        return Text(*tripled, None, shown.at)
+        characters, size = (None if bound is None else 3 * bound for bound in (shown.characters, shown.size))
+        return Text(characters, size, None, shown.at)
     part = Text(shown.characters, shown.size, None, shown.at)
     if name in _LISTS:
         return List(part, 0 if name == "splitlines" else 1, None if shown.characters is None else shown.characters + 1, (), "list", True)

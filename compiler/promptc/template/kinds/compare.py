@@ -10,7 +10,14 @@ from promptc.template.kinds.walk import WalkRun
 
 SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
 _ORDERED = (Number, Truth, Text, List)
-_SORTS: dict[type[Kind], str] = {Number: "a number", Truth: "a number", Text: "a text", List: "a list", Nothing: "none", Mapping: "a mapping"}
+_SORTS: dict[type[Kind], str] = {
+    Number: "a number",
+    Truth: "a number",
+    Text: "a text",
+    List: "a list",
+    Nothing: "none",
+    Mapping: "a mapping",
+}
 
 
 def compare(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:

@@ -1,6 +1,7 @@
 """The kind of an expression, part by part (Jinja's tree)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from jinja2 import nodes
@@ -34,8 +35,9 @@ from promptc.template.kinds.parts import cut, find_any, find_part
 from promptc.template.kinds.questions import ask
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Taker
-from promptc.template.kinds.unite import add_bounds, keep_members, unite
+from promptc.template.kinds.unite import add_bounds, keep_members, map_members, unite
 from promptc.template.kinds.walk import WalkRun
+
 
 def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
     """What the expression gives in `scope`; what is wrong in it goes to `walk`."""
@@ -98,7 +100,7 @@ def find_key(node: nodes.Getattr | nodes.Getitem) -> str | int | None:
 def _name(walk: WalkRun, node: nodes.Name, scope: Scope) -> Value:
     bound = scope.names.get(node.name)
     if bound is None:
-        return Value(Gap("given", node.name), None, node.name)
+        return Value(Gap("given", node.name, (), "name", "", True, (walk.file, node.lineno)), None, node.name)
     return Value(scope.facts.get(bound.path, bound.kind), bound.path, node.name)
 
 
@@ -117,7 +119,10 @@ def _part(walk: WalkRun, node: nodes.Getattr | nodes.Getitem, scope: Scope) -> V
     if isinstance(key, str):
         walk.note_read(kind, key)
     found = scope.facts.get(path) if path is not None else None
-    return Value(found if found is not None else find_part(kind, key), path, spell(node))
+    part = found if found is not None else find_part(kind, key)
+    certain, place = isinstance(part, Gap), (walk.file, node.lineno)
+    part = map_members(part, lambda one: replace(one, certain=certain, read_at=place) if isinstance(one, Gap) else one)
+    return Value(part, path, spell(node))
 
 
 def _hold(walk: WalkRun, holder: Value, node: nodes.Expr, scope: Scope) -> Kind:

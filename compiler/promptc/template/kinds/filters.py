@@ -110,7 +110,10 @@ _RULES: Mapping[str, Rule] = {
 }
 _SAME = {"d": "default", "e": "escape"}
 _KEEPS = frozenset(
-    "default first last list map max min select selectattr reject rejectattr reverse sort unique batch slice groupby items dictsort count length sum join pick".split()
+    """
+    batch count default dictsort first groupby items join last length list map max min pick reject rejectattr reverse select
+    selectattr slice sort sum unique
+    """.split()
 )
 """Filters that hand parts on, or look at no more of them than an attribute: what they give is judged where it is used."""
 
@@ -118,7 +121,7 @@ _KEEPS = frozenset(
 def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, evaluate: Evaluate) -> Value:
     """Judge a filter and its arguments; what it gives."""
     args = [evaluate(walk, arg, scope) for arg in node.args]
-    named = {word.key: evaluate(walk, word.value, scope) for word in node.kwargs}
+    named = {str(word.key): evaluate(walk, word.value, scope) for word in node.kwargs}
     given = Given(walk, node, scope, value, value.kind, args, named, apply_named)
     return Value(give(node.name, given))
 

@@ -1,6 +1,5 @@
 """The way in: a text of a pack and the kinds of its names give the kind of its value, and what is wrong."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jinja2 import nodes
@@ -9,16 +8,18 @@ from promptc.template.kinds.amount import Amount
 from promptc.template.kinds.assume import assume
 from promptc.template.kinds.expressions import evaluate
 from promptc.template.kinds.kind import Kind
+from promptc.template.kinds.lists import make_lists
 from promptc.template.kinds.problem import Problem
 from promptc.template.kinds.scope import Bound, Scope
 from promptc.template.kinds.statements import walk_file
+from promptc.template.kinds.take import ASKED
 from promptc.template.kinds.trees import Code, load_trees
 from promptc.template.kinds.walk import Cost, WalkRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What is known of one text. `read`: keys of mappings of the schema, by the place of the mapping; `whole`: mappings all of which is used.
+    """What is known of one text. `read`: keys of mappings of the schema, by the mapping's place; `whole`: mappings all of which is used.
 
     `kind` is that of an expression's value (None for a template), `amount` what a template puts out at most.
     """
@@ -30,23 +31,16 @@ class Found:
     whole: frozenset[str]
 
 
-def make_scope(names: Mapping[str, Kind], conditions: Mapping[str, nodes.Expr] | None = None) -> Scope:
-    """The scope of a text that sees `names`; `conditions`: the expressions of those that may be asked again."""
-    asked = conditions or {}
-    return Scope({name: Bound(kind, (name,), asked.get(name)) for name, kind in names.items()})
-
-
 def add_name(scope: Scope, name: str, kind: Kind, code: Code | None = None) -> Scope:
-    """The scope with one more name of the pack; `code` is the expression it stands for."""
+    """The scope with one more name of the pack; `code` is the expression it stands for, which may be asked again."""
     condition = _find_expression(code) if code is not None else None
     return scope.bind(name, Bound(kind, (name,), condition))
 
 
-def suppose(code: Code, scope: Scope) -> Scope:
-    """The scope in which an expression is true."""
-    trees = load_trees(code)
+def suppose(code: Code, scope: Scope, *, truth: bool = True) -> Scope:
+    """The scope in which an expression is true, or false."""
     node = _find_expression(code)
-    return assume(WalkRun(trees, len), node, True, scope) if node is not None else scope
+    return assume(WalkRun(load_trees(code), len), node, truth, scope) if node is not None else scope
 
 
 def find_kinds(code: Code, scope: Scope, cost: Cost) -> Found:
@@ -55,8 +49,8 @@ def find_kinds(code: Code, scope: Scope, cost: Cost) -> Found:
     walk = WalkRun(trees, cost)
     node = _find_expression(code)
     if node is not None:
-        value = evaluate(walk, node, scope)
-        return _finish(walk, value.kind, Amount(None, None))
+        kind = walk.take(evaluate(walk, node, scope), ASKED, "an expression", node, scope)
+        return _finish(walk, make_lists(kind), Amount(None, None))
     _, amount = walk_file(walk, trees[""], scope)
     for macro, give in walk.macros:
         if id(macro) not in walk.called:
@@ -69,4 +63,4 @@ def _finish(walk: WalkRun, kind: Kind | None, amount: Amount) -> Found:
 
 
 def _find_expression(code: Code) -> nodes.Expr | None:
-    return load_trees(code)[""].body[0].nodes[0] if code.is_expression else None  # type: ignore[attr-defined,no-any-return]
+    return load_trees(code)[""].body[0].nodes[0] if code.is_expression else None  # type: ignore[attr-defined]

@@ -48,5 +48,5 @@ class Given:
 
 def find_single(kind: Kind) -> object:
     """The one value of a kind, or None."""
-    values: frozenset[object] | None = kind.values if isinstance(kind, Text | Number) else None  # type: ignore[assignment]
+    values: frozenset[object] | None = kind.values if isinstance(kind, Text | Number) else None
     return next(iter(values)) if values is not None and len(values) == 1 else None

@@ -49,7 +49,7 @@ class Truth(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Nothing(Kind):
-    """None. `absent`: the schema declares the value and neither requires it nor gives a default, so it reads as none where it is left out."""
+    """None. `absent`: the schema declares it and neither requires it nor gives a default, so it reads as none where it is left out."""
 
     absent: bool = False
     at: str = ""
@@ -62,8 +62,9 @@ Reason = Literal["closed", "optional", "undeclared", "unlike", "place", "empty",
 class Gap(Kind):
     """Undefined: any use but `is defined` and `default` stops the run.
 
-    `reason`: nothing may have the part (`closed`), it may be left out (`optional`), it may be there and is not declared (`undeclared`), what
-    it is read of has no parts like that (`unlike`), a list is too short (`place`, `empty`), or the caller gives no value (`given`).
+    `reason`: nothing may have the part (`closed`), it may be left out (`optional`), it may be there and is not declared (`undeclared`),
+    what it is read of has no parts like that (`unlike`), a list is too short (`place`, `empty`), or the caller gives no value (`given`).
+    `certain`: where it was read, it could be nothing else; `read_at`: the file and the place of that.
     """
 
     reason: Reason = "closed"
@@ -71,6 +72,8 @@ class Gap(Kind):
     known: tuple[str, ...] = ()
     holder: str = ""
     at: str = ""
+    certain: bool = False
+    read_at: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,7 @@ def make_mapping(fields: dict[str, Kind], at: str = "") -> Mapping:
     names = tuple(fields)
 
     def find(name: str) -> Kind:
-        return fields.get(name) or Gap("closed", name, names, "a mapping")
+        return fields.get(name) or Gap("closed", name, names, "a mapping", at)
 
     return Mapping(names, find, lambda: NEVER, True, len(names), at)
 

@@ -9,9 +9,7 @@ from promptc.template.kinds.kind import (
     NEVER,
     NUMBER,
     TEXT,
-    TRUTH,
     UNKNOWN,
-    Blank,
     Gap,
     Kind,
     List,
@@ -27,7 +25,7 @@ from promptc.template.kinds.parts import drop_gap, find_count, find_element, fin
 from promptc.template.kinds.questions import COMPARING, report_always
 from promptc.template.kinds.scope import Value
 from promptc.template.kinds.take import NUMBERS, PRINTED, STRICT_TEXT, Taker
-from promptc.template.kinds.unite import find_most, keep_members, loosen, map_members, unite
+from promptc.template.kinds.unite import loosen, map_members, unite
 
 _ORDERED = Taker("numbers or texts", (Number, Truth, Text, List), lazy=False)
 
@@ -322,3 +320,6 @@ def give_since(given: Given) -> Kind:
     return Number(True)
 
 
+def make_lists(kind: Kind) -> Kind:
+    """The value of an expression: what is not made yet becomes a list."""
+    return map_members(kind, lambda one: replace(one, shape="list") if isinstance(one, List) and one.shape != "tuple" else one)

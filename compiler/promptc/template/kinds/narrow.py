@@ -84,7 +84,7 @@ def _true(member: Kind) -> Kind:
         return text_of(*values) if values else NEVER
     if isinstance(member, List):
         return by_least(member, 1)
-    return NEVER if isinstance(member, Number) and member.values == {0} else member
+    return NEVER if isinstance(member, Number) and member.values == frozenset({0}) else member
 
 
 def _false(member: Kind) -> Kind:
@@ -128,7 +128,9 @@ def by_equal(kind: Kind, value: object, truth: bool) -> Kind:
 def by_any(kind: Kind, values: list[object]) -> Kind:
     """The kind where the value is one of several constants."""
     found = [by_equal(kind, value, True) for value in values]
-    return map_members(kind, lambda member: member if any(_equal(member, value) != NEVER for value in values) else NEVER) if found else NEVER
+    return (
+        map_members(kind, lambda member: member if any(_equal(member, value) != NEVER for value in values) else NEVER) if found else NEVER
+    )
 
 
 def _equal(member: Kind, value: object) -> Kind:

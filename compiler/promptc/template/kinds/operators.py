@@ -7,17 +7,12 @@ from jinja2 import nodes
 from promptc.template.kinds.kind import (
     NUMBER,
     UNKNOWN,
-    Gap,
     Kind,
     List,
-    Mapping,
-    Nothing,
     Number,
     Text,
     Truth,
-    is_sure,
     list_members,
-    name_kind,
 )
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import NUMBERS, VALUE, Taker

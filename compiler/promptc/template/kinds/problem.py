@@ -6,17 +6,18 @@ from typing import Literal
 from promptc.template.kinds.kind import Gap, Kind
 
 Rule = Literal["name", "part", "absent", "reads_none", "none", "kind", "some_kind", "never", "always", "unprintable"]
-"""`name`: nothing has the name. `part`: no valid state has the part. `absent`: it may be undefined. `reads_none`: it may be left out, and
-then is none. `none`: it may be none, and the run then fails. `kind`: it is of the wrong kind; `some_kind`: it may be. `never`: it is compared
-with what it never is. `always`: it is asked whether it is defined, and always is. `unprintable`: what is not made yet is printed."""
+"""`name`: nothing has the name. `part`: no valid state has the part. `absent`: it may be undefined. `reads_none`: it may be left out,
+and then is none. `none`: it may be none, and the run then fails. `kind`: it is of the wrong kind; `some_kind`: it may be. `never`: it is
+compared with what it never is. `always`: it is asked whether it is defined, and always is. `unprintable`: what is not made yet is
+printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing wrong: its rule, its place, and what it is about.
 
-    `file` and `position` are what `Place.find_span` takes. `subject` is the value as the author wrote it (empty where it is computed), `kind`
-    its kind or the member of it that is wrong, `wants` what takes it (`` `upper` takes a text ``), `gap` what is missing.
+    `file` and `position` are what `Place.find_span` takes. `subject` is the value as the author wrote it (empty where it is computed),
+    `kind` its kind or the member of it that is wrong, `wants` what takes it (`` `upper` takes a text ``), `gap` what is missing.
     """
 
     rule: Rule

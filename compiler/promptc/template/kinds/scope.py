@@ -9,7 +9,7 @@ from promptc.template.kinds.kind import NEVER, Gap, Kind
 from promptc.template.kinds.unite import unite
 
 Path = tuple[object, ...]
-"""What a value was read by: a name of the pack, or an object that stands for one binding of a template's own name, and the parts behind it."""
+"""What a value was read by, and the parts behind it: a name of the pack, or an object that stands for one binding of a template's name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,6 +25,12 @@ from promptc.template.kinds.walk import WalkRun
 Step = tuple[Scope, Amount]
 
 
+def _expression(node: nodes.Node) -> nodes.Expr:
+    """Jinja calls them nodes where they can only be expressions."""
+    assert isinstance(node, nodes.Expr)
+    return node
+
+
 def walk_body(walk: WalkRun, body: Iterable[nodes.Node], scope: Scope) -> Step:
     """The statements in order: the scope behind them, and what they put out."""
     made = Amount()
@@ -77,7 +83,7 @@ def _if(walk: WalkRun, node: nodes.If, scope: Scope) -> Step:
     made: list[Amount] = []
     rest = scope
     for branch in (node, *node.elif_):
-        yes, rest = decide(walk, branch.test, rest)
+        yes, rest = decide(walk, _expression(branch.test), rest)
         _take_way(walk, branch.body, yes, ways, made)
     _take_way(walk, node.else_, rest, ways, made)
     return join_ways(scope, ways), find_largest(made)
@@ -91,15 +97,16 @@ def _take_way(walk: WalkRun, body: list[nodes.Node], scope: Scope, ways: list[Sc
 
 
 def _for(walk: WalkRun, node: nodes.For, scope: Scope) -> Step:
-    value = evaluate(walk, node.iter, scope)
-    kind = walk.take(value, ITERATED, "a loop", node.iter, scope)
+    source = _expression(node.iter)
+    value = evaluate(walk, source, scope)
+    kind = walk.take(value, ITERATED, "a loop", source, scope)
     element, count = find_element(kind), find_count(kind)
     inner = scope if list_members(element) else scope.end()
     if value.path is not None:
-        inner = learn_at(walk, node.iter, lambda found: by_least(found, 1), inner)
+        inner = learn_at(walk, source, lambda found: by_least(found, 1), inner)
     inner = bind_targets(walk, node.target, Value(element), inner)
     if node.test is not None:
-        inner, _ = decide(walk, node.test, inner)
+        inner, _ = decide(walk, _expression(node.test), inner)
     inner = inner.bind("loop", Bound(_make_loop(element, count), (object(),)))
     _, made = walk_body(walk, node.body, inner)
     _, otherwise = walk_body(walk, node.else_, scope)
@@ -139,12 +146,13 @@ def _unpack(kind: Kind, place: int) -> Kind:
 
 
 def _assign(walk: WalkRun, node: nodes.Assign, scope: Scope) -> Step:
-    value = evaluate(walk, node.node, scope)
+    given = _expression(node.node)
+    value = evaluate(walk, given, scope)
     if isinstance(node.target, nodes.NSRef):
         walk.note_whole(value.kind)
         return scope, Amount()
-    asks = isinstance(node.node, nodes.Compare | nodes.Test | nodes.And | nodes.Or | nodes.Not | nodes.Filter)
-    return bind_targets(walk, node.target, value, scope, node.node if asks else None), Amount()
+    asks = isinstance(given, nodes.Compare | nodes.Test | nodes.And | nodes.Or | nodes.Not | nodes.Filter)
+    return bind_targets(walk, node.target, value, scope, given if asks else None), Amount()
 
 
 def _assign_block(walk: WalkRun, node: nodes.AssignBlock, scope: Scope) -> Step:

@@ -11,7 +11,7 @@ Kinds = tuple[type[Kind], ...]
 class Taker:
     """A use of a value: the kinds it is meant for, those it bears without failing though it makes no sense of them, and how that is said.
 
-    All other kinds stop the run. `lazy`: it takes what is not made yet; `gap`: it takes what is undefined.
+    All other kinds stop the run. `lazy`: it takes what is not made yet; `gap`: what is undefined; `none`: what reads as none.
     """
 
     wants: str
@@ -26,7 +26,7 @@ SCALARS: Kinds = (Text, Number, Truth)
 ALL: Kinds = (Text, Number, Truth, Nothing, List, Mapping, Thing)
 LISTED: Kinds = (List, Mapping, Thing)
 
-ANY = Taker("anything", ALL, gap=True)
+ANY = Taker("anything", ALL, gap=True, none=True)
 VALUE = Taker("a value", ALL)
 ASKED = Taker("a value", ALL, none=True)
 PRINTED = Taker("a value that can be printed", (Text, Number, Truth, Nothing, List, Mapping, Thing), lazy=False)

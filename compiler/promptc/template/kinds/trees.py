@@ -1,41 +1,55 @@
 """The trees of a checked text and of the files it brings in."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from jinja2 import nodes
 
-from promptc.template.compile_source import _parse, _verbatim
+from promptc.diag.frozen import frozen
+from promptc.diag.span import Span
+from promptc.template.limits import LIMITS, Limits
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
+from promptc.template.parse import parse
 from promptc.template.place import Place
-from promptc.template.sandbox import find_sandbox
+from promptc.template.runtime.program import Program
+
+_HERE = Place(Span("", 1, 1), inline=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Code:
     """A text that was checked when it was loaded, with the texts of its files by name; `verbatim`: it stands as it is."""
 
     text: str
-    files: tuple[tuple[str, str], ...]
-    is_expression: bool
+    files: tuple[tuple[str, str], ...] = ()
+    is_expression: bool = False
     verbatim: bool = False
+    limits: Limits = LIMITS
 
 
 def read_code(code: Expression | Template) -> Code:
     """What there is to walk of an expression or a template."""
+    text = code.text.replace("\r\n", "\n").replace("\r", "\n")
+    limits = code.program.limits if isinstance(code.program, Program) else LIMITS
     if isinstance(code, Expression):
-        return Code(code.text, (), True)
-    verbatim = not code.place.inline and not code.place.span.file.endswith(".j2")
-    return Code(code.text, tuple(sorted(code.files.items())), False, verbatim)
+        return Code(text, (), True, False, limits)
+    return Code(text, tuple(sorted(code.files.items())), False, not isinstance(code.program, Program), limits)
+
+
+def find_place(code: Expression | Template) -> Place:
+    """Where a text stands."""
+    if isinstance(code, Template):
+        return code.place
+    return code.program.place if isinstance(code.program, Program) else Place(code.span, inline=True)
 
 
 @lru_cache(maxsize=512)
 def load_trees(code: Code) -> dict[str, nodes.Template]:
     """The trees by name; the text itself has the empty one."""
-    sandbox, place = find_sandbox().overlay(), Place(None, inline=True)  # type: ignore[arg-type]
-    own = _verbatim(code.text) if code.verbatim else _parse(code.text, "", place, sandbox, expression=code.is_expression)
-    files = {
-        name: _parse(text, name, place, sandbox) if name.endswith(".j2") else _verbatim(text) for name, text in code.files
-    }
+    own = _leave(code.text) if code.verbatim else parse(code.text, "", _HERE, code.limits, expression=code.is_expression)
+    files = {name: parse(text, name, _HERE, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}
     return {"": own, **files}
+
+
+def _leave(text: str) -> nodes.Template:
+    return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)

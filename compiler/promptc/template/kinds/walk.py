@@ -23,7 +23,7 @@ Cost = Callable[[str], int]
 
 @dataclass(slots=True)
 class WalkRun:
-    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: at most so many tokens a constant text takes anywhere."""
+    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: at most so many tokens a constant text takes."""
 
     trees: Mapping[str, nodes.Template]
     cost: Cost
@@ -46,7 +46,8 @@ class WalkRun:
     def report(self, rule: Rule, node: nodes.Node, value: Value, kind: Kind, scope: Scope, **more: object) -> None:
         """One more problem, unless no valid state leads there."""
         if not scope.dead and self.left > 0:
-            self.problems[Problem(rule, self.file, node.lineno, value.spelled, kind, **more)] = None  # type: ignore[arg-type]
+            file, position = kind.read_at if isinstance(kind, Gap) and kind.read_at is not None else (self.file, node.lineno)
+            self.problems[Problem(rule, file, position, value.spelled, kind, **more)] = None  # type: ignore[arg-type]
 
     def take(self, value: Value, taker: Taker, by: str, node: nodes.Node, scope: Scope) -> Kind:
         """Judge that `by` uses the value; the kind of the values it can use."""
@@ -58,8 +59,11 @@ class WalkRun:
         if len(failing) + len(odd) == len(members):
             self._report_all(value, failing or odd, wants, node, scope)
             return UNKNOWN
-        if is_sure(kind) and not scope.is_doubted(value.path):
-            for member in failing:
+        possible = is_sure(kind) and not scope.is_doubted(value.path)
+        for member in failing:
+            if isinstance(member, Gap) and member.certain:
+                self._report_gap(value, member, node, scope)
+            elif possible:
                 self._report_one(value, member, wants, node, scope)
         if not taker.none:
             self._judge_none(value, failing, wants, node, scope)
@@ -68,13 +72,17 @@ class WalkRun:
     def _report_all(self, value: Value, wrong: list[Kind], wants: str, node: nodes.Node, scope: Scope) -> None:
         gap = next((one for one in wrong if isinstance(one, Gap)), None)
         if gap is not None and len(wrong) == 1:
-            self.report("part" if gap.reason in ("closed", "unlike", "place", "empty") else "absent", node, value, gap, scope, gap=gap)
+            self._report_gap(value, gap, node, scope)
         elif all(isinstance(one, Nothing | Gap) for one in wrong):
             self.report("none", node, value, wrong[0], scope, wants=wants)
         elif any(isinstance(one, List) and one.shape == "lazy" for one in wrong) and not value.path:
             self.report("unprintable", node, value, value.kind, scope, wants=wants)
         else:
             self.report("kind", node, value, value.kind, scope, wants=wants)
+
+    def _report_gap(self, value: Value, gap: Gap, node: nodes.Node, scope: Scope) -> None:
+        rule: Rule = "name" if gap.holder == "name" else "absent" if gap.reason in ("optional", "undeclared", "given") else "part"
+        self.report(rule, node, value if value.spelled else Value(gap, None, gap.part if rule == "name" else ""), gap, scope, gap=gap)
 
     def _report_one(self, value: Value, member: Kind, wants: str, node: nodes.Node, scope: Scope) -> None:
         if isinstance(member, Gap):

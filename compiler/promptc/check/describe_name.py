@@ -1,12 +1,10 @@
-"""Names: every expression and template reads only what is there where it stands."""
+"""The words for a name that is not there, or not yet: what defines it, or where it is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
-from promptc.check.texts import Names, Text, find_place, is_included, is_tested, iter_texts
+from promptc.check.texts import Names, Text
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.frozen import replace
+from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack
 
@@ -29,37 +27,8 @@ _WHERE = {
 }
 
 
-def check_names(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
-    """Names and parts of names that nothing defines where they are read. What a text tests with `is defined` is left alone."""
-    return fold_looks(looks, lambda look: _iter_look(pack, look))
-
-
-def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
-    order = [section.id for section in look.plan.sections]
-    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
-        for path in sorted(text.code.reads):
-            found = _judge(path, text, pack, order)
-            if found is not None and not is_tested(text, path[:1]) and not is_tested(text, path[:2]):
-                yield _weaken(found) if is_included(text, path[:2]) else found
-
-
-def _weaken(found: Diagnostic) -> Diagnostic:
-    """A finding about a file that is included, whose tests are not seen."""
-    return replace(found, message=f"{found.message} (in a file that it includes)", level="warn")
-
-
-def _judge(path: tuple[str, ...], text: Text, pack: Pack, order: Sequence[str]) -> Diagnostic | None:
-    name = path[0]
-    if name not in text.names:
-        return _report_name(name, text, pack)
-    parts = text.names[name]
-    if parts is None or len(path) < 2 or path[1] in parts:
-        return None
-    return _report_part(path, parts, text, order)
-
-
-def _report_name(name: str, text: Text, pack: Pack) -> Diagnostic:
-    span = find_place(text, (name,))
+def describe_name(name: str, text: Text, pack: Pack, span: Span) -> Diagnostic:
+    """A text reads a name that is not there where it stands."""
     if name in _WHERE:
         help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
         return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there", span, help)
@@ -77,11 +46,11 @@ def _suggest_name(name: str, known: Names, pack: Pack) -> str:
     return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
 
 
-def _report_part(path: Sequence[str], parts: frozenset[str], text: Text, order: Sequence[str]) -> Diagnostic:
-    name, part = path[:2]
-    span = find_place(text, path[:2])
+def describe_part(name: str, part: str, text: Text, order: Sequence[str], span: Span) -> Diagnostic:
+    """A text reads a part that one of the compiler's own names does not have there."""
+    parts = text.names.get(name) or frozenset()
     if name == "selected":
-        return _report_selected(part, text, order)
+        return _describe_selected(part, text, order, span)
     if name == "variant":
         known = suggest(part, parts) if parts else "no axis is chosen before it"
         return Diagnostic("PC0632", f"{text.what} reads `variant.{part}`, and there is no such axis", span, known)
@@ -91,8 +60,7 @@ def _report_part(path: Sequence[str], parts: frozenset[str], text: Text, order: 
     return Diagnostic("PC0632", f"{text.what} reads `{name}.{part}`; `{name}` has no `{part}`", span, suggest(part, parts))
 
 
-def _report_selected(part: str, text: Text, order: Sequence[str]) -> Diagnostic:
-    span = find_place(text, ("selected", part))
+def _describe_selected(part: str, text: Text, order: Sequence[str], span: Span) -> Diagnostic:
     if part not in order:
         return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, which is no section", span, suggest(part, order))
     where = "fences are made before anything is selected" if "`fence`" in text.what else "move it behind that section"

@@ -1,0 +1,75 @@
+"""State properties that nothing reads: a slip of the pen on the other side, or what a pack may leave out."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.looks import Look
+from promptc.check.scopes import Scopes
+from promptc.check.texts import Text, iter_texts
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.pack import Pack
+from promptc.template.kinds.kind import Kind, List, Mapping, list_members
+from promptc.template.kinds.parts import find_part
+from promptc.template.kinds.unite import join
+
+_SHOWN = 8
+_DEEPEST = 12
+
+
+def check_unread(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """One note that lists what the schema declares and no text of any combination reads."""
+    scopes = Scopes(pack, len)
+    read, whole = _collect(pack, looks, scopes)
+    found = list(dict.fromkeys(_iter_unread(scopes.state, "", read, whole, frozenset())))
+    if not found:
+        return
+    names = ", ".join(f"`{path}`" for path, _ in found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+    message = (
+        f"the pack reads nothing of these properties of the state: {names}"
+        if len(found) > 1
+        else f"the pack never reads {names} of the state"
+    )
+    place = pack.find_schema_place
+    span = place(found[0][1].removeprefix("#")) if place is not None else pack.manifest.key_span("state")
+    yield Diagnostic("PC0654", message, span, "nothing, if others use the state too; else take it out, or read it", "note")
+
+
+def _collect(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> tuple[set[tuple[str, str]], set[str]]:
+    read: set[tuple[str, str]] = set()
+    whole: set[str] = set()
+    passing = {id(let.value) for let in pack.lets}
+    for look in looks:
+        for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+            found = scopes.find(text)
+            read |= found.read
+            whole |= found.whole
+            if found.kind is not None and id(text.code) not in passing and not _is_source(text):
+                _note_whole(found.kind, whole, 0)
+    return read, whole
+
+
+def _is_source(text: Text) -> bool:
+    items = text.section.items if text.section is not None else None
+    return items is not None and text.code is items.source
+
+
+def _note_whole(kind: Kind, whole: set[str], depth: int) -> None:
+    """What an expression of the manifest gives is used as it is."""
+    for member in list_members(kind):
+        if isinstance(member, Mapping):
+            whole.add(member.at)
+        elif isinstance(member, List) and depth < _DEEPEST:
+            _note_whole(join(member), whole, depth + 1)
+
+
+def _iter_unread(kind: Kind, path: str, read: set[tuple[str, str]], whole: set[str], above: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The properties, the outermost first; what stands in one that is not read is not told."""
+    for member in list_members(kind):
+        if isinstance(member, List):
+            yield from _iter_unread(join(member), f"{path}[]", read, whole, above)
+        elif isinstance(member, Mapping) and member.at.startswith("#") and member.at not in whole | above and len(above) < _DEEPEST:
+            for name in member.names:
+                inner = f"{path}.{name}" if path else name
+                if (member.at, name) not in read:
+                    yield inner, f"{member.at}/properties/{name.replace('~', '~0').replace('/', '~1')}"
+                else:
+                    yield from _iter_unread(find_part(member, name), inner, read, whole, above | {member.at})

@@ -1,0 +1,166 @@
+"""What each text of a pack may see: the kinds of its names, and what holds whenever it is evaluated."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from promptc.check.state_kinds import StateKinds
+from promptc.check.texts import Text
+from promptc.model.pack import Assign, Band, Let, Pack
+from promptc.model.section import Items, Section
+from promptc.template.kinds.find_kinds import Found, add_name, find_kinds, suppose
+from promptc.template.kinds.kind import (  # fmt: skip
+    TEXT,
+    TRUTH,
+    UNKNOWN,
+    WHOLE,
+    Kind,
+    List,
+    Nothing,
+    Number,
+    Unknown,
+    list_members,
+    make_mapping,
+    text_of,
+)
+from promptc.template.kinds.parts import find_element
+from promptc.template.kinds.scope import Scope
+from promptc.template.kinds.trees import read_code
+from promptc.template.kinds.unite import keep_members
+from promptc.template.load_expression import Expression
+
+_COUNT = Number(True, 0)
+_PARTS: dict[str, Kind] = {
+    **dict.fromkeys(("title", "id", "role", "tier"), TEXT),
+    **dict.fromkeys(("number", "index"), WHOLE),
+    **dict.fromkeys(("tokens", "chars", "form", "percent"), _COUNT),
+    **dict.fromkeys(("anchor", "kept"), TRUTH),
+}
+PARTED = ("variant", "strain", "selected", "section", "this")
+"""Names of the compiler's own whose parts are known; a gap in one of them has its name as its place."""
+
+
+class Scopes:
+    """The scopes of one pack's texts. A text in a scope is walked once, however many combinations share it."""
+
+    def __init__(self, pack: Pack, cost: Callable[[str], int]) -> None:
+        self._pack = pack
+        self._cost = cost
+        self._cases = {axis.name: text_of(*axis.cases) for axis in pack.axes if axis.cases}
+        self._tiers = text_of(*(tier.name for tier in pack.strain.tiers)) if pack.strain is not None else TEXT
+        self._found: dict[tuple[Any, ...], tuple[object, Found]] = {}
+        kinds = StateKinds(pack.schema) if pack.schema is not None else None
+        self.state = kinds.find_state() if kinds is not None else UNKNOWN
+        self._bare = add_name(Scope({}), "state", self.state)
+        self._bound = self._bind(pack)
+
+    def find(self, text: Text) -> Found:
+        """What is known of a text where it stands."""
+        section = text.section
+        items = section.items if section is not None else None
+        key = (
+            id(text.code),
+            tuple(sorted((name, tuple(sorted(parts)) if parts is not None else None) for name, parts in text.names.items())),
+            section.id if section is not None else text.what,
+            id(section.when) if section is not None else None,
+            (id(items.source), id(items.where), id(items.group.by if items.group is not None else None)) if items is not None else None,
+        )
+        if key not in self._found:
+            self._found[key] = (text, find_kinds(read_code(text.code), self._find_scope(text), self._cost))
+        return self._found[key][1]
+
+    # --- names of the pack ---
+
+    def _bind(self, pack: Pack) -> Scope:
+        """The state, what asserts prove of it, and `let`."""
+        scope = self._bare
+        for one in pack.asserts:
+            if one.level == "error":
+                scope = suppose(read_code(one.that), scope)
+        for let in pack.lets:
+            kind, code = self._find_let(let, scope)
+            scope = add_name(scope, let.name, kind, read_code(code) if code is not None else None)
+        return scope
+
+    def _find_let(self, let: Let, scope: Scope) -> tuple[Kind, Expression | None]:
+        if isinstance(let.value, Band):
+            return text_of(*(label for _, label in let.value.bounds)), None
+        if isinstance(let.value, Assign):
+            return text_of(*(label for label, _ in let.value.weights)), None
+        return find_kinds(read_code(let.value), scope, self._cost).kind or UNKNOWN, let.value
+
+    # --- one text ---
+
+    def _find_scope(self, text: Text) -> Scope:
+        if text.section is None:
+            return self._find_of_pack(text)
+        section = text.section
+        scope = self._add(self._bound, text)
+        held = section.fence is not None and text.code in (section.fence.open, section.fence.close)
+        if section.when is not None and text.code is not section.when and not held:
+            scope = _suppose(section.when, scope)
+        return self._add_item(scope, text, section, section.items) if section.items is not None else scope
+
+    def _find_of_pack(self, text: Text) -> Scope:
+        failing = next((one for one in self._pack.asserts if one.otherwise is text.code), None)
+        if failing is not None:
+            return suppose(read_code(failing.that), self._bare, truth=False)
+        if any(one.that is text.code for one in self._pack.asserts):
+            return self._bare
+        known = {name: bound for name, bound in self._bound.names.items() if name in text.names}
+        return self._add(Scope(known, self._bound.facts, self._bound.doubts, self._bound.dead), text)
+
+    def _add(self, scope: Scope, text: Text) -> Scope:
+        """The compiler's own names."""
+        for name, parts in text.names.items():
+            if parts is not None:
+                scope = add_name(scope, name, make_mapping({part: self._find_part(name, part) for part in sorted(parts)}, name))
+            elif name not in scope.names:
+                scope = add_name(scope, name, _NAMES.get(name, UNKNOWN) if name not in ("before", "after") else self._tiers)
+        return scope
+
+    def _find_part(self, name: str, part: str) -> Kind:
+        if name == "variant":
+            return self._cases.get(part, TEXT)
+        if (name, part) == ("strain", "tier"):
+            return self._tiers
+        if (name, part) == ("strain", "index"):
+            return Number(True, 0, max(0, len(self._pack.strain.tiers) - 1) if self._pack.strain is not None else 0)
+        return _COUNT if name == "selected" else _PARTS[part]
+
+    def _add_item(self, scope: Scope, text: Text, section: Section, items: Items) -> Scope:
+        if text.code is items.source or not {"item", "group", "items"} & text.names.keys():
+            return scope
+        element = self._find_item(scope, items)
+        inner = add_name(scope, "item", element)
+        if items.where is not None and text.code is not items.where:
+            inner = _suppose(items.where, inner)
+        element = inner.facts.get(("item",), element)
+        if "items" in text.names:
+            scope = add_name(scope, "items", List(element, 0, None, (), "list", True))
+        if "item" in text.names:
+            scope = inner if "items" not in text.names else scope
+        if "group" in text.names and items.group is not None and text.code is not items.group.by:
+            found = find_kinds(read_code(items.group.by), inner, self._cost).kind or UNKNOWN
+            scope = add_name(scope, "group", found)
+        return scope
+
+    def _find_item(self, scope: Scope, items: Items) -> Kind:
+        """What the elements of `from` may be; none stands for no list."""
+        source = find_kinds(read_code(items.source), scope, self._cost).kind or UNKNOWN
+        kept = keep_members(source, lambda member: not isinstance(member, Nothing))
+        return find_element(kept) if list_members(kept) and not any(isinstance(one, Unknown) for one in list_members(kept)) else UNKNOWN
+
+
+def _suppose(condition: Expression, scope: Scope) -> Scope:
+    """The scope where a condition of the manifest holds; the same one where it never does: what stands behind it is looked at anyway.
+
+    `this` is another at the place of the condition, so that nothing is learnt of it.
+    """
+    found = suppose(read_code(condition), scope)
+    if found.dead:
+        return scope
+    return replace(found, facts={path: kind for path, kind in found.facts.items() if path[0] != "this"})
+
+
+_NAMES: dict[str, Kind] = {"text": TEXT, "removed": Number(True, 0), "items": List(UNKNOWN)}
