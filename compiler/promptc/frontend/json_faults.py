@@ -38,12 +38,16 @@ def find_faults(text: str, places: Places) -> list[Diagnostic]:
     return list(islice(_iter_faults(text, places), _MOST))
 
 
-def explain_failure(wrong: json.JSONDecodeError | RecursionError, name: str, text: str) -> PromptcError:
+def explain_failure(name: str, text: str) -> PromptcError:
     """What is wrong in a text that the parser refuses."""
     places = Places(name, text)
-    if isinstance(wrong, RecursionError):
-        return PromptcError(find_faults(text, places) or [_too_deep(places, 0)])
-    return _explain_syntax(wrong.msg, text, wrong.pos, places)
+    try:
+        json.loads(text, parse_int=float)
+    except json.JSONDecodeError as wrong:
+        return _explain_syntax(wrong.msg, text, wrong.pos, places)
+    except RecursionError:
+        pass
+    return PromptcError(find_faults(text, places) or [_too_deep(places, 0)])
 
 
 def _explain_syntax(message: str, text: str, at: int, places: Places) -> PromptcError:

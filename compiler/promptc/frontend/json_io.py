@@ -1,6 +1,6 @@
 """JSON → plain data whose every value can be found again in the text."""
 
-import json
+from _json import make_scanner
 
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import field, frozen
@@ -20,6 +20,7 @@ _DOUBTFUL = 309
 """Digits from which on a number may be beyond the range of doubles."""
 
 _MOST_SHAPES = 1000
+_SPACE = " \t\n"
 
 
 @frozen(eq=False)
@@ -59,16 +60,16 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
     if len(raw) > MAX_STATE_BYTES:
         raise fail("PC0102", f"the file has {len(raw)} bytes; at most {MAX_STATE_BYTES} are read", Span(name, 1, 1))
     text = decode_text(raw, name)
-    if not text.strip(" \t\n"):
+    if not text.strip(_SPACE):
         raise fail("PC0103", "the file is empty; JSON needs a value", Span(name, 1, 1))
     reading = _Reading(b"0" * _DOUBTFUL in raw.translate(_DIGITS))
     try:
         value = reading.parse(text)
         canonical = b"" if reading.doubtful or _is_deep(value) else _render(value)
-    except (json.JSONDecodeError, RecursionError) as wrong:
+    except (ValueError, StopIteration, RecursionError):
         from promptc.frontend.json_faults import explain_failure
 
-        raise explain_failure(wrong, name, text) from None
+        raise explain_failure(name, text) from None
     if not canonical:
         _look_again(name, text)
         canonical = render_canonical_json(value).encode()
@@ -76,15 +77,27 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
 
 
 class _Reading:
-    """One run of the parser, whose hooks build values and only remember that something may be wrong: they are not told where."""
+    """One run of Python's parser, whose hooks build values and only remember that something may be wrong: they are not told where."""
+
+    strict = True
+    object_hook = None
+    array_hook = None
+    parse_float = float
+    parse_constant = float
 
     def __init__(self, doubtful: bool) -> None:
         self.doubtful = doubtful
+        self.parse_int = _read_int if doubtful else int
+        self.object_pairs_hook = self._build
         self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def parse(self, text: str) -> Any:
-        """The value. Numbers that may be too large are read as Python can: an `int` has a limit of digits."""
-        return json.loads(text, object_pairs_hook=self._build, parse_int=_read_int if self.doubtful else None)
+        """The value. Raises a ValueError, a StopIteration or a RecursionError for what is no JSON, which `json` knows to explain."""
+        context: Any = self
+        value, end = make_scanner(context)(text, len(text) - len(text.lstrip(_SPACE)))
+        if text[end:].strip(_SPACE):
+            raise StopIteration
+        return value
 
     def _build(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """A mapping with its keys in order. Mappings mostly have the keys of one before, so orders are remembered."""

@@ -1,6 +1,5 @@
 """A state's bytes or dict, checked against the pack's schema, defaults filled in."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
@@ -33,6 +32,8 @@ def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, nam
 
 
 def _dump(given: Mapping[str, Any]) -> bytes:
+    import json
+
     try:
         return json.dumps(given, ensure_ascii=True).encode()
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,6 +1,9 @@
-"""Canonical JSON: the one text of a value that digests are taken of and reports are written in."""
+"""Canonical JSON: the one text of a value that digests are taken of and reports are written in.
 
-import json
+`json` itself is imported by what is rarely needed only: it takes a millisecond, most of it for expressions that are not used here.
+"""
+
+from _json import encode_basestring, make_encoder
 from collections.abc import Mapping
 
 from promptc.diag.typed import Any
@@ -12,13 +15,11 @@ def render_canonical_json(value: object) -> str:
 
     Equal values give equal text on every machine. Raises ValueError for NaN and infinities, TypeError for what JSON does not have.
     """
-    return _ENCODER.encode(value)
+    encode = make_encoder({}, _plain, encode_basestring, None, ":", ",", True, False, False)
+    return "".join(encode(value, 0))
 
 
 def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not a JSON value")
-
-
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain)

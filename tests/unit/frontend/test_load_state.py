@@ -18,7 +18,7 @@ SCHEMA = (ROOT / "packs/sentinel/state.schema.json").read_bytes()
 STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
 DEAR = (
     "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse", "ipaddress",
-    "fractions", "decimal", "difflib", "hashlib", "promptc.diag.codes", "promptc.diag.suggest", "promptc.frontend.schema_check",
+    "fractions", "decimal", "difflib", "hashlib", "json", "promptc.diag.codes", "promptc.diag.suggest", "promptc.frontend.schema_check",
     "promptc.frontend.json_places", "promptc.frontend.json_faults", "promptc.frontend.schema.pattern",
 )  # fmt: skip
 """What is for finding out what is wrong, or costs a start more than it is worth."""

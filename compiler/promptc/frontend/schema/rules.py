@@ -1,7 +1,7 @@
 """What generated checks and fillers call where an expression would not do. Imports nothing that a valid state does not need."""
 
+from _json import encode_basestring
 from collections.abc import Callable
-from json.encoder import encode_basestring
 
 from promptc.diag.typed import Any
 
