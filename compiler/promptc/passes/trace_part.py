@@ -9,7 +9,7 @@ from promptc.passes.act import Entry
 from promptc.passes.assemble import Part
 from promptc.passes.find_origins import Origins
 from promptc.passes.fit import Fitted
-from promptc.passes.know_names import know_names, know_value
+from promptc.passes.know_names import know_names
 from promptc.passes.piece import Piece, guard_pieces, join_pieces, make_pieces, slice_pieces
 from promptc.passes.section_fit import SectionFit
 from promptc.passes.trace_item import ItemTracer, Pieces, strip_pieces
@@ -71,12 +71,13 @@ class PartTracer:
         return pieces if pieces is not None else (Piece("template", emitted, span=template.place.span),)
 
     def _iter_group(self, fit: SectionFit, at: int) -> Iterator[Piece]:
-        """The header of the group that the next item is in. Its key is that of all of them; the keys of the state are those of this one."""
-        entry = next(part.item for part in self._parts[at:] if part.item is not None)
-        items, key = fit.section.items, fit.selected.groups[entry.run]
+        """The header of the group that the next item is in. The keys of the state are those of its first item that no step made."""
+        entries = [part.item for part in self._parts[at:] if part.item is not None and part.section == fit.section.id]
+        items, group = fit.section.items, fit.selected.groups[entries[0].run]
         assert items is not None and items.group is not None and items.group.header is not None
-        known = know_value(self._known, "group", items.group.by, self._items.find_renderer(fit, items).bind_item(entry.item))
-        yield from self._trace_header(items.group.header, key.header, {**fit.selected.names, "group": key.key}, known)
+        own = next((entry for entry in entries if entry.run == entries[0].run and not entry.is_made), None)
+        known = self._items.know(fit, own) if own is not None else self._known
+        yield from self._trace_header(items.group.header, group.header, {**fit.selected.names, "group": group.key}, known)
 
     def _iter_marker(self, fit: SectionFit, emitted: str) -> Iterator[Piece]:
         """What an `evict` put in the place of what it took: its template gives one line, whatever its white space."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.cli.cells import clip_cells
+from promptc.cli.cells import clip_cells, count_cells
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.figures import show_count, show_plural
@@ -162,10 +162,11 @@ def _iter_bit(bit: Bit, room: int) -> Iterator[str]:
     yield _quote(bit.text, room)
     if bit.what in _NOTES:
         yield _NOTES[bit.what]
-    if bit.at is not None:
-        yield bit.at
-    if bit.code:
-        yield clip_cells(" ".join(bit.code.split()), room)
+    place, code = bit.at or "", " ".join(bit.code.split())
+    if code and len(place) + 2 + count_cells(code) <= room:
+        yield f"{place}  {code}"
+    else:
+        yield from (part for part in (place, clip_cells(code, room)) if part)
     for key in bit.keys[:_FEW]:
         yield clip_cells(f"{key.pointer or '/'} = {key.value}", room)
     if len(bit.keys) > _FEW:
