@@ -86,7 +86,11 @@ class _Nesting:
     def _read_number(self, kind: str, value: str) -> _Found:
         long = kind in ("integer", "float") and len(value) > self.limits.digits
         if long or (kind == "float" and isinf(float(value))):
-            return "PC0404", f"the number `{value[:20]}` is too large", f"at most {self.limits.digits} digits, and no more than a float holds"
+            return (
+                "PC0404",
+                f"the number `{value[:20]}` is too large",
+                f"at most {self.limits.digits} digits, and no more than a float holds",
+            )
         return None
 
     def _read_word(self, kind: str, value: str) -> _Found:

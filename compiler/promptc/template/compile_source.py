@@ -14,7 +14,7 @@ from promptc.template.find_reads import Path, find_reads
 from promptc.template.is_settled import is_settled
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.lowering.lower_template import lower_template
-from promptc.template.lowering.statements import LowerFault
+from promptc.template.lowering.writer import LowerFault
 from promptc.template.parse import parse, verbatim, wrong_syntax
 from promptc.template.place import Place
 from promptc.template.runtime.lowered import LoweredFile
@@ -32,9 +32,7 @@ class Compiled:
     files: Mapping[str, str]
 
 
-def compile_source(
-    text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False, limits: Limits = LIMITS
-) -> Compiled:
+def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False, limits: Limits = LIMITS) -> Compiled:
     """Check and lower a template and all it includes. All findings of a stage are raised at once as `PromptcError`."""
     try:
         return _compile_all(text.replace("\r\n", "\n").replace("\r", "\n"), place, load_file, expression, limits)

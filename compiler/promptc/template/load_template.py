@@ -32,13 +32,11 @@ class Template:
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def render(self, names: Mapping[str, object]) -> str:
-        """The text. `names` holds plain data, and under `__counter__` the pack's counter. Errors: `PromptcError` with file, line and column."""
+        """The text. `names` holds plain data, and under `__counter__` the pack's counter. Errors: `PromptcError` with their places."""
         return self.program.render(names)
 
 
-def load_template(
-    text: str, place: Place, *, load_file: Callable[[str], str] | None = None, limits: Limits = LIMITS
-) -> Template:
+def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | None = None, limits: Limits = LIMITS) -> Template:
     """Check and compile a template; `load_file` reads a file it includes, by its name. Errors: `PromptcError` with all findings."""
     from promptc.template.compile_source import compile_source
 

@@ -35,7 +35,7 @@ def find_counts(node: nodes.For) -> frozenset[str] | None:
 
 
 def _iter_uses(body: list[nodes.Node]) -> Iterator[str]:
-    """The attribute each read of `loop` asks for; `?` where `loop` itself is a value. Loops inside have a `loop` of their own in their body."""
+    """The attribute each read of `loop` asks for; `?` where `loop` itself is a value. A loop inside has its own in its body."""
     for node in body:
         yield from _iter_node(node)
 
@@ -43,9 +43,7 @@ def _iter_uses(body: list[nodes.Node]) -> Iterator[str]:
 def _iter_node(node: nodes.Node) -> Iterator[str]:
     if isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name) and node.node.name == "loop":
         yield node.attr if node.ctx == "load" else "?"
-    elif isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr) and _is_loop(node.node.node):
-        yield "?"
-    elif _is_loop(node):
+    elif (isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr) and _is_loop(node.node.node)) or _is_loop(node):
         yield "?"
     elif isinstance(node, nodes.For):
         yield from _iter_node(node.iter)

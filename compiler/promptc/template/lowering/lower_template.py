@@ -15,7 +15,8 @@ from promptc.template.count_nodes import count_nodes
 from promptc.template.lowering import syntax as py
 from promptc.template.lowering.expressions import Expressions, name_filter, name_test
 from promptc.template.lowering.frame import Frame
-from promptc.template.lowering.statements import PARENT, LowerFault, Statements
+from promptc.template.lowering.statements import Statements
+from promptc.template.lowering.writer import PARENT, LowerFault
 from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.undefined import TEMPLATE
 

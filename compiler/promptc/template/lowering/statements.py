@@ -2,57 +2,40 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from jinja2 import nodes
-from jinja2.compiler import find_undeclared
-from jinja2.idtracking import VAR_LOAD_PARAMETER, Symbols
 
-from promptc.template.count_nodes import count_nodes
 from promptc.template.lowering import syntax as py
-from promptc.template.lowering.expressions import Counted, Expressions
-from promptc.template.lowering.frame import Buffer, Frame, find_stores, find_targets, iter_loads
-from promptc.template.lowering.loops import NEEDS_LENGTH, find_counts, uses_loop
-
-PARENT = "parent"
-"""The variable that holds what a template extends."""
-
-
-class LowerFault(Exception):
-    """A template Jinja's compiler would refuse: a sentence and its place."""
-
-    def __init__(self, message: str, at: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at
+from promptc.template.lowering.expressions import Expressions
+from promptc.template.lowering.file_statements import FileStatements
+from promptc.template.lowering.frame import Frame
+from promptc.template.lowering.loop_statements import LoopStatements
+from promptc.template.lowering.macro_statements import MacroStatements
 
 
-class Statements:
-    """Lowers the statements of one file into the list that is open."""
+class Statements(LoopStatements, MacroStatements, FileStatements):
+    """Lowers the statements of one file."""
 
     def __init__(self, expressions: Expressions) -> None:
-        self.expressions = expressions
-        self.open: py.Statements = []
-        self.extends = False
-        self.extended = False
+        super().__init__(expressions)
         self._by_kind: dict[str, Callable[[Any, Frame], None]] = {
             "Output": self._output,
             "If": self._if,
-            "For": self._for,
+            "For": self.lower_for,
             "Assign": self._assign,
             "AssignBlock": self._assign_block,
             "With": self._with,
             "Scope": self._scope,
-            "Macro": self._macro,
-            "CallBlock": self._call_block,
-            "FilterBlock": self._filter_block,
-            "Block": self._block,
-            "Extends": self._extends,
-            "Include": self._include,
-            "Import": self._import,
-            "FromImport": self._from_import,
+            "Macro": self.lower_macro,
+            "CallBlock": self.lower_call_block,
+            "FilterBlock": self.lower_filter_block,
+            "Block": self.lower_block,
+            "Extends": self.lower_extends,
+            "Include": self.lower_include,
+            "Import": self.lower_import,
+            "FromImport": self.lower_from_import,
         }
 
     def lower_all(self, body: Sequence[nodes.Node], frame: Frame) -> None:
@@ -60,69 +43,15 @@ class Statements:
         for node in body:
             self._by_kind[type(node).__name__](node, frame)
 
-    def collect(self, write: Callable[[], None]) -> py.Statements:
-        """The statements `write` makes."""
-        outer, self.open = self.open, []
-        write()
-        made, self.open = self.open, outer
-        return made
-
     def _body(self, body: Sequence[nodes.Node], frame: Frame) -> py.Statements:
         return self.collect(lambda: self.lower_all(body, frame))
-
-    def find_buffer(self) -> Buffer:
-        """A new list of output parts."""
-        return Buffer(self.expressions.find_temporary("out"))
-
-    def begin(self, buffer: Buffer, at: int) -> None:
-        """Make the list."""
-        self.open.append(py.assign(buffer.out, py.call(py.attribute(py.name("run", at), "begin", at), at), at))
-
-    def joined(self, buffer: Buffer, at: int) -> ast.expr:
-        """The text of the list, paid for."""
-        return py.call(py.attribute(py.name("run", at), "join", at), at, py.name(buffer.out, at))
-
-    def take(self, weight: int, at: int) -> None:
-        """Pay for so many steps."""
-        self.open.append(py.run(py.call(py.attribute(py.name("run", at), "take", at), at, py.constant(weight, at)), at))
-
-    def enter(self, frame: Frame, at: int) -> None:
-        """Give the scope's variables what they begin with."""
-        for ident, kind, source in iter_loads(frame.symbols):
-            if kind == "resolve" and source not in self.expressions.stored:
-                continue
-            value = {
-                "resolve": lambda source=source: py.call(py.attribute(py.name("names", at), "find", at), at, py.constant(source, at)),
-                "alias": lambda source=source: py.name(source, at),
-                "undefined": lambda source=source: py.name("missing", at),
-            }.get(kind)
-            if value is not None:
-                self.open.append(py.assign(ident, value(), at))
-
-    def leave(self, frame: Frame, at: int) -> None:
-        """Forget the scope's variables."""
-        for ident, kind, source in iter_loads(frame.symbols):
-            if kind != "resolve" or source in self.expressions.stored:
-                self.open.append(py.assign(ident, py.name("missing", at), at))
-
-    def _put(self, frame: Frame, parts: Sequence[ast.expr], at: int) -> ast.stmt:
-        out = py.name(frame.buffer.out, at)
-        if len(parts) == 1:
-            return py.run(py.call(py.attribute(out, "append", at), at, parts[0]), at)
-        return py.run(py.call(py.attribute(out, "extend", at), at, py.row(parts, at)), at)
-
-    def _guard(self, statement: ast.stmt, at: int) -> ast.stmt:
-        free = py.compared(py.name(PARENT, at), ast.Is(), py.constant(None, at), at)
-        return py.when(free, [statement], [], at)
-
-    # -- output and branches
 
     def _output(self, node: nodes.Output, frame: Frame) -> None:
         if frame.guarded and self.extended:
             return
         at = node.nodes[0].lineno
-        put = self._put(frame, [self.expressions.shown(part, frame) for part in node.nodes], at)
-        self.open.append(self._guard(put, at) if frame.guarded else put)
+        put = self.put(frame, [self.expressions.shown(part, frame) for part in node.nodes], at)
+        self.open.append(self.guard(put, at) if frame.guarded else put)
 
     def _if(self, node: nodes.If, frame: Frame) -> None:
         soft = frame.soft()
@@ -133,139 +62,12 @@ class Statements:
         body = self._body(node.body, soft)
         self.open.append(py.when(self.expressions.lower(node.test, soft), body, orelse, node.lineno))
 
-    # -- loops
-
-    def _for(self, node: nodes.For, frame: Frame) -> None:
-        at = node.lineno
-        for name in node.find_all(nodes.Name):
-            if name.ctx == "store" and name.name == "loop":
-                raise LowerFault("`loop` cannot be set inside a `for`", name.lineno)
-        inner = frame.inner()
-        counts = find_counts(node) if node.test is None else None
-        known = uses_loop(node)
-        loop = inner.symbols.declare_parameter("loop") if known else ""
-        inner.symbols.analyze_node(node, for_branch="body")
-        values = self._each(node, frame)
-        ran = self.expressions.find_temporary("ran") if node.else_ else ""
-        if ran:
-            self.open.append(py.assign(ran, py.constant(False, at), at))
-        if not known:
-            self._plain_loop(node, frame, inner, values, ran)
-        elif counts is not None:
-            self._counted_loop(node, inner, values, ran, loop, counts)
-        else:
-            self._wrapped_loop(node, frame, inner, values, ran, loop)
-        self.leave(inner, at)
-        if ran:
-            self._else(node, frame, ran)
-
-    def _each(self, node: nodes.For, frame: Frame) -> ast.expr:
-        at = node.iter.lineno
-        weight = py.constant(count_nodes(node), at)
-        return py.call("each", at, py.name("run", at), self.expressions.lower(node.iter, frame), weight)
-
-    def _turn(self, node: nodes.For, inner: Frame, ran: str) -> py.Statements:
-        def write() -> None:
-            self.enter(inner, node.lineno)
-            if ran:
-                self.open.append(py.assign(ran, py.constant(True, node.lineno), node.lineno))
-            self.lower_all(node.body, inner)
-
-        return self.collect(write)
-
-    def _plain_loop(self, node: nodes.For, frame: Frame, inner: Frame, values: ast.expr, ran: str) -> None:
-        at, target = node.lineno, self._target(node.target, inner)
-        body = self._turn(node, inner, ran)
-        if node.test is not None:
-            tested, refused = self._tested(node, frame)
-            skip: ast.stmt = py.placed(ast.Continue, at)
-            body = [*tested, py.when(py.opposite(refused, at), [skip], [], at), *body]
-        self.open.append(py.loop(target, values, body, at))
-
-    def _tested(self, node: nodes.For, frame: Frame) -> tuple[py.Statements, ast.expr]:
-        assert node.test is not None
-        test_frame = frame.inner()
-        test_frame.symbols.analyze_node(node, for_branch="test")
-        entered = self.collect(lambda: self.enter(test_frame, node.lineno))
-        return entered, self.expressions.lower(node.test, test_frame)
-
-    def _counted_loop(self, node: nodes.For, inner: Frame, values: ast.expr, ran: str, loop: str, counts: frozenset[str]) -> None:
-        at, index = node.lineno, self.expressions.find_temporary("i")
-        length = ""
-        if counts & NEEDS_LENGTH:
-            length, sized = self.expressions.find_temporary("n"), self.expressions.find_temporary("all")
-            self.open.append(py.assign(sized, py.call("sized", at, values), at))
-            self.open.append(py.assign(length, py.call("len", at, py.name(sized, at)), at))
-            values = py.name(sized, at)
-        outer = self.expressions.counted.get(loop)
-        self.expressions.counted[loop] = Counted(index, length)
-        body = self._turn(node, inner, ran)
-        if outer is None:
-            del self.expressions.counted[loop]
-        else:
-            self.expressions.counted[loop] = outer
-        pair = py.row([py.target(index, at), self._target(node.target, inner)], at, store=True)
-        self.open.append(py.loop(pair, py.call("enumerate", at, values), body, at))
-
-    def _wrapped_loop(self, node: nodes.For, frame: Frame, inner: Frame, values: ast.expr, ran: str, loop: str) -> None:
-        at = node.lineno
-        if node.test is not None:
-            values = py.call(self._sieve(node, frame, inner), at, values)
-        pair = py.row([self._target(node.target, inner), py.target(loop, at)], at, store=True)
-        self.open.append(py.assign(loop, py.name("missing", at), at))
-        body = self._turn(node, inner, ran)
-        self.open.append(py.loop(pair, py.call("Loop", at, values), body, at))
-
-    def _sieve(self, node: nodes.For, frame: Frame, inner: Frame) -> str:
-        """A generator of what passes the test, so that `loop` counts only that."""
-        at, sieve, element = node.lineno, self.expressions.find_temporary("sieve"), self.expressions.find_temporary()
-        tested, passes = self._tested(node, frame)
-        unpack = py.assign_to(self._target(node.target, inner), py.name(element, at), at)
-        turn = [unpack, *tested, py.when(passes, [py.offer(py.name(element, at), at)], [], at)]
-        body = [py.loop(py.target(element, at), py.name("values", at), turn, at)]
-        self.open.append(py.function(sieve, ["values"], body, at))
-        return sieve
-
-    def _else(self, node: nodes.For, frame: Frame, ran: str) -> None:
-        at, other = node.lineno, frame.inner()
-        other.symbols.analyze_node(node, for_branch="else")
-
-        def write() -> None:
-            self.enter(other, at)
-            self.lower_all(node.else_, other)
-            self.leave(other, at)
-
-        self.open.append(py.when(py.opposite(py.name(ran, at), at), self.collect(write), [], at))
-
-    # -- setting
-
-    def _target(self, node: nodes.Node, frame: Frame) -> ast.expr:
-        at = node.lineno
-        if isinstance(node, nodes.Tuple):
-            return py.row([self._target(item, frame) for item in node.items], at, store=True)
-        if isinstance(node, nodes.NSRef):
-            holder = py.attribute(py.name(frame.symbols.ref(node.name), at), "values", at)
-            return py.placed(ast.Subscript, at, value=holder, slice=py.constant(node.attr, at), ctx=ast.Store())  # type: ignore[no-any-return]
-        assert isinstance(node, nodes.Name)
-        return py.target(frame.symbols.ref(node.name), at)
-
     def _assign(self, node: nodes.Assign, frame: Frame) -> None:
         at = node.lineno
         for space in {found.name: found for found in node.find_all(nodes.NSRef)}.values():
             known = self.expressions.lower(nodes.Name(space.name, "load", lineno=space.lineno), frame)
             self.open.append(py.run(py.call("check_namespace", space.lineno, known), space.lineno))
-        self._store(node.target, self.expressions.lower(node.node, frame), frame, at)
-
-    def _store(self, target: nodes.Node, value: ast.expr, frame: Frame, at: int) -> None:
-        self.open.append(py.assign_to(self._target(target, frame), value, at))
-        if frame.toplevel:
-            for name in find_targets(target):
-                self._publish(name, frame, at, exported=not name.startswith("_"))
-
-    def _publish(self, name: str, frame: Frame, at: int, *, exported: bool) -> None:
-        """What is set at the top is seen by blocks and includes, and `exported` to importers."""
-        method = py.attribute(py.name("names", at), "export" if exported else "keep", at)
-        self.open.append(py.run(py.call(method, at, py.constant(name, at), py.name(frame.symbols.ref(name), at)), at))
+        self.store(node.target, self.expressions.lower(node.node, frame), frame, at)
 
     def _assign_block(self, node: nodes.AssignBlock, frame: Frame) -> None:
         at, buffer = node.lineno, self.find_buffer()
@@ -277,7 +79,7 @@ class Statements:
         self.lower_all(node.body, inner)
         text = self.joined(buffer, at)
         value = text if node.filter is None else self.expressions.lower_chain(node.filter, text, inner)
-        self._store(node.target, value, frame, at)
+        self.store(node.target, value, frame, at)
         self.leave(inner, at)
 
     def _with(self, node: nodes.With, frame: Frame) -> None:
@@ -285,7 +87,7 @@ class Statements:
         inner.symbols.analyze_node(node)
         self.enter(inner, node.lineno)
         for target, value in zip(node.targets, node.values, strict=True):
-            self.open.append(py.assign_to(self._target(target, inner), self.expressions.lower(value, frame), target.lineno))
+            self.open.append(py.assign_to(self.target(target, inner), self.expressions.lower(value, frame), target.lineno))
         self.lower_all(node.body, inner)
         self.leave(inner, node.lineno)
 
@@ -295,140 +97,3 @@ class Statements:
         self.enter(inner, node.lineno)
         self.lower_all(node.body, inner)
         self.leave(inner, node.lineno)
-
-    # -- macros
-
-    def _macro(self, node: nodes.Macro, frame: Frame) -> None:
-        at = node.lineno
-        made = self._macro_value(node, frame, node.name)
-        self.open.append(py.assign(frame.symbols.ref(node.name), made, at))
-        if frame.toplevel:
-            self._publish(node.name, frame, at, exported=not node.name.startswith("_"))
-
-    def _call_block(self, node: nodes.CallBlock, frame: Frame) -> None:
-        at, caller = node.lineno, self.expressions.find_temporary("caller")
-        self.open.append(py.assign(caller, self._macro_value(node, frame, None), at))
-        handed: ast.keyword = py.placed(ast.keyword, at, arg="caller", value=py.name(caller, at))
-        text = self.expressions.lower_call(node.call, frame, [handed])
-        self.open.append(self._put(frame, [py.call("need_text", at, text)], at))
-
-    def _macro_value(self, node: nodes.Macro | nodes.CallBlock, frame: Frame, name: str | None) -> ast.expr:
-        """Write the function; the `Macro` around it."""
-        at, function, buffer = node.lineno, self.expressions.find_temporary("macro"), self.find_buffer()
-        inner = frame.inner(buffer)
-        inner.guarded = False
-        inner.symbols.analyze_node(node)
-        special = self._find_special(node, inner.symbols)
-        inner.symbols.analyze_node(node)
-        parameters = [inner.symbols.ref(arg.name) for arg in node.args] + [inner.symbols.ref(one) for one in special]
-        body = self.collect(lambda: self._macro_body(node, inner, at))
-        self.open.append(py.function(function, parameters, body, at))
-        flags = [py.constant(one in special or (one == "caller" and self._takes_caller(node)), at) for one in ("kwargs", "varargs", "caller")]
-        arguments = py.constant(tuple(arg.name for arg in node.args), at)
-        return py.call("Macro", at, py.name("run", at), py.name(function, at), py.constant(name, at), arguments, *flags)
-
-    def _takes_caller(self, node: nodes.Macro | nodes.CallBlock) -> bool:
-        return "caller" in find_undeclared(node.body, ("caller",))
-
-    def _find_special(self, node: nodes.Macro | nodes.CallBlock, symbols: Symbols) -> list[str]:
-        """Which of `caller`, `kwargs`, `varargs` the macro is given because its body mentions them."""
-        mentioned = find_undeclared(node.body, ("caller", "kwargs", "varargs"))
-        written = [arg.name for arg in node.args]
-        found = []
-        if "caller" in mentioned and "caller" in written:
-            if len(node.args) - written.index("caller") > len(node.defaults):
-                raise LowerFault("the argument `caller` of a macro needs a default", node.lineno)
-        elif "caller" in mentioned:
-            found.append("caller")
-        found += [name for name in ("kwargs", "varargs") if name in mentioned and name not in written]
-        for name in found:
-            symbols.declare_parameter(name)
-        return found
-
-    def _macro_body(self, node: nodes.Macro | nodes.CallBlock, inner: Frame, at: int) -> None:
-        self.take(count_nodes(node), at)
-        self.begin(inner.buffer, at)
-        self.enter(inner, at)
-        unset = {ident for ident, kind, _ in iter_loads(inner.symbols) if kind == VAR_LOAD_PARAMETER}
-        outer, self.expressions.unset = self.expressions.unset, unset
-        first = len(node.args) - len(node.defaults)
-        for place, arg in enumerate(node.args):
-            default = node.defaults[place - first] if place >= first else None
-            self._default(arg, default, inner, node.lineno)
-        self.expressions.unset = outer
-        self.lower_all(node.body, inner)
-        self.open.append(py.give(self.joined(inner.buffer, at), at))
-
-    def _default(self, arg: nodes.Name, default: nodes.Expr | None, inner: Frame, at: int) -> None:
-        ident = inner.symbols.ref(arg.name)
-        value = py.call("unfilled", at, py.constant(arg.name, at)) if default is None else self.expressions.lower(default, inner)
-        absent = py.compared(py.name(ident, at), ast.Is(), py.name("missing", at), at)
-        self.open.append(py.when(absent, [py.assign(ident, value, at)], [], at))
-        self.expressions.unset.discard(ident)
-
-    def _filter_block(self, node: nodes.FilterBlock, frame: Frame) -> None:
-        at, buffer = node.lineno, self.find_buffer()
-        inner = frame.inner(buffer)
-        inner.symbols.analyze_node(node)
-        self.enter(inner, at)
-        self.begin(buffer, at)
-        self.lower_all(node.body, inner)
-        text = self.expressions.lower_chain(node.filter, self.joined(buffer, at), inner)
-        self.open.append(self._put(frame, [py.call("need_text", node.filter.lineno, text)], at))
-        self.leave(inner, at)
-
-    # -- other templates
-
-    def _block(self, node: nodes.Block, frame: Frame) -> None:
-        if frame.toplevel and self.extended:
-            return
-        at = node.lineno
-        names = self._derived(frame, at) if node.scoped else py.name("names", at)
-        method = py.attribute(names, "call_required" if node.required else "call_block", at)
-        put = self._put(frame, [py.call(method, at, py.constant(node.name, at))], at)
-        self.open.append(self._guard(put, at) if frame.toplevel and self.extends else put)
-
-    def _extends(self, node: nodes.Extends, frame: Frame) -> None:
-        at = node.lineno
-        if not frame.toplevel:
-            raise LowerFault("`extends` stands at the top of a template, in no other statement but `if`", at)
-        if self.extended:
-            raise LowerFault("a template extends one other, once", at)
-        extend = py.attribute(py.name("names", at), "extend", at)
-        self.open.append(py.assign(PARENT, py.call(extend, at, self.expressions.lower(node.template, frame), py.name(PARENT, at)), at))
-        self.extended = frame.rootlevel
-
-    def _locals(self, node: nodes.Include | nodes.Import | nodes.FromImport, frame: Frame) -> ast.expr:
-        return self._dump(frame, node.lineno) if node.with_context else py.constant(None, node.lineno)
-
-    def _dump(self, frame: Frame, at: int) -> ast.expr:
-        stores = find_stores(frame.symbols)
-        return py.mapping([py.constant(name, at) for name, _ in stores], [py.name(ident, at) for _, ident in stores], at)
-
-    def _derived(self, frame: Frame, at: int) -> ast.expr:
-        return py.call(py.attribute(py.name("names", at), "derive", at), at, self._dump(frame, at))
-
-    def _include(self, node: nodes.Include, frame: Frame) -> None:
-        at = node.lineno
-        include = py.attribute(py.name("names", at), "include", at)
-        template = self.expressions.lower(node.template, frame)
-        self.open.append(self._put(frame, [py.call(include, at, template, self._locals(node, frame))], at))
-
-    def _module(self, node: nodes.Import | nodes.FromImport, frame: Frame) -> ast.expr:
-        load = py.attribute(py.name("names", node.lineno), "load_module", node.lineno)
-        return py.call(load, node.lineno, self.expressions.lower(node.template, frame), self._locals(node, frame))
-
-    def _import(self, node: nodes.Import, frame: Frame) -> None:
-        self.open.append(py.assign(frame.symbols.ref(node.target), self._module(node, frame), node.lineno))
-        if frame.toplevel:
-            self._publish(node.target, frame, node.lineno, exported=False)
-
-    def _from_import(self, node: nodes.FromImport, frame: Frame) -> None:
-        at, module = node.lineno, self.expressions.find_temporary("module")
-        self.open.append(py.assign(module, self._module(node, frame), at))
-        for pair in node.names:
-            name, alias = (pair, pair) if isinstance(pair, str) else pair
-            found = py.call("find_export", at, py.name(module, at), py.constant(name, at))
-            self.open.append(py.assign(frame.symbols.ref(alias), found, at))
-            if frame.toplevel:
-                self._publish(alias, frame, at, exported=False)

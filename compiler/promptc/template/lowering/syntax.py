@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Statements = list[ast.stmt]
 _LOAD, _STORE = ast.Load(), ast.Store()
 
 
-def placed(kind: type[ast.AST], at: int, **fields: Any) -> Any:
+def placed(kind: Callable[..., ast.AST], at: int, **fields: Any) -> Any:
     """A node at a place."""
     return kind(**fields, lineno=at, col_offset=0, end_lineno=at, end_col_offset=0)
 

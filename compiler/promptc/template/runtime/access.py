@@ -81,7 +81,7 @@ def find_item(holder: Any, key: Any) -> Any:
 
 
 _SEQUENCES = frozenset({str, list, tuple, Group, range})
-_PLACES = frozenset({int, bool})
+_PLACES: frozenset[Any] = frozenset({int, bool})
 
 
 def call_value(run: Run, callee: Any, /, *args: Any, **named: Any) -> Any:

@@ -20,8 +20,10 @@ def build_find(run: Run, attribute: Any, default: Any = None) -> Find:
     Digits between dots are places. None names the value itself.
     """
     parts = _split(attribute)
-    if len(parts) == 1 and default is None:
+    if default is None and len(parts) == 1:
         return _build_single(run, parts[0])
+    if default is None and len(parts) == 2:
+        return _build_double(run, parts[0], parts[1])
     run.take(len(parts))
 
     def find(value: Any) -> Any:
@@ -47,6 +49,19 @@ def _build_single(run: Run, part: Any) -> Find:
         return value[part] if value.__class__ is dict and part in value else find_part(run, value, part)
 
     check_key(part)
+    return find
+
+
+def _build_double(run: Run, outer: Any, inner: Any) -> Find:
+    def find(value: Any) -> Any:
+        if value.__class__ is dict and outer in value:
+            held = value[outer]
+            if held.__class__ is dict and inner in held:
+                return held[inner]
+        return find_part(run, find_part(run, value, outer), inner)
+
+    check_key(outer)
+    check_key(inner)
     return find
 
 

@@ -20,4 +20,3 @@ class LoweredFile:
     blocks: tuple[str, ...] = ()
     filters: tuple[tuple[str, str], ...] = ()
     tests: tuple[tuple[str, str], ...] = ()
-

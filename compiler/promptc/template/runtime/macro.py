@@ -16,36 +16,46 @@ _HELP = "see docs/templates.md for its arguments"
 class Macro:
     """A macro, or the text of a `call`. Arguments are bound as Jinja binds them.
 
-    `kwargs`, `varargs`, `caller`: whether its body mentions them, and is therefore given them.
+    `weight`: the steps of going through it once. `kwargs`, `varargs`, `caller`: whether its body mentions them, so is given them.
     """
 
-    __slots__ = ("arguments", "caller", "function", "kwargs", "name", "run", "varargs")
+    __slots__ = ("arguments", "caller", "function", "kwargs", "name", "run", "varargs", "weight")
 
     def __init__(
-        self, run: Run, function: Callable[..., str], name: str | None, arguments: Sequence[str], kwargs: bool, varargs: bool, caller: bool
+        self,
+        run: Run,
+        function: Callable[..., str],
+        name: str | None,
+        arguments: Sequence[str],
+        weight: int,
+        kwargs: bool,
+        varargs: bool,
+        caller: bool,
     ) -> None:
         self.run = run
         self.function = function
         self.name = name
         self.arguments = arguments
+        self.weight = weight
         self.kwargs = kwargs
         self.varargs = varargs
         self.caller = caller
 
     def call(self, args: tuple[Any, ...], named: dict[str, Any]) -> str:
         """The text the macro makes."""
-        bound = self._bind(args, named)
-        self.run.enter(0)
-        text = self.function(*bound)
-        self.run.leave()
+        run = self.run
+        if named or len(args) != len(self.arguments) or self.kwargs or self.varargs or self.caller:
+            args = tuple(self._bind(args, named))
+        run.enter(self.weight)
+        text = self.function(*args)
+        run.depth -= 1
         return text
 
     def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         most = len(self.arguments)
         bound = list(args[:most])
         given = len(bound)
-        for name in self.arguments[given:]:
-            bound.append(named.pop(name, missing))
+        bound += [named.pop(name, missing) for name in self.arguments[given:]]
         found = "caller" in self.arguments if given == most else "caller" in self.arguments[given:]
         if self.caller and not found:
             bound.append(named.pop("caller", None) or Missing("caller", hint="the macro was called without `{% call %}`"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
@@ -93,16 +93,23 @@ def pay_search(run: Run, sought: Any, holder: Any) -> None:
 _KEYS: type = type({}.keys())
 
 
-def pay_keys(run: Run, keys: Iterable[Any]) -> None:
-    """Sorting without regard to case copies every key: the characters of the texts, and the parts of the rest."""
-    for key in keys:
-        kind = key.__class__
-        if kind is str:
-            run.take(2 + (len(key) >> 3))
-        elif kind in SCALARS:
-            run.take(2)
-        else:
-            pay_parts(run, key)
+def pay_keys(run: Run, keys: Sequence[Any]) -> set[type]:
+    """Sorting without regard to case copies every key: the characters of the texts, and the parts of the rest. Gives their kinds."""
+    kinds = set(map(type, keys))
+    run.take(2 * len(keys))
+    if kinds == _TEXTS:
+        run.take(sum(map(len, keys)) >> 3)
+    elif not kinds <= _NO_TEXTS:
+        for key in keys:
+            if key.__class__ is str:
+                run.take(len(key) >> 3)
+            elif key.__class__ not in SCALARS:
+                pay_parts(run, key)
+    return kinds
+
+
+_TEXTS: frozenset[type] = frozenset({str})
+_NO_TEXTS = SCALARS - _TEXTS
 
 
 def pay_each(run: Run, values: Any, price: int) -> Any:
@@ -115,7 +122,9 @@ def pay_each(run: Run, values: Any, price: int) -> Any:
 
 def _pay_as_they_come(run: Run, values: Iterator[Any], price: int) -> Iterator[Any]:
     for value in values:
-        run.take(price)
+        run.left -= price
+        if run.left < 0:
+            run.take(0)
         yield value
 
 

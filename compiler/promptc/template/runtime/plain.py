@@ -44,5 +44,5 @@ def _is_same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
 
 def _name_key(run: Run, key: Any) -> str:
     if key.__class__ is str:
-        return key  # type: ignore[no-any-return]
+        return key
     return show(run, key) if key.__class__ in (int, float) else _NAMED_KEYS[key]

@@ -115,5 +115,16 @@ class Program:
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
-RUN_ERRORS = (Fault, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, NameError, RuntimeError, MemoryError, StopIteration)
+RUN_ERRORS = (
+    Fault,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    NameError,
+    RuntimeError,
+    MemoryError,
+    StopIteration,
+)
 """All that evaluating a template can raise, but for a bug of the interpreter."""

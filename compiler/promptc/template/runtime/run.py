@@ -110,7 +110,9 @@ class _Measured(list[str]):
     def append(self, part: str) -> None:
         self.left -= len(part)
         if self.left < 0:
-            refuse("PC0430", f"the template prints more than {self.most} characters", "print less: limit the list, or the text of each element")
+            refuse(
+                "PC0430", f"the template prints more than {self.most} characters", "print less: limit the list, or the text of each element"
+            )
         super().append(part)
 
     def extend(self, parts: Iterable[str]) -> None:

@@ -25,7 +25,7 @@ def concat(run: Run, *values: Any) -> str:
 def need_text(value: Any) -> str:
     """What `{% filter %}` and `{% call %}` print is a text."""
     if value.__class__ is str:
-        return value  # type: ignore[no-any-return]
+        return value
     if value.__class__ is Missing:
         value.fail()
     return refuse("PC0413", f"the block gives {name_kind(value)} and not a text", "end with a filter that gives a text: `| string`")
@@ -72,4 +72,4 @@ def spread_named(run: Run, values: Any) -> dict[str, Any]:
     if values.__class__ is not dict or not all(name.__class__ is str for name in values):
         refuse("PC0414", f"{name_kind(values)} cannot name arguments", "`**` takes a mapping with texts as keys")
     run.take(len(values))
-    return values  # type: ignore[no-any-return]
+    return values

@@ -11,7 +11,7 @@ from promptc.template.runtime.payments import VIEWS
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import Blank, Missing
 
-_MADE = frozenset({str, list, tuple, dict, range, Group}) | VIEWS
+_MADE: frozenset[Any] = frozenset({str, list, tuple, dict, range, Group}) | VIEWS
 
 
 def each(run: Run, values: Any, weight: int) -> Iterable[Any]:

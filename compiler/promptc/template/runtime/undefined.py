@@ -46,7 +46,7 @@ def find_place() -> tuple[str, int]:
 
 
 class Missing:
-    """Any use but `is defined` and `default` raises `MissingFault`, with the place where it arose. `hint` takes the place of its message."""
+    """Any use but `is defined` and `default` raises `MissingFault`, with the place where it arose. `hint` replaces its message."""
 
     __slots__ = ("name", "holder", "of_names", "hint", "place")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from promptc.diag.typed import Any
 from promptc.template.runtime.access_path import Find, build_find
 from promptc.template.runtime.fault import refuse
-from promptc.template.runtime.payments import pay_each
+from promptc.template.runtime.payments import NUMBERS, SCALARS, pay_each
 from promptc.template.runtime.run import Run
 
 
@@ -72,7 +72,20 @@ def _find_question(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> C
     from promptc.template.runtime.filters.table import find_test
 
     test, rest = find_test(args[0]), args[1:]
+    if len(rest) == 1 and not kwargs:
+        return _find_comparison(run, test, args[0], rest[0])
     return lambda value: test(run, value, *rest, **kwargs)
+
+
+def _find_comparison(run: Run, test: Callable[..., bool], name: str, other: Any) -> Callable[[Any], bool]:
+    """A test against one value. Equality of what is small is asked for at once."""
+    if name in _EQUALITIES and (other.__class__ in NUMBERS or (other.__class__ is str and len(other) < _SMALL)):
+        return lambda value: value == other if value.__class__ in SCALARS else test(run, value, other)
+    return lambda value: test(run, value, other)
+
+
+_EQUALITIES = frozenset({"eq", "==", "equalto"})
+_SMALL = 255
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

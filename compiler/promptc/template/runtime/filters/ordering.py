@@ -30,8 +30,10 @@ def _is_simple(keys: list[Any]) -> bool:
 
 def _find_keys(run: Run, values: Sequence[Any], find: Find, case_sensitive: bool) -> list[Any]:
     keys = list(map(find, values))
-    pay_keys(run, keys)
-    return keys if case_sensitive else [_fold(key) for key in keys]
+    kinds = pay_keys(run, keys)
+    if case_sensitive or str not in kinds:
+        return keys
+    return [key.lower() for key in keys] if len(kinds) == 1 else [_fold(key) for key in keys]
 
 
 def _fold(key: Any) -> Any:
@@ -56,10 +58,13 @@ def unique(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = 
     seen: set[Any] = set()
     for element in pay_each(run, value, 4):
         key = find(element)
-        pay_keys(run, (key,))
-        key = key if case_sensitive else _fold(key)
-        if _may_collide(key):
-            run.take(len(seen))
+        if key.__class__ is str:
+            run.take(2 + (len(key) >> 3))
+            key = key if case_sensitive else key.lower()
+        else:
+            pay_keys(run, (key,))
+            if _may_collide(key):
+                run.take(len(seen))
         if key not in seen:
             seen.add(key)
             yield element

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
@@ -27,13 +28,18 @@ def capitalize(run: Run, value: Any) -> str:
     return change_case(run, show(run, value), str.capitalize)
 
 
-def title(run: Run, value: Any) -> str:
-    """Each word with a capital, the other letters small. Words begin after white space, `-` and opening brackets."""
+@cache
+def _find_words() -> Callable[[str], list[str]]:
     import re
 
+    return re.compile(r"([-\s({\[<]+)").split
+
+
+def title(run: Run, value: Any) -> str:
+    """Each word with a capital, the other letters small. Words begin after white space, `-` and opening brackets."""
     text = show(run, value)
     run.take(1 + len(text))
-    words = re.split(r"([-\s({\[<]+)", text)
+    words = _find_words()(text)
     made = "".join([word[0].upper() + word[1:].lower() for word in words if word])
     run.make(len(made))
     return made
