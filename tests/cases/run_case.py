@@ -12,7 +12,7 @@ from typing import Any
 
 import promptc
 from promptc.check.check_pack import check_pack
-from promptc.cli.main import run_command
+from promptc.cli.run import run_command
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.reporter import Reporter
 from promptc.diag.diagnostic import Diagnostic

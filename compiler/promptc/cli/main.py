@@ -1,90 +1,59 @@
-"""The command `promptc`."""
+"""The command `promptc`.
 
-import os
+Little is imported here: a warm render is to take no longer than an import of the library that reads command lines.
+"""
+
 import sys
 from collections.abc import Sequence
 
-from promptc.cli.read_render import read_render
-from promptc.cli.reporter import Reporter
-from promptc.cli.settings import find_settings
-from promptc.cli.streams import discard_output, write_stderr
-from promptc.diag.errors import PromptcError, UsageError
+from promptc.diag.typed import NoReturn
 
-BUG = 70
-INTERRUPTED = 130
-_COMPLETE = "_PROMPTC_COMPLETE"
+_NO_CACHE = "--no-cache"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line (`sys.argv` by default) and gives its exit code: 0 done, 1 findings, 2 usage, 3 an invalid pack, template or
-    state or content that cannot fit, 4 disk, 70 a bug in promptc, 130 interrupted. Every failure is told on standard error.
-    """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    reporter = Reporter(find_settings(given))
-    try:
-        return run_command(given, reporter)
-    except PromptcError as error:
-        reporter.report(error.diagnostics)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        discard_output()
-        return 0
-    except Exception as error:  # noqa: BLE001  the one place: whatever comes here is our fault, and is told as that
-        _report_bug(error, reporter)
-        return BUG
+    """Runs the command line, `sys.argv` by default, and gives its exit code (see `run`)."""
+    if arguments is None and sys.argv[1:2] == ["render"] and _NO_CACHE not in sys.argv:
+        _leave(_render(sys.argv[1:]))
+    return _run(sys.argv[1:] if arguments is None else arguments)
 
 
-def run_command(given: Sequence[str], reporter: Reporter) -> int:
-    """Runs the command and gives its own exit code. Raises `PromptcError` for what is wrong, a `UsageError` for the command line itself."""
-    asked = read_render(given) if _COMPLETE not in os.environ else None
-    if asked is None:
-        return _run_any(given, reporter)
-    from promptc.cli.run_render import run_render
+def _run(given: Sequence[str]) -> int:
+    from promptc.cli.run import run
 
-    return run_render(reporter, asked)
+    return run(list(given))
 
 
-def _run_any(given: Sequence[str], reporter: Reporter) -> int:
-    import click
+def _render(given: Sequence[str]) -> int:
+    """In a process that does nothing else: what is garbage goes with it, and promptc's modules come from the cache."""
+    import gc
 
-    from promptc.cli.group import group
-    from promptc.cli.usage import describe_usage
+    from promptc.cache.image import Image
+    from promptc.cache.store import open_cache
 
-    if _COMPLETE in os.environ:
-        from click.shell_completion import shell_complete
-
-        return shell_complete(group, {}, "promptc", _COMPLETE, os.environ[_COMPLETE])
-    try:
-        with group.make_context("promptc", list(given) or ["--help"], obj=reporter) as context:
-            return int(group.invoke(context) or 0)
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.Abort:
-        return INTERRUPTED
-    except click.UsageError as error:
-        raise UsageError([describe_usage(error)]) from error
+    gc.disable()
+    cache = open_cache()
+    if cache is None:
+        return _run(given)
+    image = Image(cache)
+    sys.meta_path.insert(0, image)
+    code = _run(given)
+    if _COMPILES not in sys.modules:
+        image.keep()
+    return code
 
 
-def _report_bug(error: Exception, reporter: Reporter) -> None:
-    import json
-    import traceback
-    from pathlib import Path
-
-    from promptc.cli.escape import escape_controls
-
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    what = f"{type(error).__name__}: {error}"[:400]
-    place = f"{Path(last.filename).name}:{last.lineno}"
-    trace = "".join(traceback.format_exception(error)) if reporter.settings.with_traceback else ""
-    if reporter.settings.diagnostics == "json":
-        write_stderr(json.dumps({"code": "bug", "level": "error", "message": what, "place": place, "traceback": trace or None}) + "\n")
-    else:
-        write_stderr(f"this is a bug in promptc, not in your pack or state: {escape_controls(what)} ({place})\n{_HOW_TO_REPORT}{trace}")
+_COMPILES = "promptc.frontend.load_pack"
+"""Where this was imported the render was not a warm one, and neither are its modules."""
 
 
-_HOW_TO_REPORT = """\
-    Please report it where you got promptc from: the command you ran, what `promptc --version` prints, the pack and the state
-    if you may share them, and what the same command prints with `--traceback`.
-"""
+def _leave(code: int) -> NoReturn:
+    """Ends the process without taking it apart, which would take as long as a fifth of the render. All output has been written."""
+    import os
+
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            continue
+    os._exit(code)

@@ -1,0 +1,88 @@
+"""A command line, run: every way it can end has an exit code."""
+
+import os
+from collections.abc import Sequence
+
+from promptc.cli.read_render import read_render
+from promptc.cli.reporter import Reporter
+from promptc.cli.settings import find_settings
+from promptc.cli.streams import discard_output, write_stderr
+from promptc.diag.errors import PromptcError, UsageError
+
+BUG = 70
+INTERRUPTED = 130
+_COMPLETE = "_PROMPTC_COMPLETE"
+
+
+def run(given: Sequence[str]) -> int:
+    """Runs the command and gives its exit code: 0 done, 1 findings, 2 usage, 3 an invalid pack, template or state or content that cannot
+    fit, 4 disk, 70 a bug in promptc, 130 interrupted. Every failure is told on standard error.
+    """
+    reporter = Reporter(find_settings(given))
+    try:
+        return run_command(given, reporter)
+    except PromptcError as error:
+        reporter.report(error.diagnostics)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        discard_output()
+        return 0
+    except Exception as error:  # noqa: BLE001  the one place: whatever comes here is our fault, and is told as that
+        _report_bug(error, reporter)
+        return BUG
+
+
+def run_command(given: Sequence[str], reporter: Reporter) -> int:
+    """Runs the command and gives its own exit code. Raises `PromptcError` for what is wrong, a `UsageError` for the command line itself."""
+    asked = read_render(given) if _COMPLETE not in os.environ else None
+    if asked is None:
+        return _run_any(given, reporter)
+    from promptc.cli.run_render import run_render
+
+    return run_render(reporter, asked)
+
+
+def _run_any(given: Sequence[str], reporter: Reporter) -> int:
+    import click
+
+    from promptc.cli.group import group
+    from promptc.cli.usage import describe_usage
+
+    if _COMPLETE in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(group, {}, "promptc", _COMPLETE, os.environ[_COMPLETE])
+    try:
+        with group.make_context("promptc", list(given) or ["--help"], obj=reporter) as context:
+            return int(group.invoke(context) or 0)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except click.UsageError as error:
+        raise UsageError([describe_usage(error)]) from error
+
+
+def _report_bug(error: Exception, reporter: Reporter) -> None:
+    import json
+    import traceback
+    from pathlib import Path
+
+    from promptc.cli.escape import escape_controls
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"{type(error).__name__}: {error}"[:400]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    trace = "".join(traceback.format_exception(error)) if reporter.settings.with_traceback else ""
+    if reporter.settings.diagnostics == "json":
+        write_stderr(json.dumps({"code": "bug", "level": "error", "message": what, "place": place, "traceback": trace or None}) + "\n")
+    else:
+        write_stderr(f"this is a bug in promptc, not in your pack or state: {escape_controls(what)} ({place})\n{_HOW_TO_REPORT}{trace}")
+
+
+_HOW_TO_REPORT = """\
+    Please report it where you got promptc from: the command you ran, what `promptc --version` prints, the pack and the state
+    if you may share them, and what the same command prints with `--traceback`.
+"""
