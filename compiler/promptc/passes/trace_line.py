@@ -29,6 +29,7 @@ class LineTracer:
     def __init__(self, fitted: Fitted, parts: Sequence[Part]) -> None:
         self._parts = parts
         self._tracer = PartTracer(fitted, parts)
+        self._traced: dict[int, tuple[Piece, ...]] = {}
         self.origins = self._tracer.origins
         self._lines = {
             message: "".join(part.text for part in own).split("\n") for message, own in groupby(parts, lambda part: part.message)
@@ -56,5 +57,7 @@ class LineTracer:
             if part.message != message:
                 continue
             if place < stop and start < place + len(part.text):
-                yield part, slice_pieces(self._tracer.trace(at), start - place, stop - place)
+                if at not in self._traced:
+                    self._traced[at] = self._tracer.trace(at)
+                yield part, slice_pieces(self._traced[at], start - place, stop - place)
             place += len(part.text)

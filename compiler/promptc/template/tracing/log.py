@@ -35,10 +35,9 @@ class Printed:
 
 @frozen(eq=False)
 class _Read:
-    """A part of the state was read; `holder` is what it was found in by its key, None for a value that was there."""
+    """A part of the state was read, or a value that was made of some."""
 
     pointers: Pointers
-    holder: str | None
 
 
 @frozen(eq=False)
@@ -78,10 +77,10 @@ class Log:
         return len(self._entries)
 
     def find_pointers(self, mark: int = 0) -> Pointers:
-        """The parts of the state read since a mark: of what was read only to find a part of it, that part."""
-        entries = self._entries[mark:]
-        holders = {one.holder for one in entries if one.__class__ is _Read}
-        return tuple(dict.fromkeys(pointer for one in entries for pointer in one.pointers if pointer not in holders))
+        """The parts of the state read since a mark; not what holds another of them, which was read to find that."""
+        found = dict.fromkeys(pointer for one in self._entries[mark:] for pointer in one.pointers)
+        around = {pointer[:at] for pointer in found for at, sign in enumerate(pointer) if sign == "/"}
+        return tuple(pointer for pointer in found if pointer not in around)
 
     # --- what is printed ---
 
@@ -109,7 +108,7 @@ class Log:
         pointer = self._known.find(value)
         found = (pointer,) if pointer is not None else source
         if found:
-            self._entries.append(_Read(found, None))
+            self._entries.append(_Read(found))
         return value
 
     def find_key(self, holder: Any, key: Any) -> Any:
@@ -139,9 +138,9 @@ class Log:
     def _note(self, holder: Any, key: Any) -> None:
         pointer = self._known.find(holder)
         if pointer is not None and key.__class__ in (str, int):
-            self._entries.append(_Read((extend_pointer(pointer, key),), pointer))
+            self._entries.append(_Read((extend_pointer(pointer, key),)))
         else:
-            self._entries.append(_Read(self._known.parts.get(id(holder), {}).get(key, ()), None))
+            self._entries.append(_Read(self._known.parts.get(id(holder), {}).get(key, ())))
 
     # --- what is kept ---
 
