@@ -3,6 +3,7 @@
 import sys
 
 from benchmarks.cold import bench_cold
+from benchmarks.counting import bench_counting
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
 from benchmarks.memory import bench_memory
@@ -11,6 +12,7 @@ from benchmarks.templates import bench_templates
 
 PARTS = {
     "cold": bench_cold,
+    "counting": bench_counting,
     "growth": bench_growth,
     "others": bench_others,
     "fitting": bench_fitting,

@@ -57,12 +57,12 @@ def test_drawn_texts(find_wrong: Callable[[str], bool], draws: Callable[[int], i
 
 
 def test_every_code_point_in_context(find_wrong: Callable[[str], bool], draws: Callable[[int], int], prove_seed: int) -> None:
-    """Slices of code points, each in every context (in a quick run some of most), with a line end between them; a slice that differs is looked at one by one."""
+    """Slices of code points, each in every context (in a quick run some of most), in a row; one that differs is looked at one by one."""
     slices = [CODES[first : first + SLICE] for first in range(0, len(CODES), SLICE)]
     rng = Random(prove_seed)
     chosen = [(codes, CONTEXTS) for codes in slices[:3]]
-    for codes in rng.sample(slices[3:], draws(len(slices) - 3)):
-        chosen.append((codes, tuple(rng.sample(CONTEXTS, min(draws(80), len(CONTEXTS))))))
+    drawn = rng.sample(slices[3:], draws(len(slices) - 3))
+    chosen += [(codes, tuple(rng.sample(CONTEXTS, min(draws(80), len(CONTEXTS))))) for codes in drawn]
     assert not [text for codes, contexts in chosen for text in _iter_wrong(codes, contexts, find_wrong)][:5]
 
 

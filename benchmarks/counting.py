@@ -1,0 +1,106 @@
+"""Counting: the table counters against tiktoken, on prose and on texts that are hard on tokenizers."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from random import Random
+
+from benchmarks.blocks import make_reach_state
+from benchmarks.measure import judge, show, time_interleaved
+from promptc.text.counters.table_counter import TableCounter
+from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
+from tests.cases.recount import load_encoding
+
+_MILLION = 1 << 20
+_ROOT = Path(__file__).parents[1]
+_PLAIN = "import re"
+_OURS = """
+import re, sys
+from promptc.text.counters.load_counter import load_counter
+load_counter(sys.argv[1], folder="").measure(open(sys.argv[2], encoding="utf-8").read())
+"""
+_THEIRS = """
+import base64, re, sys
+import tiktoken
+lines = open(sys.argv[3], "rb").read().splitlines()
+ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines)}
+encoding = tiktoken.Encoding("one", pat_str=sys.argv[4], mergeable_ranks=ranks, special_tokens={})
+len(encoding.encode_ordinary(open(sys.argv[2], encoding="utf-8").read()))
+"""
+_RUNS = {"spaces": " ", "a": "a", "emoji": "\N{GRINNING FACE}", "line ends": "\n"}
+_DRAWN = {
+    "letters": "abcdefghijklmnopqrstuvwxyz",
+    "punctuation": '!"#$%&()*+,-./:;<=>?@[]^_`{|}~',
+    "CJK": "".join(map(chr, range(0x4E00, 0x9FA5))),
+}
+
+
+def bench_counting() -> None:
+    """Prints the ratios to tiktoken, and how the time of a hard text grows from its half to its whole."""
+    for name in VOCABULARIES:
+        print(f"Counting: {name}")
+        _bench_start(name)
+        _bench_prose(name)
+        for kind, unit in _RUNS.items():
+            _bench_hard(name, f"1 MB of {kind}", lambda size, unit=unit: unit * (size // len(unit.encode())), 0.3)
+        for kind, alphabet in _DRAWN.items():
+            _bench_hard(name, f"1 MB of random {kind}", partial(_draw, alphabet), 4)
+
+
+def _bench_start(name: str) -> None:
+    """New processes that count a text of 48 KB, beyond what `import re` takes."""
+    path = _ROOT / "docs" / "language.md"
+    ranks = _ROOT / "tools" / "ranks" / f"{name}.tiktoken"
+    pattern = load_encoding(name)._pat_str
+    works = {script: partial(_run, script, name, str(path), str(ranks), pattern) for script in (_PLAIN, _OURS, _THEIRS)}
+    taken = time_interleaved(works, rounds=5, clock=time.perf_counter)
+    ours, theirs = taken[_OURS] - taken[_PLAIN], taken[_THEIRS] - taken[_PLAIN]
+    show(f"new process, load and count {path.stat().st_size // 1024} KB", f"{ours * 1000:.0f} ms", "over `import re`")
+    show("  tiktoken / this", f"{theirs / ours:.1f} x")
+
+
+def _run(*argv: str) -> None:
+    subprocess.run([sys.executable, "-c", *argv], check=True, cwd=_ROOT, env={"PYTHONPATH": "compiler"})
+
+
+def _bench_prose(name: str) -> None:
+    text = "\n".join(item["text"] for item in make_reach_state(2_000, 90, 7)["transcript"])
+    encoding, known = load_encoding(name), _make_counter(name)
+    expected = len(encoding.encode_ordinary(text))
+    if known.measure(text) != expected:
+        sys.exit(f"{name}: a wrong count")
+    works = {
+        "first": lambda: _make_counter(name).measure(text),
+        "again": lambda: known.measure(text),
+        "tiktoken": lambda: len(encoding.encode_ordinary(text)),
+    }
+    taken = time_interleaved(works, rounds=5)
+    show(f"prose, {len(text) / 1e6:.1f} MB, first sight", f"{len(text) / taken['first'] / 1e6:.1f} MB/s")
+    show("  this / tiktoken", f"{taken['first'] / taken['tiktoken']:.1f} x")
+    show("  this / tiktoken, words known", f"{taken['again'] / taken['tiktoken']:.1f} x")
+
+
+def _bench_hard(name: str, title: str, make: Callable[[int], str], limit: float) -> None:
+    half, whole = make(_MILLION // 2), make(_MILLION)
+    works = {text: partial(_count_anew, name, text) for text in (half, whole)}
+    taken = time_interleaved(works, rounds=3)
+    show(title, f"{taken[whole]:.2f} s", judge(taken[whole], limit, at_most=True))
+    if limit > 1:
+        show("  from its half to it", f"{taken[whole] / taken[half]:.2f} x", judge(taken[whole] / taken[half], 2.3, at_most=True))
+
+
+def _count_anew(name: str, text: str) -> int:
+    return _make_counter(name).measure(text)
+
+
+def _make_counter(name: str) -> TableCounter:
+    """One that remembers nothing yet."""
+    return TableCounter(name, find_vocabulary(name))
+
+
+def _draw(alphabet: str, size: int) -> str:
+    rng = Random(5)
+    return "".join(rng.choice(alphabet) for _ in range(size // len(alphabet[0].encode())))
