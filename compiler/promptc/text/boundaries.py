@@ -4,15 +4,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from promptc.diag.typed import Literal, NamedTuple
+from promptc.text.compile_later import compile_later
 
 Boundary = Literal["paragraph", "sentence", "line", "word", "token"]
 TokenEnds = Sequence[int] | Callable[[], Sequence[int]]
 
 BOUNDARIES: tuple[Boundary, ...] = ("paragraph", "sentence", "line", "word", "token")
 
-_WHITE = re.compile(r"\s+")
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_SENTENCE = re.compile("([.!?…。！？]+)[\"'”’»›)\\]}」』）】*_]*")
+_WHITE = compile_later(r"\s+")
+_LINE_END = compile_later(r"\r\n|\r|\n")
+_SENTENCE = compile_later("([.!?…。！？]+)[\"'”’»›)\\]}」』）】*_]*")
 _UNSPACED = "。！？"
 
 

@@ -8,6 +8,7 @@ from unicodedata import normalize
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
+from promptc.text.compile_later import compile_later
 from promptc.text.invisible import escape_invisible, iter_invisible, restore_invisible
 
 Policy = Literal["escape", "reject", "keep"]
@@ -16,12 +17,12 @@ Kind = Literal["fence", "special_token", "invisible", "lookalike"]
 _BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines parts lines
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
 _NAME = r"[^\s|<>]{1,100}\|>"
-_TOKEN = re.compile(rf"<(\\*)\|(?={_NAME})")
-_BARE_TOKEN = re.compile(rf"<\|(?={_NAME})")
-_TOKEN_HEAD = re.compile(r"<(\\*)\|(?=[^\s|<>]{0,100}\|?\Z)")
-_TOKEN_TAIL = re.compile(rf"\A(\\*)\|(?={_NAME})")
-_ESCAPED_TOKEN = re.compile(rf"<\\(\\*)\|(?={_NAME})")
-_FORMAT = re.compile("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
+_TOKEN = compile_later(rf"<(\\*)\|(?={_NAME})")
+_BARE_TOKEN = compile_later(rf"<\|(?={_NAME})")
+_TOKEN_HEAD = compile_later(r"<(\\*)\|(?=[^\s|<>]{0,100}\|?\Z)")
+_TOKEN_TAIL = compile_later(rf"\A(\\*)\|(?={_NAME})")
+_ESCAPED_TOKEN = compile_later(rf"<\\(\\*)\|(?={_NAME})")
+_FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
 _DISTINCT = 20
 
 
@@ -68,8 +69,8 @@ class Guard:
         self._invisible_policy = invisible_policy
         self._guards_ends = guards_ends
         either = "|".join(map(re.escape, self._fences))
-        self._line = re.compile(rf"{_LINE}(?=\\*(?:{either}))")
-        self._escaped_line = re.compile(rf"{_LINE}\\(\\*)(?={either})")
+        self._line = compile_later(rf"{_LINE}(?=\\*(?:{either}))")
+        self._escaped_line = compile_later(rf"{_LINE}\\(\\*)(?={either})")
 
     def guard(self, text: str) -> tuple[str, tuple[Finding, ...]]:
         """`text` with what its policies escape escaped, and what was met. No line of it reads as a fence, unless that policy is another."""

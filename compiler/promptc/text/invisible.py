@@ -7,17 +7,19 @@ Control characters, zero-width spaces, overrides of direction, fillers and tag c
 import re
 from collections.abc import Iterator
 
+from promptc.text.compile_later import compile_later
+
 _ASCII = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
 _OTHERS = (
     "\\x80-\\x9f\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb"
     "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff"
 )
 _FLAG = "\\U0001f3f4[\\U000e0030-\\U000e0039\\U000e0061-\\U000e007a]{2,6}\\U000e007f"
-_IN_ASCII = re.compile(f"[{_ASCII}]")
-_FOUND = re.compile(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
+_IN_ASCII = compile_later(f"[{_ASCII}]")
+_FOUND = compile_later(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
 _CODE = r"u\{([0-9a-f]{1,6})\}"
-_TO_ESCAPE = re.compile(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}])|(?={_CODE}))")
-_TO_RESTORE = re.compile(rf"(?<!\\)(\\++){_CODE}")
+_TO_ESCAPE = compile_later(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}])|(?={_CODE}))")
+_TO_RESTORE = compile_later(rf"(?<!\\)(\\++){_CODE}")
 
 
 def iter_invisible(text: str) -> Iterator[tuple[int, str]]:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from promptc.text.compile_later import compile_later
 from promptc.text.counters.counter import Counter
 
-_PLACES = re.compile(r"[\r\n](?![\r\n])|(?<=\S)(?= \S)|(?<=\w)(?=[^\w\s])|(?<=[^\s\d])(?=\d)|(?<=\d)(?=[^\s\d])|(?<=[a-z])(?=[A-Z])")
-_ENDS = re.compile(r"[\r\n](?![\r\n])|[.!?…:;](?= \S)|\w(?=[。！？])")
+_PLACES = compile_later(r"[\r\n](?![\r\n])|(?<=\S)(?= \S)|(?<=\w)(?=[^\w\s])|(?<=[^\s\d])(?=\d)|(?<=\d)(?=[^\s\d])|(?<=[a-z])(?=[A-Z])")
+_ENDS = compile_later(r"[\r\n](?![\r\n])|[.!?…:;](?= \S)|\w(?=[。！？])")
 _AHEAD = 64
 
 
