@@ -16,8 +16,8 @@ def render_digest(content: bytes) -> str:
 
 
 def _find_sha256(size: int) -> Any:
-    """OpenSSL's for much, Python's own for little, unless Python was built without."""
-    if size < _LONG:
+    """OpenSSL's for much, or where it is there anyway; Python's own for little, unless Python was built without."""
+    if size < _LONG and "_hashlib" not in sys.modules:
         try:
             return __import__(_OWN).sha256
         except ImportError:

@@ -2,6 +2,7 @@
 
 import json
 import marshal
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ SCHEMA = (ROOT / "packs/sentinel/state.schema.json").read_bytes()
 STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
 DEAR = (
     "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse", "ipaddress",
-    "fractions", "decimal", "difflib", "hashlib", "json", "promptc.diag.codes", "promptc.diag.suggest", "promptc.frontend.schema_check",
+    "fractions", "decimal", "difflib", "hashlib", "json", "re", "promptc.diag.codes", "promptc.diag.suggest", "promptc.frontend.schema_check",
     "promptc.frontend.json_places", "promptc.frontend.json_faults", "promptc.frontend.schema.pattern",
 )  # fmt: skip
 """What is for finding out what is wrong, or costs a start more than it is worth."""
@@ -64,3 +65,19 @@ def test_the_code_of_a_schema_is_all_that_is_kept():
 
 def test_the_same_schema_gives_the_same_code():
     assert load_schema().code == load_schema().code
+
+
+def test_a_schema_may_be_pickled():
+    schema = load_schema()
+    again = pickle.loads(pickle.dumps(schema))
+    assert (again.schema, again.warnings, again.code) == (schema.schema, schema.warnings, schema.code)
+    assert load_state(STATE, again, "state.json").value == load_state(STATE, schema, "state.json").value
+
+
+def test_what_defaults_add_is_bounded(monkeypatch):
+    monkeypatch.setattr("promptc.frontend.state_schema.MAX_FILLED", 5)
+    schema = load_schema(b'{"properties": {"a": {"items": {"properties": {"x": {}, "y": {}}}}}}')
+    assert load_state(b'{"a": [{}, {}]}', schema, "state.json").value == {"a": [{"x": None, "y": None}] * 2}
+    with pytest.raises(PromptcError) as caught:
+        load_state(b'{"a": [{}, {}, {}]}', schema, "state.json")
+    assert [found.code for found in caught.value.diagnostics] == ["PC0315"]

@@ -1,0 +1,105 @@
+"""What the check that is written from a schema says, where Python's own ideas of values differ from JSON's."""
+
+import jsonschema
+import pytest
+
+from promptc.frontend.schema import compile_schema as module
+from promptc.frontend.schema.compile_schema import compile_schema, make_functions
+from promptc.frontend.schema.rules import FuelError, is_multiple, spell
+from promptc.frontend.schema.run_code import run_code
+from promptc.frontend.schema.verdict import Verdicts
+
+
+def check(schema, value, fuel=1000):
+    """By the code that is kept, and by functions made when they are called; jsonschema agrees."""
+    code, _ = compile_schema(Verdicts(schema))
+    kept, made = run_code(code)[0], make_functions(Verdicts(schema))[0]
+    verdict = kept(value, [fuel])
+    assert verdict is made(value, [fuel]) is jsonschema.Draft202012Validator(schema).is_valid(value)
+    return verdict
+
+
+MANY = {f"k{place}": {"type": "integer"} for place in range(100)}
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        ({"type": "integer"}, [1, 1.0, -0.0, 10**300], [True, 1.5, "1", None]),
+        ({"type": "number"}, [1, 1.5], [True, "1"]),
+        ({"type": "boolean"}, [True, False], [0, 1]),
+        ({"type": ["integer", "null"]}, [None, 2.0], [False, 2.5]),
+        ({"enum": [1]}, [1, 1.0], [True, "1", [1]]),
+        ({"enum": [0, "x", None]}, [0, -0.0, "x", None], [False, "0", "", {}]),
+        ({"enum": [True]}, [True], [1, 1.0, "true"]),
+        ({"enum": []}, [], [None, [], ""]),
+        ({"enum": [*range(40), "a"]}, [7, 7.0, "a"], [True, 40, "7"]),
+        ({"enum": [[1, {"a": 1.0}], {"b": []}]}, [[1.0, {"a": 1}], {"b": []}], [[True, {"a": 1}], {"b": {}}, [], '{"b":[]}']),
+        ({"const": {"a": [False]}}, [{"a": [False]}], [{"a": [0]}, {}]),
+        ({"const": 10**20}, [10**20, 1e20], [10**20 + 1]),
+        ({"uniqueItems": True}, [[1, True, "1", [1], [True]], [{"a": 1}, {"a": 2}]], [[1, 1.0], [{"a": 1, "b": 2}, {"b": 2, "a": 1.0}]]),
+        ({"maxLength": 1}, ["😀", ""], ["e\u0301", "ab"]),
+        ({"minLength": 2}, ["e\u0301", 3], ["😀"]),
+        ({"minimum": 10**300}, [10**300, 1e308, "x", True], [10**300 - 1]),
+        ({"properties": MANY, "additionalProperties": False}, [{}, {"k7": 1, "k99": 2.0}], [{"k7": "x"}, {"k100": 1}]),
+        ({"properties": MANY, "additionalProperties": {"type": "string"}}, [{"k7": 1, "x": "y"}], [{"x": 1}]),
+        ({"properties": MANY, "patternProperties": {"^k": {"minimum": 1}}}, [{"k7": 1, "x": 0}], [{"k7": 0}, {"k200": 0}]),
+        ({"prefixItems": [{"type": "integer"}] * 40, "items": False}, [[], [1] * 40], [[1] * 41, [1] * 39 + ["x"]]),
+        ({"required": sorted(MANY)}, [dict.fromkeys(MANY), []], [{}, dict.fromkeys(list(MANY)[:99])]),
+        ({"oneOf": [{"minimum": place} for place in range(1500)]}, [0], [1, "x"]),
+        ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[], [1, 2], {}], [[1, 1.0]]),
+        ({"if": {"type": "object"}, "then": {"required": ["a"]}, "else": {"type": "string"}}, [{"a": 1}, "x"], [{}, 1]),
+        ({"dependentSchemas": {"a": {"required": ["b"]}}}, [{"b": 1}, {"a": 1, "b": 1}, "a"], [{"a": 1}]),
+        ({"items": {"$ref": "#"}, "type": "array"}, [[], [[[]], []]], [[1], [[[{}]]]]),
+    ],
+)
+def test_verdicts(schema, valid, invalid):
+    assert all(check(schema, value) for value in valid)
+    assert not any(check(schema, value) for value in invalid)
+
+
+def test_names_and_texts_of_any_kind_are_only_texts():
+    """Nothing of a schema becomes code."""
+    odd = ["'", '"', "\\", "\n", "{v}", "{{", "') or True or ('", "\u2028", "#", "__class__"]
+    schema = {"properties": {key: {"enum": [key]} for key in odd}, "required": odd, "additionalProperties": False}
+    assert check(schema, {key: key for key in odd})
+    assert not check(schema, {**{key: key for key in odd}, "'": "x"})
+
+
+@pytest.mark.parametrize("word", ["anyOf", "allOf", "oneOf", "not", "if", "items", "properties"])
+def test_schemas_may_stand_ninety_deep(word):
+    schema, value = {"type": "string"}, "x"
+    for _ in range(90):
+        schema = {word: {"a": schema} if word == "properties" else [schema] if word.endswith("Of") else schema}
+        value = [value] if word == "items" else {"a": value} if word == "properties" else value
+    assert check(schema, value)
+
+
+def test_a_reference_takes_fuel():
+    schema = {"items": {"$ref": "#"}}
+    _, (valid, _) = compile_schema(Verdicts(schema))
+    assert valid([[], []], [3])
+    with pytest.raises(FuelError):
+        valid([[], []], [2])
+
+
+def test_of_a_large_schema_no_code_is_kept(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_SCHEMAS", 10)
+    code, (valid, fill) = compile_schema(Verdicts({"properties": {**MANY, "d": {"default": 1}}}))
+    assert code == b""
+    assert valid({"k1": 1}, [10]) and not valid({"k1": "x"}, [10])
+    assert fill({}, [1000])["d"] == 1
+
+
+def test_values_are_spelt_alike_where_they_are_equal():
+    assert spell({"b": 1.0, "a": [True, None, "é"]}) == spell({"a": [True, None, "é"], "b": 1})
+    assert len({spell(value) for value in (0, False, None, "", "0", [], {}, [0], 0.5, "null", "false")}) == 11
+
+
+@pytest.mark.parametrize(
+    ("value", "step", "expected"),
+    [(0.3, 0.1, True), (0.35, 0.1, False), (10**300, 0.1, True), (1e300, 7, False), (6, 3, True), (-7, 3, False), (7.0, 3.5, True),
+     (0, 5, True), (1e-300, 1e-301, True), (1, 1e-320, True), (2, 1.5, False), (-4.5, 1.5, True)],
+)  # fmt: skip
+def test_multiples(value, step, expected):
+    assert is_multiple(value, step) is expected
