@@ -4,12 +4,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from unicodedata import normalize
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.text.compile_later import compile_later
 from promptc.text.invisible import escape_invisible, iter_invisible, restore_invisible
+from promptc.text.unicode_form import find_form
 
 Policy = Literal["escape", "reject", "keep"]
 Kind = Literal["fence", "special_token", "invisible", "lookalike"]
@@ -148,7 +148,7 @@ def _guard_halves(text: str) -> str:
 
 def _fold(text: str) -> str:
     """What a reader who takes compatibility forms for the plain ones, and sees nothing of format characters, makes of `text`."""
-    return normalize("NFKC", _FORMAT.sub("", text))
+    return find_form("NFKC", _FORMAT.sub("", text))
 
 
 def _shared_beginning(fences: tuple[str, ...]) -> str:

@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from promptc.text.unicode_form import find_form
+
 _DROPPED = frozenset("'’‘ʼ")  # inside words: "don't" is compared as "dont"
 
 
@@ -13,8 +15,8 @@ def normalize(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.lower().translate(_FOLDING).split())
-    decomposed = unicodedata.normalize("NFKD", text).translate(_FOLDING).casefold()
-    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", decomposed).casefold()).split())
+    decomposed = find_form("NFKD", text).translate(_FOLDING).casefold()
+    return " ".join(find_form("NFKC", find_form("NFKD", decomposed).casefold()).split())
 
 
 class _Folding(dict[int, str | None]):
