@@ -1,7 +1,6 @@
 """The kind of a value that a schema writes down: a constant or a default."""
 
-from typing import Any
-
+from promptc.diag.typed import Any
 from promptc.template.kinds.kind import NEVER, NOTHING, Kind, List, Number, Truth, make_mapping, text_of
 
 

@@ -1,9 +1,9 @@
 """The kinds of an object's parts, by the schemas that hold of it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
 
 from promptc.check.literal_kinds import find_literal
+from promptc.diag.typed import Any, Protocol
 from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, List, Mapping, Nothing, list_members
 from promptc.template.kinds.unite import loosen, unite
 

@@ -1,11 +1,11 @@
 """What each text of a pack may see: the kinds of its names, and what holds whenever it is evaluated."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import Text
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Band, Let, Pack
 from promptc.model.section import Items, Section
 from promptc.template.kinds.find_kinds import Found, add_name, find_kinds, suppose

@@ -1,11 +1,11 @@
 """A state schema as kinds: what a template that reads a valid state, its defaults filled in, may find (language.md §2)."""
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import unquote
 
 from promptc.check.literal_kinds import find_literal
 from promptc.check.object_kinds import ObjectKinds
+from promptc.diag.typed import Any
 from promptc.template.kinds.kind import NEVER, NOTHING, TRUTH, UNKNOWN, Kind, List, Number, Text, text_up_to
 from promptc.template.kinds.kind import Mapping as MappingKind
 from promptc.template.kinds.unite import keep_members, loosen, unite

@@ -166,7 +166,7 @@ def _const(walk: WalkRun, node: nodes.Const, scope: Scope) -> Value:
     return Value(literal(node.value))
 
 
-def _data(walk: WalkRun, node: nodes.TemplateData, scope: Scope) -> Value:
+def _constant_text(walk: WalkRun, node: nodes.TemplateData, scope: Scope) -> Value:
     return Value(text_of(node.data))
 
 
@@ -273,7 +273,7 @@ _EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {
     nodes.Getattr: _part,
     nodes.Getitem: _part,
     nodes.Const: _const,
-    nodes.TemplateData: _data,
+    nodes.TemplateData: _constant_text,
     nodes.List: _listed,
     nodes.Tuple: _listed,
     nodes.Dict: _dict,
