@@ -59,11 +59,7 @@ def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choic
     for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
         _find_tiers(loaded.pack, choice)
     files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
-    try:
-        packed = _pack(loaded)
-    except (AttributeError, TypeError):
-        return  # templates that hold functions cannot be kept
-    cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), packed)))
+    cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
 
 
 def _name_entry(path: str) -> str:
