@@ -6,6 +6,7 @@ of which the template's place is all that is told.
 
 from collections.abc import Mapping, Sequence
 
+from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import Items, MessageForm, TrimEach
@@ -45,7 +46,7 @@ class ItemTracer:
 
     def trace(self, fit: SectionFit, entry: Entry) -> Pieces:
         """The pieces of the text inside the item's own fence."""
-        pieces = self._trace_whole(fit, entry)
+        pieces = self._find_whole(fit, entry)
         if pieces is not None and join_pieces(pieces) == entry.item.raw:
             cut = find_last_cut(self._fitted, entry)
             if cut is not None and cut.act.edit is not None and cut.act.edit.cut is not None:
@@ -54,6 +55,13 @@ class ItemTracer:
             if pieces is not None:
                 return pieces
         return (Piece("template", entry.text, span=self._origins.find_span(fit.section, entry)),)
+
+    def _find_whole(self, fit: SectionFit, entry: Entry) -> Pieces | None:
+        """An item whose id was met again was rendered under its own, for which its template may even fail."""
+        try:
+            return self._trace_whole(fit, entry)
+        except PromptcError:
+            return None
 
     def know(self, fit: SectionFit, entry: Entry) -> Known:
         """What is known of the names of an item: also which part of the state it is, and what made its group's key."""

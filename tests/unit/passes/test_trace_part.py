@@ -1,9 +1,15 @@
 """What made each part of an output: also of what steps made, cut and put there."""
 
+from pathlib import Path
+
 import promptc
 from promptc.passes.piece import join_pieces
+from promptc.passes.trace_line import LineTracer
 from promptc.passes.trace_part import PartTracer
 
+ROOT = Path(__file__).resolve().parents[3]
+KEEP = ROOT / "tests" / "cli" / "keep"
+BASE = ROOT / "fixtures" / "sentinel" / "base"
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 400\n"
 
 
@@ -136,3 +142,25 @@ def test_messages_are_traced_to_their_content(tmp_path):
             ('{"id":"t","input":{},"name":"f","type":"tool_use"}', "item.content", "/log/1/content/1"),
         ],
     ]
+
+
+def test_every_line_of_the_packs_is_told_to_its_end():
+    """Nothing coarse: each piece has its own place, and every expression's keys are there in the state."""
+    for pack, states in ((KEEP, [KEEP / "state.json"]), (ROOT / "packs" / "sentinel", sorted(BASE.glob("*.json")))):
+        for state in states:
+            for format in ("text", "messages"):
+                outcome = promptc.load(pack).compile(state.read_bytes(), format=format)
+                tracer = LineTracer(outcome.fitted, outcome.emitted.parts)
+                for message in range(tracer.count_messages()):
+                    for number in range(1, tracer.count_lines(message) + 1):
+                        _hold_line(tracer.trace(message, number))
+
+
+def _hold_line(line):
+    pieces = [piece for _, found in line.parts for piece in found]
+    assert join_pieces(pieces) == (line.text or "\n")
+    assert not [piece for piece in pieces if piece.what == "template" and piece.made is None], line
+    for piece in pieces:
+        if piece.made is not None and not piece.made.code:
+            span = piece.made.span
+            assert span.excerpt[span.column - 1 - span.skipped :].startswith(piece.text[: 400 - span.column + span.skipped].split("\n")[0])

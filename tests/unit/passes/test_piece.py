@@ -1,0 +1,59 @@
+"""Pieces keep together what made them: when they are sliced, and when the guard escapes what they say."""
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from promptc.diag.span import Span
+from promptc.passes.piece import Piece, guard_pieces, join_pieces, make_pieces, slice_pieces
+from promptc.template.made import Made
+from promptc.template.place import Place
+from promptc.text.guard import Guard
+from tests.property.drawing.words import draw_hostile_text
+
+PLACE = Place(Span("f.j2", 1, 1), inline=False)
+GUARDS = [
+    Guard(["<a>", "</a>", "=== END ==="], invisible_policy=policy, guards_ends=ends)
+    for policy in ("keep", "escape")
+    for ends in (False, True)
+]  # fmt: skip
+BITS = st.lists(
+    st.sampled_from(["<a>", "\n", "\\", "<|", "x|>", "<|im|>", "\u200b", "u{200b}", "\\u{", "word", " ", "=== END ===", "\x1b", "é"])
+)
+
+
+def _pieces(texts):
+    return make_pieces(Made(text, PLACE, "", "".join(texts), 0, "{{ x }}") for text in texts)
+
+
+@given(BITS, st.sampled_from(GUARDS), st.integers(0, 99))
+def test_a_guarded_text_is_made_of_what_it_was_and_of_escapes(bits, guard, seed):
+    for texts in (bits, [draw_hostile_text(Random(seed))]):
+        pieces = _pieces(texts)
+        guarded = guard.guard(join_pieces(pieces))[0]
+        found = guard_pieces(pieces, guarded)
+        assert found is not None and join_pieces(found) == guarded
+        hidden = "".join(piece.text for piece in found if piece.what == "guard")
+        assert set(hidden) <= set("\\u{}0123456789abcdef")
+        kept = [piece for piece in found if piece.what == "template"]
+        assert all(piece.made.text == piece.text for piece in kept)
+
+
+def test_what_is_no_guarded_form_is_not_aligned():
+    pieces = _pieces(["one", "two"])
+    assert guard_pieces(pieces, "one two") is None and guard_pieces(pieces, "one") is None and guard_pieces(pieces, "onetwo!") is None
+    assert guard_pieces((), "") == ()
+
+
+@given(st.lists(st.text(max_size=4)), st.integers(0, 20), st.integers(0, 20))
+def test_a_slice_is_that_of_the_text(texts, start, stop):
+    pieces = _pieces(texts)
+    assert join_pieces(slice_pieces(pieces, start, stop)) == "".join(texts)[start:stop]
+
+
+def test_a_cut_of_no_length_stays_at_either_end():
+    pieces = (*_pieces(["one"]), Piece("cut", ""), *_pieces(["two"]))
+    assert [piece.what for piece in slice_pieces(pieces, 0, 3)] == ["template", "cut"]
+    assert [piece.what for piece in slice_pieces(pieces, 3, 6)] == ["cut", "template"]
+    assert [piece.what for piece in slice_pieces(pieces, 0, 2)] == ["template"]
