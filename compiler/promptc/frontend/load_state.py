@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json_io import JsonDocument, load_json, load_plain
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.state import State
 from promptc.text.digest import render_digest
@@ -13,6 +12,9 @@ from promptc.text.digest import render_digest
 
 def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[tuple[str, str]] = ()) -> State:
     """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
+    document = load_plain(given, name) if not isinstance(given, bytes) and not changes else None
+    if document is not None and isinstance(document.value, dict) and (schema is None or schema.is_valid(document)):
+        return _fill(document, schema)
     document = load_json(given if isinstance(given, bytes) else _dump(given), name)
     if changes:
         from promptc.frontend.set_values import set_values
@@ -20,15 +22,15 @@ def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, nam
         document = set_values(document, changes)
     if not isinstance(document.value, dict):
         raise fail("PC0390", "a state is a mapping (a JSON object)", document.span(""), help="enclose it in `{ }`")
-    warnings: list[Diagnostic] = []
-    value = document.value
-    if schema is not None:
-        found = schema.check(document)
-        if any(one.level == "error" for one in found):
-            raise PromptcError(found)
-        warnings = list(found)
-        value = schema.fill(value)
-    return State(value, render_digest(document.canonical), name, tuple(warnings))
+    found = schema.check(document) if schema is not None else []
+    if found:
+        raise PromptcError(found)
+    return _fill(document, schema)
+
+
+def _fill(document: JsonDocument, schema: StateSchema | None) -> State:
+    value = schema.fill(document.value) if schema is not None else document.value
+    return State(value, render_digest(document.canonical), document.source.name)
 
 
 def _dump(given: Mapping[str, Any]) -> bytes:

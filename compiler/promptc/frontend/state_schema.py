@@ -27,14 +27,18 @@ class StateSchema:
     code: bytes = field(repr=False)
     _ready: list[Functions] = field(default_factory=list, repr=False)
 
-    def check(self, document: JsonDocument) -> list[Diagnostic]:
-        """What is wrong with a state, each with its place: at most MAX_SHOWN findings, and one that says how many more there are."""
+    def is_valid(self, document: JsonDocument) -> bool:
+        """Whether a state is surely valid: that of a rare few takes jsonschema to tell."""
         try:
             valid, _ = self._find_functions()
-            if valid is not None and valid(document.value, [count_fuel(document)]):
-                return []
+            return valid is not None and valid(document.value, [count_fuel(document)])
         except (FuelError, PatternLimitError, RecursionError):
-            pass
+            return False
+
+    def check(self, document: JsonDocument) -> list[Diagnostic]:
+        """What is wrong with a state, each with its place: at most MAX_SHOWN findings, and one that says how many more there are."""
+        if self.is_valid(document):
+            return []
         from promptc.frontend.describe_state import describe_state
 
         return describe_state(self.schema, document, count_fuel(document))

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -18,9 +19,10 @@ ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = (ROOT / "packs/sentinel/state.schema.json").read_bytes()
 STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
 DEAR = (
-    "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse", "ipaddress",
-    "fractions", "decimal", "difflib", "hashlib", "json", "re", "promptc.diag.codes", "promptc.diag.suggest", "promptc.frontend.schema_check",
-    "promptc.frontend.json_places", "promptc.frontend.json_faults", "promptc.frontend.schema.pattern",
+    "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse",
+    "ipaddress", "fractions", "decimal", "difflib", "hashlib", "json", "re", "promptc.diag.codes",
+    "promptc.diag.suggest", "promptc.frontend.schema_check", "promptc.frontend.json_places",
+    "promptc.frontend.json_faults", "promptc.frontend.schema.pattern",
 )  # fmt: skip
 """What is for finding out what is wrong, or costs a start more than it is worth."""
 _LOAD = """
@@ -81,3 +83,33 @@ def test_what_defaults_add_is_bounded(monkeypatch):
     with pytest.raises(PromptcError) as caught:
         load_state(b'{"a": [{}, {}, {}]}', schema, "state.json")
     assert [found.code for found in caught.value.diagnostics] == ["PC0315"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {}, {"b": 1, "a": {"z": [], "B": None}}, {"é": "\u2028", "\uffff": 1, "😀": 2}, {10: 1, 9: 2}, {1: 1}, {None: 1},
+        {"a": {True: 1.0, 2: -0.0}},
+        {"a": (1, (2,))}, {"a": ":", ":": "\\u0000"}, {"a": 10**308}, {"a": "7" * 400}, {"a": 1e308},
+        {1: 1, "1": 2}, {"a": float("nan")}, {"a": 10**309}, {"a": "\ud800"}, {"a": "x\0"}, {"\0": 1}, [1], {"input": 3},
+    ],
+)  # fmt: skip
+def test_plain_data_is_read_as_its_json_text(given):
+    """However it is read: valid data has a shorter way."""
+    schema = load_schema(b'{"properties": {"input": {"type": "string", "default": ""}}}')
+
+    def attempt(state):
+        try:
+            loaded = load_state(state, schema, "state.json")
+        except PromptcError as error:
+            return error.diagnostics
+        return repr(loaded.value), loaded.digest, loaded.name
+
+    assert attempt(given) == attempt(json.dumps(given).encode())
+
+
+@pytest.mark.parametrize("given", [{"a": {1}}, {"a": b""}, {(1, 2): 1}, {"a": MappingProxyType({})}, MappingProxyType({})])
+def test_what_is_no_json_is_refused(given):
+    with pytest.raises(PromptcError) as caught:
+        load_state(given, None, "state.json")
+    assert [found.code for found in caught.value.diagnostics] == ["PC0391"]
