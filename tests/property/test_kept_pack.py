@@ -1,0 +1,168 @@
+"""A pack from the cache is the pack of its files: whatever byte of whatever file changes, the same comes of it as without a cache."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from promptc.api import Pack
+from promptc.cache.store import Cache
+from promptc.diag.errors import PromptcError
+from promptc.frontend.kept_pack import find_kept
+
+STATE = {"name": "Ida", "turn": 3, "lines": ["one", "two", "three"]}
+FILES = {
+    "base/pack.yaml": """\
+promptc: 1
+name: base
+version: 1.0.0
+tokenizer: chars/4
+budget: 2000
+sections:
+  - {id: rules, template: rules.md, pinned: true}
+""",
+    "base/rules.md": "Be kind.\nBe brief.\n",
+    "own/pack.yaml": """\
+promptc: 1
+extends: ../base
+name: own
+version: 1.0.0
+state: {schema: state.schema.json}
+sections:
+  talk:
+    after: rules
+    header: "So far."
+    items: {from: state.lines, id: this.number, template: line.md.j2}
+    overflow: [{evict: {}}]
+  input:
+    after: talk
+    text: "{{ state.name }} at turn {{ state.turn }}"
+    pinned: true
+""",
+    "own/line.md.j2": "{% include 'mark.md.j2' %}{{ item }} {# said #}\n",
+    "own/mark.md.j2": "{% macro mark(n) %}<{{ n }}>{% endmacro %}{{ mark(state.turn) }} ",
+    "own/state.schema.json": json.dumps(
+        {
+            "type": "object",
+            "required": ["name"],
+            "properties": {
+                "name": {"type": "string", "minLength": 2},
+                "turn": {"type": "integer", "default": 1},
+                "lines": {"type": "array", "items": {"type": "string"}, "default": []},
+            },
+        }
+    ),
+}
+PLACES = [(name, place) for name, text in FILES.items() for place in range(len(text.encode()))]
+
+
+class _Trial:
+    """The pack in a folder of its own, and a cache beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.pack = str(folder / "own")
+        self.cache = Cache(str(folder / "cache"))
+        for name, text in FILES.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(text.encode())
+
+    def render(self, *, cached: bool) -> object:
+        """What comes of a render: text and warnings, or the findings."""
+        try:
+            with Pack.load(self.pack, self.cache if cached else None) as pack:
+                prompt = pack.render(pack.load_state(json.dumps(STATE).encode()))
+                return prompt.text, prompt.tokens, prompt.warnings, prompt.report
+        except PromptcError as wrong:
+            return type(wrong), wrong.diagnostics
+
+    def is_kept(self) -> bool:
+        """Whether the next render will find the pack."""
+        return find_kept(self.cache, self.pack) is not None
+
+
+@pytest.fixture(scope="module")
+def trial():
+    folder = Path(tempfile.mkdtemp())
+    yield _Trial(folder)
+    shutil.rmtree(folder)
+
+
+@given(st.sampled_from(PLACES), st.integers(1, 255))
+def test_a_changed_byte_misses(trial, place, change):
+    name, at = place
+    path = trial.folder / name
+    whole = FILES[name].encode()
+    path.write_bytes(whole)
+    before = trial.render(cached=True)
+    assert trial.is_kept() and trial.render(cached=True) == before == trial.render(cached=False)
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ change]) + whole[at + 1 :])
+    try:
+        assert not trial.is_kept()
+        assert trial.render(cached=True) == trial.render(cached=True) == trial.render(cached=False)
+    finally:
+        path.write_bytes(whole)
+    assert trial.render(cached=True) == before
+
+
+@given(st.sampled_from(sorted(FILES)), st.sampled_from(["longer", "shorter", "empty", "gone", "folder", "link", "crlf", "bom"]))
+def test_a_changed_file_misses(trial, name, change):
+    path = trial.folder / name
+    whole = FILES[name].encode()
+    before = trial.render(cached=True)
+    assert trial.is_kept()
+    path.unlink()
+    try:
+        _change(path, whole, change)
+        assert trial.is_kept() == (change == "link" and name.endswith("pack.yaml"))  # a manifest may be a link, and then is no other
+        assert trial.render(cached=True) == trial.render(cached=True) == trial.render(cached=False)
+    finally:
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+        path.write_bytes(whole)
+    assert trial.render(cached=True) == before
+
+
+def _change(path: Path, whole: bytes, change: str) -> None:
+    if change == "folder":
+        path.mkdir()
+    elif change == "link":
+        (path.parent / "other").write_bytes(whole)
+        path.symlink_to("other")
+    elif change != "gone":
+        made = {
+            "longer": whole + b"\n",
+            "shorter": whole[:-1],
+            "empty": b"",
+            "crlf": whole.replace(b"\n", b"\r\n"),
+            "bom": b"\xef\xbb\xbf" + whole,
+        }
+        path.write_bytes(made[change] if made[change] != whole else whole + b" ")
+
+
+def test_a_base_that_becomes_a_link_misses(trial):
+    before = trial.render(cached=True)
+    assert trial.is_kept()
+    (trial.folder / "base").rename(trial.folder / "moved")
+    (trial.folder / "base").symlink_to("moved")
+    try:
+        assert not trial.is_kept()
+        assert trial.render(cached=True) == trial.render(cached=False) != before
+    finally:
+        (trial.folder / "base").unlink()
+        (trial.folder / "moved").rename(trial.folder / "base")
+
+
+@given(st.data())
+def test_a_damaged_entry_is_written_anew(trial, data):
+    before = trial.render(cached=True)
+    path = data.draw(st.sampled_from(sorted((trial.folder / "cache").iterdir())))
+    whole = path.read_bytes()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    path.write_bytes(whole[:at] if data.draw(st.booleans()) else whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    assert not trial.is_kept()
+    assert trial.render(cached=True) == before
+    assert trial.is_kept()
