@@ -82,11 +82,13 @@ def iter_in_place(schema: Mapping[str, Schema]) -> Iterator[Schema]:
 
 
 def iter_schemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schema]]:
-    """A schema and all that stand in it, each with its JSON pointer."""
-    yield pointer, schema
-    if isinstance(schema, dict):
-        for step, inner in iter_inner(schema):
-            yield from iter_schemas(inner, pointer + step)
+    """A schema and all that stand in it, each with its JSON pointer, in their order."""
+    waiting = [(pointer, schema)]
+    while waiting:
+        pointer, schema = waiting.pop()
+        yield pointer, schema
+        if isinstance(schema, dict):
+            waiting += reversed([(pointer + step, inner) for step, inner in iter_inner(schema)])
 
 
 def escape(name: str) -> str:

@@ -20,8 +20,9 @@ class References:
             for keyword in ("$anchor", "$dynamicAnchor"):
                 if isinstance(schema, dict) and isinstance(schema.get(keyword), str):
                     self._anchors[schema[keyword]] = schema
-        inside = [schema for schema in self._schemas.values() if isinstance(schema, dict)]
-        self._targets = {id(target) for schema in inside for target in self.iter_targets(schema)}
+        self.inside = [schema for schema in self._schemas.values() if isinstance(schema, dict)]
+        """The root and all schemas in it that are mappings of keywords."""
+        self._targets = {id(target) for schema in self.inside for target in self.iter_targets(schema)}
 
     def find(self, reference: str) -> Schema:
         """The schema that is named, or None: it is not in this file, or is no schema."""

@@ -2,7 +2,7 @@
 
 from promptc.diag.typed import Any
 from promptc.frontend.schema import rules
-from promptc.frontend.schema.keywords import Schema, iter_schemas
+from promptc.frontend.schema.keywords import Schema
 from promptc.frontend.schema.postpone import postpone
 from promptc.frontend.schema.references import References
 from promptc.frontend.schema.rules import Check
@@ -14,14 +14,13 @@ class Verdicts:
 
     def __init__(self, schema: Schema) -> None:
         root = {key: value for key, value in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
-        inside = [inner for _, inner in iter_schemas(root) if isinstance(inner, dict)]
-        self.size = len(inside)
+        self.references = References(root)
+        self.size = len(self.references.inside)
         """How many schemas it consists of."""
-        self.taken = not any(word in inner for inner in inside for word in NOT_WRITTEN)
+        self.taken = not any(word in inner for inner in self.references.inside for word in NOT_WRITTEN)
         """Whether the checks may be asked: no keyword stands in the schema that they do not know."""
         self.root = root
         """The schema without `$schema`, for which jsonschema would leave its keywords as they are changed here."""
-        self.references = References(root)
         self._writer = CheckWriter(self.references, self._name)
         self._names: dict[int, str] = {}
         self._space: dict[str, Any] = dict(vars(rules))
