@@ -17,7 +17,7 @@ COUNTER_CODES: tuple[Code, ...] = (
         summary="what a counter counts with is missing or damaged",
         why=(
             "Tokens cannot be counted without the vocabulary or tokenizer file that defines them, or the package that reads it. "
-            "promptc never downloads one, and never counts with a vocabulary whose digest is not the one written down."
+            "promptc never downloads one, and never counts with a vocabulary whose size or checksum is not the one written down."
         ),
         bad="tokenizer: hf:no-such-file.json",
         fix=(

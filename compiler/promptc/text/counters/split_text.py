@@ -30,8 +30,8 @@ _PATTERNS = {
         rf"[{_SPACE}]",
     ),
     "o200k_base": (
-        rf"{_PREFIX}[{_HEAD}]*[{_TAIL}]+(?:{_CONTRACTION})?",
-        rf"{_PREFIX}[{_HEAD}]+[{_TAIL}]*(?:{_CONTRACTION})?",
+        rf"{_PREFIX}[{_HEAD}]*[{_TAIL}]+(?:{_CONTRACTION}|)",
+        rf"{_PREFIX}[{_HEAD}]+[{_TAIL}]*(?:{_CONTRACTION}|)",
         rf"[{_DIGIT}]{{1,3}}",
         rf" ?[^{_SPACE}{_WORD}{_DIGIT}]+[\r\n/]*",
         rf"[{_SPACE}]*[\r\n]+",
