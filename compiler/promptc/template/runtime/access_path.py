@@ -27,7 +27,7 @@ def build_find(run: Run, attribute: Any, default: Any = None) -> Find:
     run.take(len(parts))
 
     def find(value: Any) -> Any:
-        run.take(len(parts))
+        run.take(4 * len(parts))
         for part in parts:
             value = find_part(run, value, part)
             if default is not None and value.__class__ in UNDEFINED:

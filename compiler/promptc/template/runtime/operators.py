@@ -17,7 +17,7 @@ def add(run: Run, left: Any, right: Any) -> Any:
     if first in NUMBERS and second in NUMBERS:
         return bound_number(run, left + right)
     if first in _JOINED and _JOINED[first] is _JOINED.get(second):
-        run.make(len(left) + len(right))
+        _pay_sequence(run, left, len(left) + len(right))
         return left + right
     return _refuse("+", left, right)
 
@@ -37,8 +37,15 @@ def multiply(run: Run, left: Any, right: Any) -> Any:
     kind = sequence.__class__
     if kind not in _JOINED or times.__class__ not in (int, bool):
         _refuse("*", left, right)
-    run.make(len(sequence) * max(times, 0))
+    _pay_sequence(run, sequence, len(sequence) * max(times, 0))
     return left * right
+
+
+def _pay_sequence(run: Run, sequence: Any, size: int) -> None:
+    """A place in a list takes as much memory as eight characters."""
+    run.make(size)
+    if sequence.__class__ is not str:
+        run.take(size >> 1)
 
 
 def divide(run: Run, left: Any, right: Any) -> Any:

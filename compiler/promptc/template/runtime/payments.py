@@ -62,7 +62,7 @@ def pay_pair(run: Run, left: Any, right: Any) -> None:
     first, second = left.__class__, right.__class__
     if first in SCALARS or second in SCALARS:
         if first is str and second is str and len(left) > _LONG < len(right):
-            run.take(min(len(left), len(right)) >> 11)
+            run.take(min(len(left), len(right)) >> 7)
         return
     pay_parts(run, left)
     pay_parts(run, right)
@@ -83,7 +83,7 @@ def pay_search(run: Run, sought: Any, holder: Any) -> None:
     elif kind in LISTS or kind in VIEWS or kind is range:
         run.take(1 + (len(holder) >> 1))
         if sought.__class__ is str:
-            run.take(len(holder) * len(sought) >> 11 if len(sought) > _LONG else 0)
+            run.take(len(holder) * len(sought) >> 7 if len(sought) > _LONG else 0)
         elif sought.__class__ not in SCALARS:
             pay_parts(run, holder)
             run.take(len(holder))

@@ -57,7 +57,7 @@ def weigh(run: Run, value: Any, price: int) -> Weight:
         for part in level:
             kind = part.__class__
             if kind is str:
-                weight.characters += len(part) if part.isascii() else 3 * len(part)
+                weight.characters += len(part) * (1 if part.isprintable() else 4 if part.isascii() else 10)
             elif kind in LISTS:
                 run.take(len(part) >> 3)
                 inner.extend(part)

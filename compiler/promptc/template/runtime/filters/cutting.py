@@ -18,7 +18,7 @@ def truncate_at(run: Run, value: Any, boundary: Any = "word", *, chars: int | No
     """
     text = show(run, value)
     _check_arguments(boundary, chars, tokens)
-    run.take(1 + len(text))
+    run.take(1 + 2 * len(text))
     if tokens is not None:
         return _cut_tokens(run, text, boundary, tokens)
     return _cut_characters(run, text, boundary, chars or 0)

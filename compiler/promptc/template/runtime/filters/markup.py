@@ -51,12 +51,12 @@ def _drop_tags(text: str) -> str:
 def url_encode(run: Run, value: Any) -> str:
     """A text as a path writes it; a mapping or pairs as a query does."""
     if value.__class__ is str or not hasattr(value, "__iter__"):
-        return _quote(run, value, "/", " ", "%20")
+        return _quote(run, value, _IN_PATH)
     pairs = value.items() if value.__class__ is dict else value
     quoted = []
-    for pair in pay_each(run, pairs, 4):
+    for pair in pay_each(run, pairs, 8):
         key, part = pair
-        quoted.append(f"{_quote(run, key, '', ' ', '+')}={_quote(run, part, '', ' ', '+')}")
+        quoted.append(f"{_quote(run, key, _IN_QUERY)}={_quote(run, part, _IN_QUERY)}")
     run.make(sum(map(len, quoted)))
     return "&".join(quoted)
 
@@ -64,11 +64,15 @@ def url_encode(run: Run, value: Any) -> str:
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
 
 
-def _quote(run: Run, value: Any, safe: str, space: str, quoted_space: str) -> str:
+def _quote(run: Run, value: Any, written: list[str]) -> str:
+    """Each byte of the text in UTF-8 as it is written."""
     text = show(run, value)
     run.make(len(text) * (3 if text.isascii() else 12))
-    kept = {code: chr(code) for code in (*_UNRESERVED, *safe.encode())} | {ord(space): quoted_space}
-    return "".join([kept.get(code) or f"%{code:02X}" for code in text.encode("utf-8")])
+    return "".join(map(written.__getitem__, text.encode("utf-8")))
+
+
+_IN_PATH = [chr(code) if code in _UNRESERVED or code == 47 else f"%{code:02X}" for code in range(256)]
+_IN_QUERY = [chr(code) if code in _UNRESERVED else "+" if code == 32 else f"%{code:02X}" for code in range(256)]
 
 
 def write_attributes(run: Run, d: Any, autospace: bool = True) -> str:
@@ -76,7 +80,7 @@ def write_attributes(run: Run, d: Any, autospace: bool = True) -> str:
     if d.__class__ is not dict:
         check_defined(d)
         refuse("PC0414", f"`xmlattr` takes a mapping, not {name_kind(d)}")
-    run.take(1 + 8 * len(d))
+    run.take(1 + 12 * len(d))
     written = []
     for key, value in d.items():
         if value is not None and value.__class__ not in UNDEFINED:

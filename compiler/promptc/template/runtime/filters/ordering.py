@@ -95,7 +95,7 @@ def _find_extreme(run: Run, value: Any, choose: Callable[..., int], case_sensiti
 
 def group(run: Run, value: Any, attribute: Any, default: Any = None, case_sensitive: bool = False) -> list[Group]:
     """The elements with the same part `attribute` (or `default`, where there is none) together: pairs of it and them, in its order."""
-    values = list_values(run, value, 8)
+    values = list_values(run, value, 12)
     find = build_find(run, attribute, default)
     keys = _find_keys(run, values, find, case_sensitive)
     groups: list[list[int]] = []

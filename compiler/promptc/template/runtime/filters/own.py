@@ -16,8 +16,25 @@ def normalize_text(run: Run, value: Any) -> str:
     from promptc.text.normalize import normalize
 
     text = show(run, value)
-    run.take(1 + len(text))
+    _pay_normalizing(run, text)
     return normalize(text)
+
+
+def _pay_normalizing(run: Run, text: str) -> None:
+    """One character may become eighteen, and marks behind a letter are put in order one by one, each past all the others."""
+    run.take(1 + len(text))
+    if text.isascii():
+        return
+    from unicodedata import combining, normalize
+
+    met = set(text)
+    sizes = {character: len(normalize("NFKD", character)) for character in met}
+    run.take(sum(map(sizes.__getitem__, text)))
+    if any(map(combining, met)):
+        marks = 0
+        for character in text:
+            marks = marks + 1 if combining(character) else 0
+            run.take(marks >> 5)
 
 
 def join_lines(run: Run, value: Any) -> str:

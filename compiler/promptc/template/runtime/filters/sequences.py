@@ -93,6 +93,7 @@ def batch(run: Run, value: Any, linecount: Any, fill_with: Any = None) -> Iterat
     if held:
         if fill_with is not None and len(held) < linecount:
             run.make(linecount - len(held))
+            run.take(linecount - len(held) >> 1)
             held += [fill_with] * (linecount - len(held))
         yield held
 
@@ -104,7 +105,7 @@ def split_evenly(run: Run, value: Any, slices: Any, fill_with: Any = None) -> It
     start = 0
     for number in range(slices):
         stop = start + size + (number < longer)
-        run.take(2 + (stop - start >> 3))
+        run.take(4 + (stop - start >> 1))
         part = list(values[start:stop])
         if fill_with is not None and number >= longer:
             part.append(fill_with)
