@@ -1,0 +1,103 @@
+"""Every attack ends in a finding or in plain output, within 128 MB over the interpreter, at the same step under any hash seed.
+
+How long each takes is printed by `python -m benchmarks attacks`; what is held here is counted.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+from tests.attacks.attacks import EXPRESSIONS, GROWS, NESTS, PRINTS, REFUSED, SPENDS, STOPS
+from tests.attacks.run_attacks import ATTACKS
+from tests.contract.sources import ROOT
+
+_FIFTH = tuple(sorted(ATTACKS))[::5]
+
+
+@cache
+def _run_all(way: str, seed: int, names: tuple[str, ...]) -> dict[str, dict]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "compiler"), str(ROOT))), "PYTHONHASHSEED": str(seed)}
+    command = [sys.executable, "-m", "tests.attacks.run_attacks", way, *names]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return {found.pop("name"): found for found in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """What each attack comes to under one hash seed."""
+    return _run_all("engine", 0, tuple(ATTACKS))
+
+
+@pytest.fixture(scope="module")
+def share(draws):
+    """The attacks that are tried in further ways: all with `--prove`, else a fixed fifth."""
+    return tuple(ATTACKS) if draws(100) == 100 else _FIFTH
+
+
+def test_there_are_many():
+    groups = (STOPS, SPENDS, NESTS, GROWS, REFUSED, PRINTS, EXPRESSIONS)
+    assert sum(map(len, groups)) == len(ATTACKS) >= 200, "a name stands twice"
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_it_ends(outcomes, name):
+    _check_end(outcomes[name])
+
+
+def _check_end(found):
+    assert found["outcome"] in ("found", "printed"), found
+    assert "memory" not in found["message"], f"stopped by the memory and not by counting: {found}"
+    if found["outcome"] == "found":
+        assert found["place"] and found["place"][1] >= 1 and found["place"][2] >= 1, found
+        assert found["help"] and len(found["message"]) < 400
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_it_is_stopped_by_a_limit(outcomes, name):
+    assert outcomes[name]["code"] == "PC0430", outcomes[name]
+    assert outcomes[name]["place"][2] > 1, "a limit is told with the column that broke it"
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_what_nests_is_stopped_or_harmless(outcomes, name):
+    assert outcomes[name]["code"] in ("PC0417", "PC0414", "PC0430", ""), outcomes[name]
+
+
+@pytest.mark.parametrize("name", GROWS)
+def test_a_number_is_stopped(outcomes, name):
+    assert outcomes[name]["code"] == "PC0416", outcomes[name]
+
+
+@pytest.mark.parametrize("name", [*REFUSED, *EXPRESSIONS])
+def test_it_is_refused(outcomes, name):
+    assert outcomes[name]["outcome"] == "found", outcomes[name]
+
+
+@pytest.mark.parametrize("name", PRINTS)
+def test_it_prints(outcomes, name):
+    assert (outcomes[name]["outcome"], outcomes[name].get("tail")) == ("printed", "ok"), outcomes[name]
+
+
+def test_the_steps_are_the_same_under_another_hash_seed(outcomes, share):
+    again = _run_all("engine", 1, share)
+    kept = ("outcome", "code", "message", "place", "steps")
+    differing = [name for name in share if any(again[name].get(key) != outcomes[name].get(key) for key in kept)]
+    assert not differing, [(again[name], outcomes[name]) for name in differing]
+
+
+@pytest.mark.parametrize("way", ["check", "render"])
+def test_a_pack_with_it_ends(outcomes, share, way):
+    """In `check` as in `render`; what is refused when it is loaded is refused by both."""
+    for name, found in _run_all(way, 0, share).items():
+        _check_end(found)
+        if outcomes[name]["outcome"] == "found" and not outcomes[name]["steps"] and outcomes[name]["code"] < "PC0410":
+            assert found["code"] == outcomes[name]["code"], name
+
+
+def test_checking_runs_nothing(share):
+    assert not {name: found["steps"] for name, found in _run_all("check", 0, share).items() if found.get("steps")}
