@@ -150,7 +150,8 @@ _LOOPS = (
     ("one", "NL", ("N",), "@"), ("one", "NL", ("N",), "@"), ("one", "TL", ("T",), "@"), ("one", "T", ("T",), "@ | string"),
     ("person", "P", ("N",), "@"), ("two", "D", ("T", "A"), "@.items()"), ("two", "D", ("T", "A"), "@ | dictsort"),
     ("one", "D", ("T",), "@"), ("one", "NL", ("N",), "@ | select('odd')"), ("one", "TL", ("T",), "@ | map('upper')"),
-    ("two", "NL", ("N", "N"), "@ | batch(2, 0)"), ("one", "N", ("N",), "range(@ | int % 4)"), ("two", "P", ("N", "P"), "@ | groupby('age')"),
+    ("two", "NL", ("N", "N"), "@ | batch(2, 0)"), ("one", "N", ("N",), "range(@ | int % 4)"),
+    ("two", "P", ("N", "P"), "@ | groupby('age')"),
 )  # fmt: skip
 
 
