@@ -77,6 +77,37 @@ def test_a_render_that_does_not_fit_is_explained(keep, run):
     assert "in what was tried" in run("explain", "keep", STATE, "--budget", "20", "--why", "rules/text").out
 
 
+def test_what_does_not_fit_has_no_lines_to_tell_of(keep, run):
+    done = run("explain", "keep", STATE, "--budget", "20", "--source", "1")
+    assert (done.code, done.out) == (3, "") and "PC0532" in done.err
+
+
+def test_a_prompt_without_a_line_says_so(run, tmp_path):
+    pack, state = tmp_path / "pack.yaml", tmp_path / "state.json"
+    pack.write_text(
+        "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 9\nsections: [{id: one, text: ' '}]\n", encoding="utf-8"
+    )
+    state.write_text("{}", encoding="utf-8")
+    done = run("explain", str(pack), str(state), "--source", "1")
+    assert (done.code, done.out) == (2, "") and "there are 0 lines" in done.err
+
+
+def test_a_line_is_told_as_it_is_shown_with_what_the_state_has(keep, run):
+    """As JSON: whole values, and the pieces are the line."""
+    lines = json.loads(run("explain", "keep", STATE, "--source", "1-31", "--json").out)
+    shown = run("render", "keep", STATE).out.splitlines()
+    assert [line["text"] for line in lines] == shown
+    state = json.loads((keep / "state.json").read_text(encoding="utf-8"))
+    for line in lines:
+        bits = [bit for owner in line["owners"] for bit in owner["bits"]]
+        assert "".join(bit["text"] for bit in bits).removesuffix("\n") == line["text"]
+        for key in (key for bit in bits for key in bit["keys"]):
+            value = state
+            for step in key["pointer"].split("/")[1:]:
+                value = value[int(step)] if isinstance(value, list) else value[step]
+            assert json.loads(key["value"]) == value
+
+
 def test_without_shows_what_would_make_it_fit(keep, run):
     done = run("explain", "keep", STATE, "--budget", "80", "--without", "quiet", "--without", "lore")
     assert done.code == 3 or "no fit" in done.out

@@ -162,14 +162,19 @@ def _show_source(outcome: Outcome, given: str, page: Page) -> None:
     if (message is None) != (outcome.report["format"] == "text"):
         why, help = ("names a message of a text", "such as `--source 12`") if message is not None else ("names no message", _NAME_MESSAGE)
         raise UsageError([Diagnostic("PC0721", f"`--source {given}` {why}", help=help)])
-    if (message or 0) >= tracer.count_messages() or lines[-1] > tracer.count_lines(message or 0):
-        there = (
-            f"{tracer.count_lines(message or 0)} lines"
-            if (message or 0) < tracer.count_messages()
-            else f"{tracer.count_messages()} messages"
-        )
-        raise UsageError([Diagnostic("PC0721", f"`--source {given}` is behind the end", help=f"there are {there}")])
+    _check_there(given, message, lines[-1], tracer.count_messages(), tracer.count_lines(message or 0))
     page.show(find_lines(outcome, tracer, message or 0, lines), render_lines)
+
+
+def _check_there(given: str, message: int | None, last: int, messages: int, lines: int) -> None:
+    """Raises `UsageError` for what is behind the end."""
+    if message is not None and message >= messages:
+        there = f"{messages} messages"
+    elif last > lines:
+        there = f"{lines} lines"
+    else:
+        return
+    raise UsageError([Diagnostic("PC0721", f"`--source {given}` is behind the end", help=f"there are {there}")])
 
 
 def _read_lines(given: str) -> tuple[int | None, range]:

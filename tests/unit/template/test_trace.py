@@ -97,6 +97,8 @@ def test_what_a_loop_goes_over_is_known_by_its_place(text, keys):
     [
         ("{% set x = state.d.w.z %}{% set y = x %}{{ y }}", [("5", "/d/w/z")]),
         ("{% set a, b = state.l %}{{ a }}", [("q", "/l")]),
+        ("{% set a, b = state.b, state.name %}{% set a, b = b, a %}{{ a }}{{ b }}", [("Mara", "/name"), ("1", "/b")]),
+        ("{% set s = namespace() %}{% set a, s.x = state.b, 2 %}{{ a }}{{ s.x }}", [("1", "/b"), ("2", "/b")]),
         ("{% set x = state.name ~ '!' %}{% if x %}{% set x = state.b %}{% endif %}{{ x }}", [("1", "/b")]),
         ("{% set x %}q{{ state.b }}{% endset %}{{ x }}", [("q1", "/b")]),
         ("{% set s = namespace(x=0) %}{% for r in state.rows %}{% set s.x = r.n %}{% endfor %}{{ s.x }}", [("two", "/rows/1/n")]),
@@ -138,6 +140,18 @@ def test_what_is_set_keeps_its_keys(text, keys):
 )
 def test_macros_blocks_and_other_files_are_gone_into(text, keys):
     assert _keys(text) == keys
+
+
+def test_a_macros_text_is_gone_into_only_where_it_is_what_is_printed():
+    """A text of one character is the same object wherever it stands."""
+    macro = "{% macro m() %}{{ state.l[0] }}{% endmacro %}"
+    assert [one.code for one in _trace(macro + "{{ other if m() else '' }}{{ m() }}", other="q")] == [
+        "{{ other if m() else '' }}",
+        "{{ state.l[0] }}",
+    ]
+    assert _keys(macro + "{% set s = namespace(m=m) %}{{ s.m() }}{{ m() ~ '' }}") == [("q", "/l/0"), ("q", "/l/0")]
+    two = "{% macro m(a) %}{{ a }}{% endmacro %}{% set s = namespace(m=m) %}"
+    assert _keys(two + "{{ m(state.b) }}{{ s.m(state.name) }}") == [("1", "/b"), ("Mara", "/name")]
 
 
 def test_what_another_file_prints_has_its_place_there():

@@ -168,7 +168,7 @@ def _iter_bit(bit: Bit, room: int) -> Iterator[str]:
     else:
         yield from (part for part in (place, clip_cells(code, room)) if part)
     for key in bit.keys[:_FEW]:
-        yield clip_cells(f"{key.pointer or '/'} = {key.value}", room)
+        yield clip_cells(f"{key.pointer or 'the whole state'} = {key.value}", room)
     if len(bit.keys) > _FEW:
         yield f"and {show_plural(len(bit.keys) - _FEW, 'more key', 'more keys')}"
 

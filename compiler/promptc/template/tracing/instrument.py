@@ -11,6 +11,7 @@ _VARIABLE = re.compile(r"(?:l_\d+|g)_(.*)")
 _LOOP = re.compile(r"l_\d+_loop")
 _BUFFER = re.compile(r"out_\d+")
 _FILES = frozenset({"include", "load_module", "derive"})
+_CALLS = frozenset({"call_value", "call_part", "need_text"})
 _PUBLISHED = frozenset({"keep", "export"})
 
 
@@ -57,7 +58,8 @@ class _Instrument(ast.NodeTransformer):
     def _put(self, part: ast.expr, buffer: str) -> ast.expr:
         """A part that is printed, with all that is read for it."""
         at = part.lineno
-        return _log("put", at, _mark(at), py.name(buffer, at), self.visit(part), py.constant(at, at), py.name("file", at))
+        method = "put_text" if _is_text(part) else "put"
+        return _log(method, at, _mark(at), py.name(buffer, at), self.visit(part), py.constant(at, at), py.name("file", at))
 
     def _call(self, node: ast.Call, first: int) -> ast.AST:
         """A call whose arguments are known apart, so that a macro's variables are."""
@@ -97,20 +99,33 @@ class _Instrument(ast.NodeTransformer):
     # --- what is kept ---
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        """A variable that is set, and what made its value."""
+        """What is set, and what made its value."""
         target, at = node.targets[0], node.lineno
-        variables = _find_variables(target)
-        if isinstance(target, ast.Subscript):
-            return self._assign_part(target, node.value, at)
-        if not variables:
+        variables, parts = _find_variables(target), _find_parts(target)
+        if not variables and not parts:
             self.generic_visit(node)
             return [node]
-        source = self._find_source(node.value, variables[0])
+        if (
+            isinstance(target, ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+            and len(variables) == len(target.elts) == len(node.value.elts)
+        ):
+            return [self._assign_each(variables, node.value.elts, at)]
+        source = self._find_source(node.value, variables[0]) if not parts else None
         if source is not None:
             return [py.assign(f"from_{variables[0]}", source, at), node]
-        pair = py.row([py.target(f"from_{variables[0]}", at), target], at, store=True)
+        self._made += 1
+        held = f"from_{variables[0]}" if variables else f"held_{self._made}"
+        pair = py.row([py.target(held, at), target], at, store=True)
         kept = py.assign_to(pair, _log("keep", at, _mark(at), self.visit(node.value)), at)
-        return [kept, *_copy(f"from_{variables[0]}", variables[1:], at)]
+        holds = [py.run(_log("hold", at, part.value, part.slice, py.name(held, at)), at) for part in parts]
+        return [kept, *_copy(held, variables[1:], at), *holds]
+
+    def _assign_each(self, variables: list[str], values: list[ast.expr], at: int) -> ast.stmt:
+        """Several variables set to a value each."""
+        pairs = [py.row([py.target(f"from_{one}", at), py.target(one, at)], at, store=True) for one in variables]
+        kept = [_log("keep", at, _mark(at), self.visit(value)) for value in values]
+        return py.assign_to(py.row(pairs, at, store=True), py.row(kept, at), at)
 
     def _find_source(self, value: ast.expr, variable: str) -> ast.expr | None:
         """What made a value that no expression of the template gave; None for those."""
@@ -121,14 +136,6 @@ class _Instrument(ast.NodeTransformer):
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "find":
             return _log("find_source", at, py.name("names", at), *value.args)
         return None
-
-    def _assign_part(self, target: ast.Subscript, value: ast.expr, at: int) -> list[ast.stmt]:
-        """A part of a namespace."""
-        self._made += 1
-        held = f"held_{self._made}"
-        pair = py.row([py.target(held, at), target], at, store=True)
-        kept = py.assign_to(pair, _log("keep", at, _mark(at), self.visit(value)), at)
-        return [kept, py.run(_log("hold", at, target.value, target.slice, py.name(held, at)), at)]
 
     def visit_Expr(self, node: ast.Expr) -> list[ast.stmt]:
         """A name that blocks and includes are given."""
@@ -178,6 +185,15 @@ def _mark(at: int) -> ast.expr:
     return _log("mark", at)
 
 
+def _is_text(part: ast.expr) -> bool:
+    """Whether a part may be a text that was made of parts, and nothing else: what a call gives."""
+    shown = part.test if isinstance(part, ast.IfExp) else part
+    value = next((node.value for node in ast.walk(shown) if isinstance(node, ast.NamedExpr)), part)
+    if not isinstance(value, ast.Call):
+        return False
+    return isinstance(value.func, ast.Attribute) or (isinstance(value.func, ast.Name) and value.func.id in _CALLS)
+
+
 def _has_sieve(values: ast.expr) -> bool:
     return any(isinstance(node, ast.Name) and node.id.startswith("sieve_") for node in ast.walk(values))
 
@@ -188,7 +204,13 @@ def _list_parts(arg: ast.expr, method: str) -> list[ast.expr]:
 
 def _find_variables(target: ast.expr) -> list[str]:
     """The template's variables a target sets."""
-    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and _VARIABLE.fullmatch(node.id)]
+    names = [node for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return [node.id for node in names if _VARIABLE.fullmatch(node.id)]
+
+
+def _find_parts(target: ast.expr) -> list[ast.Subscript]:
+    """The parts of namespaces a target sets."""
+    return [node for node in ast.walk(target) if isinstance(node, ast.Subscript)]
 
 
 def _copy(source: str, variables: list[str], at: int) -> list[ast.stmt]:

@@ -66,7 +66,7 @@ class Log:
         self._entries: list[_Read | _Joined] = []
         self._parts: dict[int, tuple[list[str], list[Printed]]] = {}
         self._published: dict[str, tuple[object, Pointers]] = {}
-        self._held: dict[tuple[int, str], tuple[object, Pointers]] = {}
+        self._held: dict[tuple[int, str], tuple[dict[str, Any], object, Pointers]] = {}
         self._views: dict[int, tuple[object, dict[str, Any]]] = {}
         self._arguments: dict[str, Pointers] = {}
         self._around: Pointers = ()
@@ -84,12 +84,15 @@ class Log:
 
     # --- what is printed ---
 
-    def put(self, mark: int, parts: list[str], text: str, at: int, name: str) -> str:
+    def put(self, mark: int, parts: list[str], text: str, at: int, name: str, inner: tuple[Printed, ...] | None = None) -> str:
         """A part is printed."""
-        joined = next((one for one in reversed(self._entries[mark:]) if one.__class__ is _Joined and one.text is text), None)
-        printed = Printed(text, name, at, self.find_pointers(mark), joined.parts if joined is not None else None)
-        self._parts.setdefault(id(parts), (parts, []))[1].append(printed)
+        self._parts.setdefault(id(parts), (parts, []))[1].append(Printed(text, name, at, self.find_pointers(mark), inner))
         return text
+
+    def put_text(self, mark: int, parts: list[str], text: str, at: int, name: str) -> str:
+        """The same of what a call gave: a macro's text is the last thing that was made, and is printed as it is."""
+        last = self._entries[-1] if len(self._entries) > mark else None
+        return self.put(mark, parts, text, at, name, last.parts if isinstance(last, _Joined) and last.text is text else None)
 
     def join(self, text: str, parts: list[str]) -> str:
         """Parts become a text."""
@@ -121,7 +124,7 @@ class Log:
         value = find_attribute(holder, name)
         if holder.__class__ is Namespace:
             held = self._held.get((id(holder.values), name))
-            self.load(held[1] if held is not None and held[0] is value else (), value)
+            self.load(held[2] if held is not None and held[1] is value else (), value)
         elif value.__class__ is not Missing and holder.__class__ is dict:
             self._note(holder, name)
         return value
@@ -150,7 +153,7 @@ class Log:
 
     def hold(self, values: dict[str, Any], name: str, source: Pointers) -> None:
         """A part of a namespace is set."""
-        self._held[id(values), name] = values[name], source
+        self._held[id(values), name] = values, values[name], source
 
     def publish(self, name: str, value: object, source: Pointers) -> None:
         """A name is set for blocks and other files."""
@@ -218,16 +221,18 @@ class Log:
 
     def call_part(self, run: Run, holder: Any, name: str, /, *args: _Given, **named: _Given) -> Any:
         """`holder.name(...)`."""
-        if holder.__class__ is Module:
-            self._bind(holder.exports.get(name), args, named)
-        elif holder.__class__ is dict and name == "get" and args and args[0].value in holder:
+        kind = holder.__class__
+        parts = holder.exports if kind is Module else holder.values if kind is Namespace else holder if kind is dict else {}
+        self._bind(parts.get(name), args, named)
+        if kind is dict and name == "get" and args and args[0].value.__class__ is str and args[0].value in holder:
             self._note(holder, args[0].value)
         value = call_part(run, holder, name, *[one.value for one in args], **{key: one.value for key, one in named.items()})
-        if holder.__class__ is dict and name in _VIEWS:
+        if kind is dict and name in _VIEWS:
             self._views[id(value)] = value, holder
         return value
 
     def _bind(self, callee: Any, args: tuple[_Given, ...], named: dict[str, _Given]) -> None:
+        self._arguments, self._around = {}, ()
         if callee.__class__ is Macro:
             self._arguments = dict(zip(callee.arguments, [one.pointers for one in args], strict=False))
             self._arguments |= {name: one.pointers for name, one in named.items()}
