@@ -57,6 +57,7 @@ def weigh(run: Run, value: Any, price: int) -> Weight:
         for part in level:
             kind = part.__class__
             if kind is str:
+                run.take(len(part) >> 4)
                 weight.characters += len(part) * (1 if part.isprintable() else 4 if part.isascii() else 10)
             elif kind in LISTS:
                 run.take(len(part) >> 3)

@@ -7,7 +7,7 @@ from functools import cache
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
-from promptc.template.runtime.methods_of_text import change_case, check_width, pad_text, replace_text, strip_text
+from promptc.template.runtime.methods_of_text import change_case, check_width, pad_text, replace_text, split_lines, strip_text
 from promptc.template.runtime.payments import check_defined
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
@@ -95,8 +95,7 @@ def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blan
         refuse("PC0414", f"`indent` takes a text, not {name_kind(value)}", _MAKE_TEXT)
     check_width(run, width)
     before = width if isinstance(width, str) else " " * width
-    run.take(1 + (len(value) >> 1))
-    lines = (value + "\n").splitlines()
+    lines = split_lines(run, value + "\n")
     run.make(len(value) + (len(lines) + 1) * len(before))
     every = bool(blank)
     rest = [before + line if every or line else line for line in lines[1:]]
