@@ -1,7 +1,6 @@
 """Strain tiers that no pressure reaches (language.md §7): pressure is at most what the counted sections can hold of their caps."""
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack, Strain, Tier
+from promptc.model.ratio import Ratio
 from promptc.model.step import Step
 from promptc.model.tiers import find_caps, list_steps
 
@@ -82,7 +82,7 @@ def _judge(rules: Strain, reaches: Sequence[_Reach]) -> Iterator[Diagnostic]:
             yield Diagnostic("PC0616", _describe(tier, most), tier.span, _advise(most), "warn")
 
 
-def _can_be(reach: _Reach, at: Fraction, below: Fraction | None) -> bool:
+def _can_be(reach: _Reach, at: Ratio, below: Ratio | None) -> bool:
     """True when a whole number of tokens up to what can be spent lies in the tier. 0 of 0 is in the first."""
     least = -(-at.numerator * reach.allowed // at.denominator)
     if least > reach.spent:

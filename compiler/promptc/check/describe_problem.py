@@ -79,9 +79,15 @@ class Describer:
         return Diagnostic("PC0650", f"{reads}, which may be absent{why}", span, help)
 
     def _describe_left_out(self, problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:
-        place = self._show_place(problem.kind.at) if isinstance(problem.kind, Nothing) else ""
-        message = f"{text.what} reads {subject}, which may be absent and then reads as none: it is not required{place} and has no default"
-        ask = _show_guard(problem.subject, "is not none", f"{problem.subject} | default('', true)")
+        place = self._show_place(problem.kind.at) if isinstance(problem.kind, Nothing | Gap) else ""
+        asked = problem.subject
+        if problem.gap is not None:
+            asked = _cut_part(problem.subject, problem.gap.part)
+            subject = f"{subject}, and {f'`{asked}`' if asked else 'what that is a part of'}"
+        else:
+            subject = f"{subject}, which"
+        message = f"{text.what} reads {subject} may be absent and then reads as none: it is not required{place} and has no default"
+        ask = _show_guard(asked, "is not none", f"{problem.subject} | default('', true)")
         return Diagnostic("PC0650", message, span, f"{ask}, or give it a `default` in the schema")
 
     def _show_place(self, pointer: str) -> str:
@@ -122,6 +128,11 @@ def _describe_answer(problem: Problem, text: Text, subject: str, span: Span) -> 
 
 def _describe_kind(problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:
     kind = name_kind(problem.kind)
+    if problem.gap is not None:
+        owner = _cut_part(problem.subject, problem.gap.part)
+        held = f"`{owner}`" if owner else "what that is a part of"
+        message = f"{text.what} reads {subject}, and {held} {'is' if problem.gap.certain else 'may be'} none"
+        return Diagnostic("PC0651", message, span, _show_guard(owner, "is not none", f"{problem.subject} | default('')"))
     if problem.rule == "unprintable":
         return Diagnostic("PC0651", f"{text.what} uses {kind}, and {problem.wants}", span, "add `| list` or `| join`")
     may = "may be" if problem.rule in ("none", "some_kind") else "is"

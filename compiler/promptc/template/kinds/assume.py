@@ -7,7 +7,7 @@ from jinja2 import nodes
 from promptc.template.kinds import narrow
 from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, Mapping, list_members
 from promptc.template.kinds.parts import Key, find_part
-from promptc.template.kinds.questions import COMPARING
+from promptc.template.kinds.questions import COMPARING, LENIENT
 from promptc.template.kinds.scope import Path, Scope, join_facts
 from promptc.template.kinds.unite import keep_members
 from promptc.template.kinds.walk import WalkRun
@@ -72,7 +72,7 @@ def _assume_test(walk: WalkRun, node: nodes.Test, truth: bool, scope: Scope) -> 
     if name == "defined" and isinstance(node.node, nodes.Name) and node.node.name not in scope.names:
         return scope.end() if truth else scope
     if name != "defined" and _is_missing(node.node, scope):
-        return scope
+        return scope.end() if truth and name in LENIENT else scope
     if not narrow.knows(name) or find_path(node.node, scope) is None:
         return scope.doubt(iter_paths(node, scope))
     return learn_at(walk, node.node, lambda kind: narrow.by_test(kind, name, truth), scope)

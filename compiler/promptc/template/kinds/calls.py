@@ -15,6 +15,7 @@ from promptc.template.kinds.kind import (
     Kind,
     List,
     Mapping,
+    Nothing,
     Number,
     Text,
     Thing,
@@ -78,7 +79,13 @@ def _call_method(
     kind = walk.take(holder, taker, f"`.{callee.attr}()`", callee, scope)
     if isinstance(kind, Unknown):
         return Value(UNKNOWN)
-    return Value(map_members(kind, lambda member: _give(walk, member, callee.attr, args, scope)))
+    given = map_members(kind, lambda member: _give(walk, member, callee.attr, args, scope))
+    key = find_single(args[0].kind) if callee.attr == "get" and args else None
+    if isinstance(key, str) and holder.path is not None:
+        path = (*holder.path, key)
+        known = scope.facts.get(path)
+        return Value(given if known is None else drop_gap(known) if drop_gap(known) == known else given, path)
+    return Value(given)
 
 
 def _give(walk: WalkRun, kind: Kind, name: str, args: list[Value], scope: Scope) -> Kind:
@@ -117,7 +124,8 @@ def _give_of_mapping(walk: WalkRun, kind: Mapping, name: str, args: list[Value])
             return unite(find_values(kind), instead)
         walk.note_read(kind, key)
         found = kind.find(key)
-        return unite(drop_gap(found), instead) if drop_gap(found) != found else found
+        there = map_members(drop_gap(found), lambda one: Nothing(False, one.at) if isinstance(one, Nothing) else one)
+        return unite(there, instead) if drop_gap(found) != found else there
     walk.note_all(kind)
     values = find_values(kind)
     element = values if name == "values" else List(NEVER, 2, 2, (Text(), values), "tuple")

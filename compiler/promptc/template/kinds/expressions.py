@@ -35,7 +35,7 @@ from promptc.template.kinds.parts import cut, find_any, find_part
 from promptc.template.kinds.questions import ask
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Taker
-from promptc.template.kinds.unite import add_bounds, keep_members, map_members, unite
+from promptc.template.kinds.unite import add_bounds, map_members, unite
 from promptc.template.kinds.walk import WalkRun
 
 
@@ -100,7 +100,7 @@ def find_key(node: nodes.Getattr | nodes.Getitem) -> str | int | None:
 def _name(walk: WalkRun, node: nodes.Name, scope: Scope) -> Value:
     bound = scope.names.get(node.name)
     if bound is None:
-        return Value(Gap("given", node.name, (), "name", "", True, (walk.file, node.lineno)), None, node.name)
+        return Value(Gap("given", node.name, (), "name", "", True, (walk.file, node.lineno), node.name), None, node.name)
     return Value(scope.facts.get(bound.path, bound.kind), bound.path, node.name)
 
 
@@ -109,7 +109,7 @@ def _part(walk: WalkRun, node: nodes.Getattr | nodes.Getitem, scope: Scope) -> V
         return _slice(walk, node, node.arg, scope)
     holder = evaluate(walk, node.node, scope)
     key = find_key(node)
-    kind = _hold(walk, holder, node, scope)
+    kind = walk.take(holder, PARTED, "`.`", node.node, scope)
     if key is None:
         assert isinstance(node, nodes.Getitem)
         walk.take(evaluate(walk, node.arg, scope), VALUE, "`[ ]`", node, scope)
@@ -120,26 +120,18 @@ def _part(walk: WalkRun, node: nodes.Getattr | nodes.Getitem, scope: Scope) -> V
         walk.note_read(kind, key)
     found = scope.facts.get(path) if path is not None else None
     part = found if found is not None else find_part(kind, key)
-    certain, place = isinstance(part, Gap), (walk.file, node.lineno)
-    part = map_members(part, lambda one: replace(one, certain=certain, read_at=place) if isinstance(one, Gap) else one)
-    return Value(part, path, spell(node))
+    return Value(_stamp(walk, part, node), path, spell(node))
 
 
-def _hold(walk: WalkRun, holder: Value, node: nodes.Expr, scope: Scope) -> Kind:
-    """What a part is read of: it must be there, and where it may be none, the part is undefined."""
-    kind = walk.take(holder, PARTED, "`.`", node.node, scope)  # type: ignore[attr-defined]
-    members = list_members(kind)
-    if any(isinstance(member, Nothing) for member in members) and len(members) > 1:
-        some = Value(kind, holder.path, holder.spelled)
-        walk.take(some, _WITHOUT_NONE, f"`.{spell_key(node)}`", node, scope)
-        return keep_members(kind, lambda member: not isinstance(member, Nothing))
-    return kind
+def _stamp(walk: WalkRun, part: Kind, node: nodes.Expr) -> Kind:
+    """Where it was read, for what may be missing."""
+    certain = all(isinstance(member, Gap) for member in list_members(part))
+    place, spelled = (walk.file, node.lineno), spell(node)
 
+    def stamp(member: Kind) -> Kind:
+        return replace(member, certain=certain, read_at=place, spelled=spelled) if isinstance(member, Gap) else member
 
-def spell_key(node: nodes.Expr) -> str:
-    """The part that is asked for, for a message."""
-    key = find_key(node) if isinstance(node, nodes.Getattr | nodes.Getitem) else None
-    return str(key) if key is not None else "[ ]"
+    return map_members(part, stamp)
 
 
 def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) -> Value:
@@ -171,7 +163,7 @@ def _constant_text(walk: WalkRun, node: nodes.TemplateData, scope: Scope) -> Val
 
 
 def _listed(walk: WalkRun, node: nodes.List | nodes.Tuple, scope: Scope) -> Value:
-    first = tuple(find_kind(walk, item, scope) for item in node.items)
+    first = tuple(_find_part_kind(walk, item, scope) for item in node.items)
     shape = "tuple" if isinstance(node, nodes.Tuple) else "list"
     return Value(List(NEVER, len(first), len(first), first, shape))  # type: ignore[arg-type]
 
@@ -180,13 +172,20 @@ def _dict(walk: WalkRun, node: nodes.Dict, scope: Scope) -> Value:
     fields: dict[str, Kind] = {}
     open_keys = False
     for pair in node.items:
-        kind = find_kind(walk, pair.value, scope)
-        find_kind(walk, pair.key, scope)
+        kind = _find_part_kind(walk, pair.value, scope)
+        _find_part_kind(walk, pair.key, scope)
         if isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str):
             fields[pair.key.value] = kind
         else:
             open_keys = True
     return Value(UNKNOWN if open_keys else make_mapping(fields))
+
+
+def _find_part_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
+    """The kind of what is put into a list or mapping, where what is undefined in any state is a slip."""
+    value = evaluate(walk, node, scope)
+    walk.report_certain(value, node, scope)
+    return value.kind
 
 
 def _choose(walk: WalkRun, node: nodes.CondExpr, scope: Scope) -> Value:
@@ -265,7 +264,6 @@ def _call(walk: WalkRun, node: nodes.Call, scope: Scope) -> Value:
     return call(walk, node, scope, evaluate)
 
 
-_WITHOUT_NONE = Taker("a mapping", tuple(one for one in PARTED.good if one is not Nothing), lazy=True)
 _JOINED = Taker("a value that can be printed", (*SHOWN_TEXT.good, Nothing, List, Mapping), lazy=False)
 
 _EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {

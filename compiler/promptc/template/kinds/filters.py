@@ -49,6 +49,10 @@ _MADE = Taker("a list, a mapping or a text", SEQUENCE.good, lazy=False)
 _CUT = Taker("a text", (Text,), (ListKind,), lazy=False)
 _SHOWN = Taker("a value that can be printed", (*PRINTED.good,), lazy=False)
 _CODED = Taker("a text, a mapping or a list of pairs", (Text, Number, Truth, MappingKind, ListKind), (Nothing,))
+_PASSED = Taker(SEQUENCE.wants, SEQUENCE.good, (Nothing,), none=True)
+_SIFTED = Taker(ITERATED.wants, ITERATED.good, (Nothing, *ITERATED.bears), none=True)
+"""Of none these make nothing."""
+_PAIRED = Taker("a mapping", MAPPED.good, gap=True)
 _TIME = Rule(STRICT_TEXT, lists.give_since)
 
 _RULES: Mapping[str, Rule] = {
@@ -67,22 +71,22 @@ _RULES: Mapping[str, Rule] = {
     "groupby": Rule(ITERATED, lists.give_groups),
     "indent": Rule(STRICT_TEXT, texts.give_indented),
     "int": Rule(PARSED, _always(WHOLE)),
-    "items": Rule(MAPPED, lists.give_items),
+    "items": Rule(_PAIRED, lists.give_items),
     "join": Rule(SEQUENCE, lists.give_joined),
     "last": Rule(_MADE, lists.give_first),
     "length": Rule(COUNTED, lists.give_length),
     "list": Rule(SEQUENCE, lists.give_list),
     "lower": Rule(ONLY_TEXT, texts.give_cased),
-    "map": Rule(SEQUENCE, lists.give_mapped),
+    "map": Rule(_PASSED, lists.give_mapped),
     "max": Rule(SEQUENCE, lists.give_extreme),
     "min": Rule(SEQUENCE, lists.give_extreme),
-    "reject": Rule(SEQUENCE, lists.give_rejected),
-    "rejectattr": Rule(ITERATED, lists.give_rejected_by),
+    "reject": Rule(_PASSED, lists.give_rejected),
+    "rejectattr": Rule(_SIFTED, lists.give_rejected_by),
     "replace": Rule(SHOWN_TEXT, texts.give_replaced),
     "reverse": Rule(SEQUENCE, lists.give_reversed),
     "round": Rule(NUMBERS, _always(NUMBER)),
-    "select": Rule(SEQUENCE, lists.give_selected),
-    "selectattr": Rule(ITERATED, lists.give_selected_by),
+    "select": Rule(_PASSED, lists.give_selected),
+    "selectattr": Rule(_SIFTED, lists.give_selected_by),
     "slice": Rule(ITERATED, lists.give_batches),
     "sort": Rule(SEQUENCE, lists.give_sorted),
     "string": Rule(_SHOWN, texts.give_shown),

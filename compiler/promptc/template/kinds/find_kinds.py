@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jinja2 import nodes
 
 from promptc.template.kinds.amount import Amount
-from promptc.template.kinds.assume import assume
+from promptc.template.kinds.assume import assume, find_path
 from promptc.template.kinds.expressions import evaluate
 from promptc.template.kinds.kind import Kind
 from promptc.template.kinds.lists import make_lists
@@ -34,7 +34,8 @@ class Found:
 def add_name(scope: Scope, name: str, kind: Kind, code: Code | None = None) -> Scope:
     """The scope with one more name of the pack; `code` is the expression it stands for, which may be asked again."""
     condition = _find_expression(code) if code is not None else None
-    return scope.bind(name, Bound(kind, (name,), condition))
+    path = find_path(condition, scope) if condition is not None else None
+    return scope.bind(name, Bound(kind, path or (name,), condition))
 
 
 def suppose(code: Code, scope: Scope, *, truth: bool = True) -> Scope:

@@ -55,7 +55,7 @@ class Nothing(Kind):
     at: str = ""
 
 
-Reason = Literal["closed", "optional", "undeclared", "unlike", "place", "empty", "given"]
+Reason = Literal["closed", "optional", "undeclared", "unlike", "none", "left_out", "place", "empty", "given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,9 @@ class Gap(Kind):
     """Undefined: any use but `is defined` and `default` stops the run.
 
     `reason`: nothing may have the part (`closed`), it may be left out (`optional`), it may be there and is not declared (`undeclared`),
-    what it is read of has no parts like that (`unlike`), a list is too short (`place`, `empty`), or the caller gives no value (`given`).
-    `certain`: where it was read, it could be nothing else; `read_at`: the file and the place of that.
+    what it is read of has no parts like that (`unlike`), or is none (`none`; `left_out`: because it is left out), a list is too short
+    (`place`, `empty`), or the caller gives no value (`given`). `certain`: where it was read, it could be nothing else; `read_at`: the
+    file and the place of that, `spelled` how it is written.
     """
 
     reason: Reason = "closed"
@@ -74,6 +75,7 @@ class Gap(Kind):
     at: str = ""
     certain: bool = False
     read_at: tuple[str, int] | None = None
+    spelled: str = ""
 
 
 @dataclass(frozen=True, slots=True)

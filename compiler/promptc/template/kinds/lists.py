@@ -18,6 +18,7 @@ from promptc.template.kinds.kind import (
     Number,
     Text,
     Truth,
+    is_sure,
     list_members,
 )
 from promptc.template.kinds.measure import measure
@@ -106,6 +107,8 @@ def give_items(given: Given) -> Kind:
 
 
 def _find_pairs(kind: Kind, *, lazy: bool) -> Kind:
+    if isinstance(kind, Gap):
+        return List(NEVER, 0, 0, (), "lazy")  # what is undefined has no pairs
     if not isinstance(kind, Mapping):
         return UNKNOWN
     pair = List(NEVER, 2, 2, (Text(), find_values(kind)), "tuple")
@@ -137,6 +140,10 @@ def _spell_element(given: Given, attribute: str = "") -> str:
     return f"{given.value.spelled}[]" + (f".{attribute}" if attribute else "")
 
 
+def _spell_joined(given: Given, attribute: Value | None) -> str:
+    return _spell_element(given, str(find_single(attribute.kind)) if attribute is not None else "")
+
+
 def _find_by(given: Given, element: Kind, attribute: Value | None, *, strict: bool) -> Kind:
     """What `attribute` names of an element; all but the last part must be there, and with `strict` that, too."""
     if attribute is None:
@@ -147,12 +154,15 @@ def _find_by(given: Given, element: Kind, attribute: Value | None, *, strict: bo
         return UNKNOWN
     parts = [int(part) if part.isdigit() else part for part in key.split(".")] if isinstance(key, str) else [key]
     kind, shown = element, ""
+    default = given.named.get("default")
     for place, part in enumerate(parts):
         if isinstance(part, str):
             given.walk.note_read(kind, part)
         shown = f"{shown}.{part}" if shown else str(part)
         kind = find_part(kind, part)
-        if strict or place < len(parts) - 1:
+        if default is not None:
+            kind = unite(drop_gap(kind), default.kind)
+        elif strict or place < len(parts) - 1:
             value = Value(kind, None, _spell_element(given, shown))
             kind = given.walk.take(value, _PRESENT, f"`{given.node.name}`", given.node, given.scope)
     return kind
@@ -168,15 +178,20 @@ def give_mapped(given: Given) -> Kind:
         return _make(given.kind, NEVER, lazy=True)
     attribute = given.named.get("attribute")
     if attribute is not None:
-        kind = _find_by(given, element, attribute, strict=False)
-        default = given.named.get("default")
-        kind = kind if default is None else unite(drop_gap(kind), default.kind)
+        kind = _name_gaps(given, _find_by(given, element, attribute, strict=False), attribute)
         return _make(given.kind, kind, lazy=True)
     name = find_single(given.args[0].kind) if given.args else None
     if not isinstance(name, str):
         return _make(given.kind, UNKNOWN, lazy=True)
     each = replace(given, value=Value(element, None, _spell_element(given)), kind=element, args=given.args[1:])
     return _make(given.kind, given.apply(name, each), lazy=True)
+
+
+def _name_gaps(given: Given, kind: Kind, attribute: Value) -> Kind:
+    """Where an element may lack the attribute is here, wherever that is met."""
+    place, spelled = (given.walk.file, given.node.lineno), _spell_element(given, str(find_single(attribute.kind)))
+    certain = all(isinstance(member, Gap) for member in list_members(kind))
+    return map_members(kind, lambda one: replace(one, read_at=place, spelled=spelled, certain=certain) if isinstance(one, Gap) else one)
 
 
 def give_selected(given: Given) -> Kind:
@@ -256,7 +271,21 @@ def _judge_order(given: Given, attribute: Value | None) -> None:
     if list_members(key):
         shown = find_single(attribute.kind) if attribute is not None else ""
         value = Value(key, None, _spell_element(given, str(shown or "")))
-        given.walk.take(value, _ORDERED, f"`{given.node.name}`", given.node, given.scope)
+        kind = given.walk.take(value, _ORDERED, f"`{given.node.name}`", given.node, given.scope)
+        _judge_mix(given, replace_kind(value, kind))
+
+
+def replace_kind(value: Value, kind: Kind) -> Value:
+    """The value, of which something more is known."""
+    return Value(kind, value.path, value.spelled)
+
+
+def _judge_mix(given: Given, value: Value) -> None:
+    """Numbers and texts cannot be put in order with each other."""
+    texts = [member for member in list_members(value.kind) if isinstance(member, Text)]
+    if texts and is_sure(value.kind) and any(isinstance(member, Number | Truth) for member in list_members(value.kind)):
+        wants = f"`{given.node.name}` cannot put texts and numbers in one order"
+        given.walk.report("some_kind", given.node, value, texts[0], given.scope, wants=wants)
 
 
 def give_sorted(given: Given) -> Kind:
@@ -296,8 +325,7 @@ def give_joined(given: Given) -> Kind:
     attribute = given.find(1, "attribute")
     kind = _find_by(given, find_element(given.kind), attribute, strict=False)
     if list_members(kind):
-        value = Value(kind, None, _spell_element(given))
-        kind = given.walk.take(value, PRINTED, "`join`", given.node, given.scope)
+        kind = given.walk.take(Value(kind, None, _spell_joined(given, attribute)), PRINTED, "`join`", given.node, given.scope)
     given.walk.note_whole(kind)
     count, shown = find_count(given.kind), measure(kind)
     between = given.find(0, "d")

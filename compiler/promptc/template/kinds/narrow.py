@@ -98,8 +98,6 @@ def _false(member: Kind) -> Kind:
         return member if member.values is None or 0 in member.values else NEVER
     if isinstance(member, Mapping):
         return NEVER if any(_is_there(member.find(name)) for name in member.names) else member
-    if isinstance(member, Nothing):
-        return Nothing(False, member.at)
     return replace(member, most=0, first=()) if isinstance(member, List) else member
 
 
@@ -139,7 +137,7 @@ def _equal(member: Kind, value: object) -> Kind:
     if isinstance(value, str):
         return text_of(value) if isinstance(member, Text) and (member.values is None or value in member.values) else NEVER
     if value is None:
-        return Nothing(False, member.at) if isinstance(member, Nothing) else NEVER
+        return member if isinstance(member, Nothing) else NEVER
     return member if isinstance(member, Number | Truth) else NEVER
 
 

@@ -10,6 +10,7 @@ from promptc.template.kinds.kind import (
     Kind,
     List,
     Mapping,
+    Nothing,
     Number,
     Text,
     Thing,
@@ -42,6 +43,8 @@ def _find_in(kind: Kind, key: Key) -> Kind:
         return _find_place(kind, key)
     if isinstance(kind, Text) and isinstance(key, int):
         return loosen(unite(text_up_to(1), Gap("place", str(key), (), "a text")))
+    if isinstance(kind, Nothing):
+        return Gap("left_out" if kind.absent else "none", str(key), (), "none", kind.at)
     if isinstance(kind, List) and kind.shape == "tuple" and key in ("grouper", "list"):
         return UNKNOWN  # what `groupby` gives
     return Gap("unlike", str(key), (), name_kind(kind))

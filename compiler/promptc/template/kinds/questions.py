@@ -12,7 +12,7 @@ COMPARING = {
     "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",
     "gt": "gt", ">": "gt", "greaterthan": "gt", "ge": "gteq", ">=": "gteq", "in": "in",
 }  # fmt: skip
-_LENIENT = frozenset("none string number mapping boolean integer float true false".split())
+LENIENT = frozenset("none string number mapping boolean integer float true false".split())
 """Tests that undefined and none simply fail, and that never stop the run."""
 _NUMERIC = frozenset("odd even divisibleby".split())
 
@@ -29,7 +29,7 @@ def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope:
     elif name in _NUMERIC:
         walk.take(value, NUMBERS, f"`is {name}`", node, scope)
     else:
-        walk.take(value, ANY if name in _LENIENT else Taker("a value", ASKED.good, none=True), f"`is {name}`", node, scope)
+        walk.take(value, ANY if name in LENIENT else Taker("a value", ASKED.good, none=True), f"`is {name}`", node, scope)
 
 
 def report_always(walk: WalkRun, node: nodes.Node, value: Value, by: str, scope: Scope) -> None:

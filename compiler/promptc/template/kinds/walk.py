@@ -1,7 +1,7 @@
 """The state of one walk over a text: what is wrong so far, what was read, and the judging of uses."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jinja2 import nodes
 
@@ -19,6 +19,14 @@ MAX_STEPS = 100_000
 """Statements and expressions that one walk looks at: macros in macros and includes in includes multiply."""
 
 Cost = Callable[[str], int]
+
+
+_RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(("optional", "undeclared", "given"), "absent"),
+    "none": "none",
+    "left_out": "reads_none",
+}
+"""What a gap is called that could be nothing else; all others are parts that nothing has."""
 
 
 @dataclass(slots=True)
@@ -46,8 +54,9 @@ class WalkRun:
     def report(self, rule: Rule, node: nodes.Node, value: Value, kind: Kind, scope: Scope, **more: object) -> None:
         """One more problem, unless no valid state leads there."""
         if not scope.dead and self.left > 0:
+            subject = value.spelled or (kind.spelled if isinstance(kind, Gap) else "")
             file, position = kind.read_at if isinstance(kind, Gap) and kind.read_at is not None else (self.file, node.lineno)
-            self.problems[Problem(rule, file, position, value.spelled, kind, **more)] = None  # type: ignore[arg-type]
+            self.problems[Problem(rule, file, position, subject, kind, **more)] = None  # type: ignore[arg-type]
 
     def take(self, value: Value, taker: Taker, by: str, node: nodes.Node, scope: Scope) -> Kind:
         """Judge that `by` uses the value; the kind of the values it can use."""
@@ -56,6 +65,8 @@ class WalkRun:
         members = list_members(kind)
         if not members:
             return NEVER
+        if taker.gap and value.spelled.startswith("state"):
+            self._judge_slip(value, node, scope)
         if len(failing) + len(odd) == len(members):
             self._report_all(value, failing or odd, wants, node, scope)
             return UNKNOWN
@@ -70,9 +81,10 @@ class WalkRun:
         return keep_members(kind, lambda member: member not in failing)
 
     def _report_all(self, value: Value, wrong: list[Kind], wants: str, node: nodes.Node, scope: Scope) -> None:
-        gap = next((one for one in wrong if isinstance(one, Gap)), None)
-        if gap is not None and len(wrong) == 1:
-            self._report_gap(value, gap, node, scope)
+        gaps = [one for one in wrong if isinstance(one, Gap)]
+        if gaps and len(gaps) == len(wrong):
+            known = tuple(dict.fromkeys(name for gap in gaps for name in gap.known))
+            self._report_gap(value, replace(gaps[0], known=known), node, scope)
         elif all(isinstance(one, Nothing | Gap) for one in wrong):
             self.report("none", node, value, wrong[0], scope, wants=wants)
         elif any(isinstance(one, List) and one.shape == "lazy" for one in wrong) and not value.path:
@@ -81,13 +93,27 @@ class WalkRun:
             self.report("kind", node, value, value.kind, scope, wants=wants)
 
     def _report_gap(self, value: Value, gap: Gap, node: nodes.Node, scope: Scope) -> None:
-        rule: Rule = "name" if gap.holder == "name" else "absent" if gap.reason in ("optional", "undeclared", "given") else "part"
-        self.report(rule, node, value if value.spelled else Value(gap, None, gap.part if rule == "name" else ""), gap, scope, gap=gap)
+        rule: Rule = "name" if gap.holder == "name" else _RULES.get(gap.reason, "part")
+        self.report(rule, node, value, gap, scope, gap=gap)
+
+    def _judge_slip(self, value: Value, node: nodes.Node, scope: Scope) -> None:
+        """A path of the state that no valid state has is a slip, even where it is asked for first."""
+        members = list_members(value.kind)
+        if all(isinstance(member, Gap) and member.certain and member.reason == "closed" for member in members):
+            gap = members[0]
+            assert isinstance(gap, Gap)
+            self.report("part", node, value, gap, scope, gap=gap, wants="asked")
+
+    def report_certain(self, value: Value, node: nodes.Node, scope: Scope) -> None:
+        """A value that is undefined in any state, where that alone does not stop the run."""
+        for member in list_members(value.kind):
+            if isinstance(member, Gap) and member.certain:
+                self._report_gap(value, member, node, scope)
 
     def _report_one(self, value: Value, member: Kind, wants: str, node: nodes.Node, scope: Scope) -> None:
         if isinstance(member, Gap):
             if member.reason != "given":
-                self.report("absent", node, value, member, scope, gap=member)
+                self.report(_RULES.get(member.reason, "absent"), node, value, member, scope, gap=member)
         elif isinstance(member, Nothing):
             self.report("reads_none" if member.absent else "none", node, value, member, scope, wants=wants)
         elif not isinstance(member, Unknown):
