@@ -12,7 +12,8 @@ from promptc.model.pointers import Pointers
 from promptc.template.load_template import Template, load_template
 from promptc.template.made import Known, Made
 from promptc.template.place import Place
-from promptc.template.trace import trace_template
+from promptc.template.runtime.program import Program
+from promptc.template.trace import trace_program
 from tests.property.template_rules import NAMES
 from tests.property.template_strategies import Drawn, templates
 
@@ -41,7 +42,8 @@ def hold(template: Template, text: str, names: dict[str, Any], met: Counter[str]
     """Holds a trace against the render."""
     state = {name: value for name, value in names.items() if not name.startswith("__")}
     known = Known(Pointers(state).find, {name: (f"/{name}",) for name in state}, {})
-    made = trace_template(template, names, known)
+    assert isinstance(template.program, Program)
+    made = trace_program(template.program, names, known)
     assert "".join(one.text for one in made) == text
     for one in made:
         met["keys"] += len(one.pointers)

@@ -9,7 +9,7 @@ from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 from promptc.template.made import Known, Made, Pointers
 from promptc.template.place import Place
-from promptc.template.runtime.program import Program
+from promptc.template.runtime.program import RUN_ERRORS, Program
 from promptc.template.tracing.find_codes import find_codes
 from promptc.template.tracing.log import Log, Printed
 from promptc.template.tracing.run_logged import run_logged
@@ -21,24 +21,33 @@ def trace_template(template: Template, names: Mapping[str, Any], known: Known) -
     The template is lowered once more and run slowly. Text that a filter changed as a whole, as `{% filter %}` does, is one piece.
     """
     text = template.render(names)
-    program = template.program
-    if not isinstance(program, Program):
+    if not isinstance(template.program, Program):
         return (Made(text, template.place, "", template.text, 0),) if text else ()
+    try:
+        made = trace_program(template.program, names, known)
+    except RUN_ERRORS:
+        made = ()
+    # what explains a render does not fail where that did not, nor tells what is not so
+    return made if "".join(one.text for one in made) == text else (Made(text, template.place, "", template.text, 0, template.text),)
+
+
+def trace_program(program: Program, names: Mapping[str, Any], known: Known) -> tuple[Made, ...]:
+    """The same of what is behind a template that is known to run without an error."""
     log = Log(known, names)
     printed = run_logged(program, names, log)
-    assert printed == text, "a logged run prints what another does"
     files = {file.name: (file.text, find_codes(file.text, file.name)) for file in program.files}
-    return tuple(_iter_made(log.find_parts(printed), template.place, files))
+    return tuple(_iter_made(log.find_parts(printed), program.place, files))
 
 
 def trace_expression(expression: Expression, names: Mapping[str, Any], known: Known) -> Pointers:
     """The parts of the state that the expression reads. Errors: as `evaluate`."""
-    program = expression.program
-    if not isinstance(program, Program):
-        return ()
     expression.evaluate(names)
     log = Log(known, names)
-    run_logged(program, names, log, expression=True)
+    if isinstance(expression.program, Program):
+        try:
+            run_logged(expression.program, names, log, expression=True)
+        except RUN_ERRORS:
+            return ()
     return log.find_pointers()
 
 

@@ -84,6 +84,7 @@ def test_an_expression_has_the_keys_it_read(text, keys):
         ("{% for r in state.rows if r.n %}{{ loop.length }}{% endfor %}", [("2", "/rows/1/n"), ("2",)]),
         ("{% for k, v in state.d.items() %}{{ k }}{% endfor %}", [("k", "/d/k"), ("w", "/d/w")]),
         ("{% for k in state.d %}{{ state.d[k] is string }}{% endfor %}", [("True", "/d/k"), ("False", "/d/w")]),
+        ("{% for k, v in state.d.items() if v != 'v' %}{{ loop.index }}{{ k }}{% endfor %}", [("1",), ("w", "/d")]),
         ("{% for i in [] %}{% else %}{{ state.b }}{% endfor %}", [("1", "/b")]),
         ("{% for g in state.rows | groupby('n') %}{{ g.list[0].t }}{% endfor %}", [("T1", "/rows/0/t"), ("T2", "/rows/1/t")]),
     ],

@@ -113,7 +113,7 @@ class _Instrument(ast.NodeTransformer):
             return [self._assign_each(variables, node.value.elts, at)]
         source = self._find_source(node.value, variables[0]) if not parts else None
         if source is not None:
-            return [py.assign(f"from_{variables[0]}", source, at), node]
+            return [py.assign(f"from_{variables[0]}", source, at), *_copy(f"from_{variables[0]}", variables[1:], at), node]
         self._made += 1
         held = f"from_{variables[0]}" if variables else f"held_{self._made}"
         pair = py.row([py.target(held, at), target], at, store=True)
