@@ -16,7 +16,7 @@ from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.load_strain import load_strain
 from promptc.frontend.loaded_pack import LoadedPack
 from promptc.frontend.pack_files import PackFiles
-from promptc.frontend.read_budget import read_fraction
+from promptc.frontend.read_budget import read_ratio
 from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.state_schema import StateSchema
@@ -116,7 +116,7 @@ def _load_lets(manifest: Node, compiler: TextCompiler) -> tuple[Let, ...]:
 def _load_let(node: Node, compiler: TextCompiler) -> Any:
     band, assign = node.get("band"), node.get("assign")
     if band is not None:
-        bounds = [(read_fraction(bound), label) for label, bound in node.value["of"].items()]
+        bounds = [(read_ratio(bound), label) for label, bound in node.value["of"].items()]
         if bounds != sorted(bounds, key=lambda pair: pair[0]):
             compiler.findings.append(
                 Diagnostic(

@@ -1,12 +1,12 @@
 """Steps out of a manifest: a ladder, the `truncate` list, a tier's `do`."""
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from promptc.diag.typed import Any
 from promptc.frontend.compile_text import TextCompiler
-from promptc.frontend.read_budget import read_fraction, read_size
+from promptc.frontend.read_budget import read_ratio, read_size
 from promptc.model.node import Node
+from promptc.model.ratio import Ratio
 from promptc.model.step import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim, Use
 
 _Fields = dict[str, Any]
@@ -73,7 +73,7 @@ def _load_recap(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     return Recap(
         **fields,
         template=compiler.file(body.value["template"]),
-        older=read_fraction(older) if older else Fraction(1),
+        older=read_ratio(older) if older else Ratio(1),
         where=compiler.find_expression(body.get("where")),
     )
 

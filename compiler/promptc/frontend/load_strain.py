@@ -6,7 +6,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_steps import load_steps
-from promptc.frontend.read_budget import read_fraction
+from promptc.frontend.read_budget import read_ratio
 from promptc.model.node import Node
 from promptc.model.pack import Strain, Tier
 from promptc.model.step import Use
@@ -33,11 +33,11 @@ def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
 
 
 def _load_tier(node: Node, compiler: TextCompiler) -> Tier:
-    name, at, leave, do = str(node.value["name"].value), read_fraction(node.value["at"]), node.get("leave"), node.get("do")
+    name, at, leave, do = str(node.value["name"].value), read_ratio(node.value["at"]), node.get("leave"), node.get("do")
     return Tier(
         name=name,
         at=at,
-        leave=read_fraction(leave) if leave is not None else at,
+        leave=read_ratio(leave) if leave is not None else at,
         do=load_steps(do, f"strain.{name}.do", compiler) if do is not None else None,
         span=node.span,
     )

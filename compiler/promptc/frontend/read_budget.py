@@ -5,21 +5,22 @@ from fractions import Fraction
 from promptc.diag.typed import Any
 from promptc.model.budget import Budget, Size, TotalBudget
 from promptc.model.node import Node
+from promptc.model.ratio import Ratio
 
 
-def read_fraction(node: Node) -> Fraction:
+def read_ratio(node: Node) -> Ratio:
     """A number from its decimal text, exactly."""
-    return Fraction(node.value) if isinstance(node.value, int) else Fraction(node.raw)
+    return Ratio(node.value) if isinstance(node.value, int) else _make_ratio(Fraction(node.raw))
 
 
 def read_size(node: Node) -> Size:
     """`n`, `{tokens: n}`, `{chars: n}` or `"15%"`."""
     if isinstance(node.value, str):
-        return Size(Fraction(node.value.removesuffix("%").strip()) / 100, "share")
+        return Size(_make_ratio(Fraction(node.value.removesuffix("%").strip()) / 100), "share")
     if isinstance(node.value, dict):
         unit, amount = next(iter(node.value.items()))
-        return Size(read_fraction(amount), "chars" if unit == "chars" else "tokens")
-    return Size(read_fraction(node), "tokens")
+        return Size(read_ratio(amount), "chars" if unit == "chars" else "tokens")
+    return Size(read_ratio(node), "tokens")
 
 
 def read_budget(node: Node) -> Budget:
@@ -29,13 +30,13 @@ def read_budget(node: Node) -> Budget:
     over: Any = str(node.value["over"].value) if "over" in node.value else "error"
     for unit in ("tokens", "chars"):
         if unit in node.value:
-            return Budget(node.span, cap=Size(read_fraction(node.value[unit]), "chars" if unit == "chars" else "tokens"), over=over)
+            return Budget(node.span, cap=Size(read_ratio(node.value[unit]), "chars" if unit == "chars" else "tokens"), over=over)
     least, most, grow = node.get("min"), node.get("max"), node.get("grow")
     return Budget(
         node.span,
         cap=read_size(most) if most else None,
         min=read_size(least) if least else None,
-        grow=read_fraction(grow) if grow else Fraction(0),
+        grow=read_ratio(grow) if grow else Ratio(0),
         over=over,
     )
 
@@ -46,3 +47,7 @@ def read_total(node: Node) -> TotalBudget:
         reserve = node.get("reserve")
         return TotalBudget(int(node.value["context"].value), int(reserve.value) if reserve else 0, node.span)
     return TotalBudget(int(node.value), 0, node.span)
+
+
+def _make_ratio(exact: Fraction) -> Ratio:
+    return Ratio(exact.numerator, exact.denominator)

@@ -1,17 +1,16 @@
 """Budgets and sizes as an author wrote them."""
 
-from fractions import Fraction
-
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal
+from promptc.model.ratio import Ratio
 
 
 @frozen
 class Size:
     """So many tokens or characters, or a share (0..1) of the total in tokens, read from the decimal text."""
 
-    amount: Fraction
+    amount: Ratio
     unit: Literal["tokens", "chars", "share"]
 
     def tokens(self, total: int) -> int:
@@ -26,7 +25,7 @@ class Budget:
     span: Span
     cap: Size | None = None
     min: Size | None = None
-    grow: Fraction = Fraction(0)
+    grow: Ratio = Ratio(0)
     over: Literal["error", "warn"] = "error"
 
     @property

@@ -1,7 +1,6 @@
 """A loaded pack: what holds for every render, and the way to the plan of one."""
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
@@ -9,6 +8,7 @@ from promptc.diag.span import Span
 from promptc.diag.typed import Any, Literal
 from promptc.model.budget import TotalBudget
 from promptc.model.node import Node
+from promptc.model.ratio import Ratio
 from promptc.model.section import Fence, Role, Section
 from promptc.model.step import Step
 from promptc.template.load_expression import Expression
@@ -79,7 +79,7 @@ class Band:
     """A number's label by ascending lower bounds; below the lowest, the lowest."""
 
     value: Expression
-    bounds: tuple[tuple[Fraction, str], ...]
+    bounds: tuple[tuple[Ratio, str], ...]
 
 
 @frozen
@@ -125,8 +125,8 @@ class Tier:
     """A strain tier: its threshold, the pressure under which it is left, and what it does to the selection."""
 
     name: str
-    at: Fraction
-    leave: Fraction
+    at: Ratio
+    leave: Ratio
     do: tuple[Step, ...] | None
     span: Span
 

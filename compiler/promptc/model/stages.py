@@ -4,12 +4,12 @@ Counts are in the counter's *units*: tokens for a tokenizer, characters for `cha
 """
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.pack import Choice, Format, Pack, Plan
+from promptc.model.ratio import Ratio
 from promptc.model.section import Section
 from promptc.model.state import State
 from promptc.model.step import Step
@@ -109,7 +109,7 @@ class Pressure:
     spent: int
     allowed: int
 
-    def reaches(self, threshold: Fraction) -> bool:
+    def reaches(self, threshold: Ratio) -> bool:
         """True when spent / allowed >= threshold; 0 / 0 is 0."""
         if not self.allowed:
             return threshold <= 0

@@ -1,12 +1,12 @@
 """The step vocabulary (language.md §5), as data. `label` is a step's address, such as `recent.overflow[0]`."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal
 from promptc.model.budget import Size
+from promptc.model.ratio import Ratio
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -69,7 +69,7 @@ class Recap(Step):
     """Replaces the oldest part of the items that pass `where` by one new item."""
 
     template: Template
-    older: Fraction = Fraction(1)
+    older: Ratio = Ratio(1)
     where: Expression | None = None
 
 

@@ -5,15 +5,14 @@ the target leaves. Results therefore nest: a larger total never removes content.
 """
 
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
+from promptc.model.ratio import Ratio
 from promptc.model.section import Section
 from promptc.model.stages import Selected, Strained
 from promptc.passes.frame import Frame, load_frame
-from promptc.passes.grant import Claim, find_shares
 from promptc.passes.ladder import NEVER, Expander, LadderRun, run_ladder
 from promptc.passes.measures import ChargeMeasure, CharsMeasure, Measure, WholeMeasure
 from promptc.passes.section_fit import SectionFit
@@ -173,8 +172,8 @@ class _Fitting:
     def _grant(self) -> dict[str, int]:
         """The grant in tokens of every section that has one; number caps are their own."""
         fixed = self._frame.fixed // self._unit
-        percents: dict[str, Claim] = {}
-        grows: dict[str, Claim] = {}
+        percents: dict[str, tuple[int, Ratio, Ratio]] = {}
+        grows: dict[str, tuple[int, Ratio, Ratio]] = {}
         numbers: dict[str, int] = {}
         for name, fit in self._fits.items():
             section, demand = fit.section, self._meter.tokens(fit.count_charge())
@@ -188,22 +187,27 @@ class _Fitting:
                 fixed += demand
             elif budget.is_share:
                 claim = self._find_claim(name, section, demand)
-                fixed += claim.floor
+                fixed += claim[0]
                 (percents if budget.is_percent else grows)[name] = claim
             elif budget.cap is not None:
                 numbers[name] = budget.cap.tokens(self._total)
                 fixed += min(demand, numbers[name])
-        return {**numbers, **find_shares(percents, grows, self._total - fixed)}
+        if not percents and not grows:
+            return numbers
+        from promptc.passes.grant import find_grants
 
-    def _find_claim(self, name: str, section: Section, demand: int) -> Claim:
+        return {**numbers, **find_grants(percents, grows, self._total - fixed)}
+
+    def _find_claim(self, name: str, section: Section, demand: int) -> tuple[int, Ratio, Ratio]:
+        """Floor, ceiling and weight."""
         budget = section.budget
         assert budget is not None
         least = min(demand, budget.min.tokens(self._total)) if budget.min is not None and budget.min.unit != "chars" else 0
         floor = max(least, self._find_least(name))
         cap = budget.cap
-        most = Fraction(demand) if cap is None else cap.amount * (self._total if cap.unit == "share" else 1)
+        most = Ratio(demand) if cap is None else cap.amount * (self._total if cap.unit == "share" else 1)
         weight = cap.amount if budget.is_percent and cap is not None else budget.grow
-        return Claim(floor, min(Fraction(demand), most), weight)
+        return floor, min(Ratio(demand), most), weight
 
     def _find_least(self, name: str) -> int:
         """The least charge in tokens the section's ladder can leave: the ladder of a copy, run to its end."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from promptc.diag.frozen import frozen
+from promptc.model.ratio import Ratio
 
 
 @frozen
@@ -17,6 +18,22 @@ class Claim:
     floor: int
     ceiling: Fraction
     weight: Fraction
+
+
+Share = tuple[int, Ratio, Ratio]
+"""A claim as it comes from the pack: floor, ceiling, weight."""
+
+
+def find_grants(percents: Mapping[str, Share], grows: Mapping[str, Share], room: int) -> dict[str, int]:
+    """As `find_shares`."""
+    return find_shares(_make_claims(percents), _make_claims(grows), room)
+
+
+def _make_claims(shares: Mapping[str, Share]) -> dict[str, Claim]:
+    return {
+        name: Claim(floor, Fraction(ceiling.numerator, ceiling.denominator), Fraction(weight.numerator, weight.denominator))
+        for name, (floor, ceiling, weight) in shares.items()
+    }
 
 
 def find_shares(percents: Mapping[str, Claim], grows: Mapping[str, Claim], room: int) -> dict[str, int]:

@@ -1,0 +1,68 @@
+"""What a warm render imports: no module more than these. Each costs a process that does so little."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.contract.sources import ROOT
+
+# Of Python's own: those that no interpreter can start without do not count.
+PYTHONS = frozenset(
+    """
+    __future__ _bisect _blake2 _collections _compat_pickle _functools _json _operator _pickle _sha2 _sha256 _sre array bisect collections
+    collections.abc copyreg enum functools gc itertools keyword math mmap operator re re._casefix re._compiler re._constants re._parser
+    reprlib types unicodedata zlib
+    """.split()
+)
+# Of promptc's: these packages, and of the others these modules.
+PACKAGES = ("promptc.cache", "promptc.model", "promptc.passes", "promptc.template.runtime", "promptc.text")
+MODULES = frozenset(
+    """
+    promptc promptc.api promptc.pipeline promptc.version
+    promptc.cli promptc.cli.asked promptc.cli.compile_asked promptc.cli.main promptc.cli.paint promptc.cli.read_render promptc.cli.reporter
+    promptc.cli.run promptc.cli.run_render promptc.cli.settings promptc.cli.streams
+    promptc.diag promptc.diag.diagnostic promptc.diag.errors promptc.diag.frozen promptc.diag.plural promptc.diag.span promptc.diag.suggest
+    promptc.diag.typed
+    promptc.frontend promptc.frontend.decode promptc.frontend.json_io promptc.frontend.kept_pack promptc.frontend.load_counting
+    promptc.frontend.load_state promptc.frontend.loaded_pack promptc.frontend.open_inside promptc.frontend.schema
+    promptc.frontend.schema.rules promptc.frontend.schema.run_code promptc.frontend.state_schema
+    promptc.template promptc.template.allowed promptc.template.constant_expression promptc.template.constant_template
+    promptc.template.limits promptc.template.load_expression promptc.template.load_template promptc.template.place
+    """.split()
+)
+NEVER = ("promptc.passes.report", "promptc.text.counters.hf_counter", "promptc.template.runtime.explain_error")
+MANY = 170
+"""Modules of promptc; reading and running each takes a twelfth of a millisecond even from one file."""
+
+PROBE = """\
+import sys
+bare = set(sys.modules)
+from promptc.cli import main
+code = main._render(sys.argv[1:])
+print(code, *sorted(set(sys.modules) - bare), file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """The modules of the third render of a state: the first compiles, the second keeps its modules."""
+    folder = tmp_path_factory.mktemp("cache") / "promptc"
+    environment = {"PYTHONPATH": str(ROOT / "compiler"), "PROMPTC_CACHE": str(folder)}
+    line = [sys.executable, "-c", PROBE, "render", "packs/sentinel", "fixtures/sentinel/base/table.json"]
+    for _ in range(3):
+        done = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, check=True)
+    code, *names = done.stderr.decode().split()
+    assert code == "0" and done.stdout
+    return frozenset(names)
+
+
+def test_of_pythons_only_what_is_needed(loaded):
+    assert not {name for name in loaded if not name.startswith("promptc")} - PYTHONS
+
+
+def test_of_promptcs_only_what_renders(loaded):
+    own = {name for name in loaded if name.startswith("promptc")}
+    strange = {name for name in own - MODULES if not name.startswith(PACKAGES)}
+    assert not strange and not own & set(NEVER)
+    assert len(own) <= MANY
