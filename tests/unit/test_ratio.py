@@ -22,7 +22,7 @@ def test_it_does_what_a_fraction_does(pair, other):
         fraction < third, fraction <= third, fraction > third, fraction >= third, fraction == third
     ]  # fmt: skip
     assert [second < ratio, second >= ratio, second == ratio] == [third < fraction, third >= fraction, third == fraction]
-    assert (ratio.numerator, ratio.denominator, int(ratio)) == (fraction.numerator, fraction.denominator, int(fraction))
+    assert (ratio.numerator, ratio.denominator, int(ratio), bool(ratio)) == (*fraction.as_integer_ratio(), int(fraction), bool(fraction))
 
 
 @given(PAIR, WHOLE)

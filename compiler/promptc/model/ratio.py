@@ -47,6 +47,9 @@ class Ratio:
     def __hash__(self) -> int:
         return hash(self.numerator) if self.denominator == 1 else hash((self.numerator, self.denominator))
 
+    def __bool__(self) -> bool:
+        return self.numerator != 0
+
     def __int__(self) -> int:
         """Rounded towards zero."""
         whole = abs(self.numerator) // self.denominator
