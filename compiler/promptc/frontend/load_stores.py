@@ -1,0 +1,32 @@
+"""The `stores` of a manifest."""
+
+from __future__ import annotations
+
+from promptc.frontend.compile_text import TextCompiler
+from promptc.model.node import Node
+from promptc.model.store import TABLE, Store
+
+
+def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:
+    """The stores of a manifest that is valid in shape, in its order. What is wrong with them is added to the compiler's findings."""
+    node = manifest.get("stores")
+    return tuple(_load_store(name, store, compiler) for name, store in node.items()) if node is not None else ()
+
+
+def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
+    url = node.get("url")
+    return Store(
+        name=name,
+        span=url.span if url is not None else node.span,
+        folder=url.folder if url is not None else node.folder,
+        url=_text(node, "url"),
+        url_env=_text(node, "url_env"),
+        table=_text(node, "table") or TABLE,
+        locale=compiler.find_expression(node.get("locale")),
+        version=compiler.find_expression(node.get("version")),
+    )
+
+
+def _text(node: Node, key: str) -> str:
+    found = node.get(key)
+    return str(found.value) if found is not None else ""
