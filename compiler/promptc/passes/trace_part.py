@@ -1,5 +1,6 @@
 """A part of an output, piece by piece, with what made each. For tools that explain a render; none needs it."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.typed import Any
@@ -89,7 +90,7 @@ class PartTracer:
             return
         removed = sum(len(cut.act.gone) for cut in cuts[: at + 1])
         made = make_pieces(trace_template(step.marker, {**fit.selected.names, "removed": removed}, self._known))
-        pieces = guard_pieces(made, emitted)
+        pieces = guard_pieces(made, emitted) or guard_pieces(_join_words(made), emitted)
         yield from pieces if pieces is not None else (Piece("template", emitted, span=step.marker.place.span),)
 
     # --- items ---
@@ -117,6 +118,12 @@ class PartTracer:
         """True where the part and the next are items of one section: its separator stands between them."""
         part, follower = self._parts[at], self._parts[at + 1] if at + 1 < len(self._parts) else None
         return part.item is not None and follower is not None and follower.item is not None and follower.section == part.section
+
+
+def _join_words(pieces: Pieces) -> Pieces:
+    """The pieces on one line, words a space apart."""
+    words = [slice_pieces(pieces, *found.span()) for found in re.finditer(r"\S+", join_pieces(pieces))]
+    return tuple(piece for at, word in enumerate(words) for piece in ((*([Piece("separator", " ")] if at else []), *word)))
 
 
 def _iter_trail(section: Section, trail: str, is_between: bool) -> Iterator[Piece]:

@@ -27,7 +27,8 @@ class Made:
     """A run of printed characters.
 
     `file` is the text it was made in, called `name` (empty: the template itself), and `at` the character there; `code` is the expression
-    that made it, as written, empty for constant text. `pointers` are the parts of the state that were read for it.
+    that made it, as written, empty for constant text. `pointers` are the parts of the state that were read for it. `calls`: where the
+    macro, block or file it stands in was called, from the outside in: each a name, a text and a character there.
     """
 
     text: str
@@ -37,11 +38,17 @@ class Made:
     at: int
     code: str = ""
     pointers: Pointers = ()
+    calls: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def span(self) -> Span:
         """Where it was made; of an inline template that its manifest writes otherwise, where that begins."""
         return self.place.find_span(self.name, self.file, self.at + 1)
+
+    @property
+    def callers(self) -> tuple[Span, ...]:
+        """Where what it stands in was called, from the outside in."""
+        return tuple(self.place.find_span(name, file, at + 1) for name, file, at in self.calls)
 
     def part(self, start: int, stop: int) -> Made:
         """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""

@@ -14,6 +14,9 @@ from promptc.template.tracing.find_codes import find_codes
 from promptc.template.tracing.log import Log, Printed
 from promptc.template.tracing.run_logged import run_logged
 
+Files = Mapping[str, tuple[str, Sequence[tuple[int, int]]]]
+"""By name, the text of a file, and where it holds code."""
+
 
 def trace_template(template: Template, names: Mapping[str, Any], known: Known) -> tuple[Made, ...]:
     """What the template prints, in order: joined, it is what `render` gives. Errors: as `render`.
@@ -51,11 +54,11 @@ def trace_expression(expression: Expression, names: Mapping[str, Any], known: Kn
     return log.find_pointers()
 
 
-def _iter_made(parts: Sequence[Printed], place: Place, files: Mapping[str, tuple[str, Sequence[tuple[int, int]]]]) -> Iterator[Made]:
+def _iter_made(parts: Sequence[Printed], place: Place, files: Files, calls: tuple[tuple[str, str, int], ...] = ()) -> Iterator[Made]:
     for part in parts:
+        text, codes = files[part.name]
+        start, stop = next(((start, stop) for start, stop in codes if start < part.at <= stop), (part.at - 1, part.at - 1))
         if part.inner is not None:
-            yield from _iter_made(part.inner, place, files)
+            yield from _iter_made(part.inner, place, files, (*calls, (part.name, text, start)) if stop > start else calls)
         elif part.text:
-            text, codes = files[part.name]
-            start, stop = next(((start, stop) for start, stop in codes if start < part.at <= stop), (part.at - 1, part.at - 1))
-            yield Made(part.text, place, part.name, text, start, text[start:stop], part.pointers)
+            yield Made(part.text, place, part.name, text, start, text[start:stop], part.pointers, calls)

@@ -122,6 +122,19 @@ def test_what_steps_made_is_made_by_their_templates(tmp_path):
     assert found["marker", "three"] == [[("1", "{{ removed }}"), (" gone, ", ""), ("old", "{{ state.why }}", "/why")]]
 
 
+def test_a_marker_is_one_line_however_it_is_written(tmp_path):
+    sections = """\
+  - id: one
+    budget: 10
+    items: {from: state.log, text: "{{ item.t * 20 }}"}
+    overflow: [{evict: {marker: "{{ removed }}   gone: {{ state.why }}"}}]"""
+    found = _trace(tmp_path, sections, {"log": [{"t": "x"}, {"t": "y"}], "why": "too\n old"})
+    space = ("separator", " ", "")
+    assert found["marker", "one"] == [
+        [("1", "{{ removed }}"), space, ("gone:", ""), space, ("too", "{{ state.why }}", "/why"), space, ("old", "{{ state.why }}", "/why")]
+    ]
+
+
 def test_messages_are_traced_to_their_content(tmp_path):
     message = "{role: item.role, content: item.content, parts: [text, tool_use, tool_result]}"
     sections = f"  - {{id: one, items: {{from: state.log, message: {message}}}}}"

@@ -170,6 +170,16 @@ def test_what_another_file_prints_has_its_place_there():
     ]
 
 
+def test_what_is_called_knows_where_it_was_called():
+    made = _trace("{% from 'macros.j2' import row %}{% macro m() %}{{ row(1) }}{% endmacro %}x{{ m() }}{% include 'plain.md' %}")
+    assert [(one.text, [str(caller) for caller in one.callers]) for one in made] == [
+        ("x", []),
+        ("R", ["f.j2:1:76", "f.j2:1:49"]),
+        ("1", ["f.j2:1:76", "f.j2:1:49"]),
+        ("as it {{ stands }}", ["f.j2:1:85"]),
+    ]
+
+
 def test_the_same_value_of_another_name_is_not_taken_for_it():
     assert _keys("{% macro m() %}{{ state.name }}{% endmacro %}{{ m() }}{{ state.name }}{% set x = 'Mara' %}{{ x }}") == [
         ("Mara", "/name"),

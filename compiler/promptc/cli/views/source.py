@@ -34,13 +34,15 @@ class Key:
 
 @frozen
 class Bit:
-    """A piece of a line: what it is, where it was made, by which expression (empty: as it stands there), of which keys."""
+    """A piece of a line: what it is, where it was made, by which expression (empty: as it stands there), of which keys; `calls`: where the
+    macro, block or file it stands in was called, from the outside in."""
 
     what: str
     text: str
     at: str | None
     code: str
     keys: tuple[Key, ...]
+    calls: tuple[str, ...]
 
 
 @frozen
@@ -112,7 +114,8 @@ class _Finder:
         pointers = piece.made.pointers if piece.made is not None else ()
         what = piece.what if piece.what != "template" else part.owner if part.item is None else "expression" if code else "text"
         keys = tuple(Key(pointer, _show_value(self._state, pointer)) for pointer in pointers)
-        return Bit(what, piece.text, str(span) if span is not None else None, code, keys)
+        calls = tuple(str(caller) for caller in piece.made.callers) if piece.made is not None else ()
+        return Bit(what, piece.text, str(span) if span is not None else None, code, keys, calls)
 
 
 def _show_value(value: Any, pointer: str) -> str:
@@ -167,6 +170,7 @@ def _iter_bit(bit: Bit, room: int) -> Iterator[str]:
         yield f"{place}  {code}"
     else:
         yield from (part for part in (place, clip_cells(code, room)) if part)
+    yield from (f"called at {caller}" for caller in reversed(bit.calls))
     for key in bit.keys[:_FEW]:
         yield clip_cells(f"{key.pointer or 'the whole state'} = {key.value}", room)
     if len(bit.keys) > _FEW:
