@@ -7,14 +7,10 @@ from promptc.frontend.iter_keys import iter_keys
 from promptc.model.node import Node
 
 _LATER = {
-    "stores": "segment stores",
-    "indexes": "retrieval indexes",
     "tools": "tools",
     "response": "response schemas",
     "operations": "state operations",
     "cache": "cache breakpoints",
-    "segments": "segment sources",
-    "retrieve": "retrieval sources",
 }
 
 

@@ -5,7 +5,22 @@ from collections.abc import Iterator
 from promptc.model.node import Node
 
 _BY_NAME = frozenset(
-    {"let", "of", "sections", "patches", "variants", "cases", "watch", "caps", "stores", "indexes", "operations", "args", "asks"}
+    (
+        "let",
+        "of",
+        "sections",
+        "patches",
+        "variants",
+        "cases",
+        "watch",
+        "caps",
+        "stores",
+        "indexes",
+        "defaults",
+        "operations",
+        "args",
+        "asks",
+    )
 )
 """Keys whose mapping is by names of the author's: a section may be called `tools`, a `let` `template`."""
 

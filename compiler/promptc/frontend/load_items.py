@@ -2,24 +2,28 @@
 
 from promptc.diag.typed import Any
 from promptc.frontend.compile_text import TextCompiler
+from promptc.frontend.load_source import Declared, load_field, load_source
 from promptc.frontend.read_budget import read_size
 from promptc.model.node import Node
 from promptc.model.section import Dedupe, Fence, Group, Items, Limit, LimitPer, Matches, MessageForm, SortKey, TrimEach, Window
+from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
 _ALL_PARTS = ("text",)
 _ALL_ROLES = ("user", "assistant")
 
 
-def load_items(node: Node, compiler: TextCompiler) -> Items:
-    """The compiled pipeline of items that have the shape of the schema."""
+def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
+    """The compiled pipeline of items that have the shape of the schema. Segments and chunks are called by their own ids unless told."""
     group, limit_per, window = node.get("group"), node.get("limit_per"), node.get("window")
+    source, id = load_source(node.value["from"], declared, compiler), node.get("id")
+    has_ids = not isinstance(source, Expression)
     return Items(
         span=node.span,
-        source=compiler.expression(node.value["from"]),
+        source=source,
         forms=_load_forms(node, compiler),
         message=_load_message(node.get("message"), compiler),
-        id=compiler.find_expression(node.get("id")),
+        id=load_field(node.value["from"], "id", compiler) if id is None and has_ids else compiler.find_expression(id),
         number=compiler.find_expression(node.get("number")),
         where=compiler.find_expression(node.get("where")),
         window=_load_window(window, compiler) if window else None,

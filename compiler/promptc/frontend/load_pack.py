@@ -11,8 +11,10 @@ from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_counting import load_counting
+from promptc.frontend.load_indexes import load_indexes
 from promptc.frontend.load_plan import PlanLoader
 from promptc.frontend.load_state_schema import load_state_schema
+from promptc.frontend.load_stores import load_stores
 from promptc.frontend.load_strain import load_strain
 from promptc.frontend.loaded_pack import LoadedPack
 from promptc.frontend.pack_files import PackFiles
@@ -37,6 +39,7 @@ def load_pack(path: Path) -> LoadedPack:
     compiler.findings.extend(check_later_keys(manifest))
     schema = _load_schema(manifest, compiler, files)
     counting = load_counting(manifest.value["tokenizer"], compiler.findings)
+    stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
     plans = PlanLoader(manifest, compiler)
     lets, asserts, axes = _load_lets(manifest, compiler), _load_asserts(manifest, compiler), _load_axes(manifest, compiler)
     strain = load_strain(manifest, compiler)
@@ -56,6 +59,8 @@ def load_pack(path: Path) -> LoadedPack:
         sections=tuple(manifest.value["sections"].value),
         patch_names=tuple(plans.patches),
         strain=strain,
+        stores=stores,
+        indexes=indexes,
         schema=schema.schema if schema is not None else None,
         find_plan=plans.find_plan,
         read_manifest=lambda: manifest,

@@ -9,6 +9,7 @@ from promptc.diag.suggest import suggest
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_output import load_output, load_shared_fence
 from promptc.frontend.load_section import load_section
+from promptc.frontend.load_source import find_declared
 from promptc.frontend.load_steps import load_steps
 from promptc.frontend.read_budget import read_total
 from promptc.frontend.schema_check import check_effective_shape
@@ -27,6 +28,7 @@ class PlanLoader:
     def __init__(self, manifest: Node, compiler: TextCompiler) -> None:
         self._manifest = manifest
         self._compiler = compiler
+        self._declared = find_declared(manifest)
         patches = manifest.get("patches")
         self.patches: Mapping[str, Node] = dict(patches.items()) if patches is not None else {}
         self._lock = Lock()
@@ -95,7 +97,7 @@ class PlanLoader:
     def _load_section(self, name: str, node: Node, fence: Fence | None) -> Section:
         key = (node, fence)
         if key not in self._sections:
-            self._sections[key] = load_section(name, node, fence, self._compiler)
+            self._sections[key] = load_section(name, node, fence, self._declared, self._compiler)
         return self._sections[key]
 
     def _load_truncate(self, manifest: Node, sections: tuple[Section, ...]) -> tuple[Step, ...]:

@@ -6,10 +6,12 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import replace
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_items import load_fence, load_items
+from promptc.frontend.load_source import Declared, load_field
 from promptc.frontend.load_steps import load_ladder
 from promptc.frontend.read_budget import read_budget
 from promptc.model.node import Node
 from promptc.model.section import Fence, Items, Section
+from promptc.model.source import Retrieve, iter_expressions
 from promptc.model.step import Evict, Step, Trim
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
@@ -17,12 +19,12 @@ from promptc.template.load_template import Template
 _LADDERS = ("do", "truncate")
 
 
-def load_section(name: str, node: Node, shared_fence: Fence | None, compiler: TextCompiler) -> Section:
+def load_section(name: str, node: Node, shared_fence: Fence | None, declared: Declared, compiler: TextCompiler) -> Section:
     """The compiled section `name`; `shared_fence` is the output's, used where the section names none of its own."""
     if name in _LADDERS:
         message = f"a section cannot be called `{name}`: reports call a ladder so"
         compiler.findings.append(Diagnostic("PC0246", message, node.span, "give it another id"))
-    text, items = _load_source(node, compiler)
+    text, items = _load_content(node, declared, compiler)
     own_fence = node.get("fence")
     budget, pinned = node.get("budget"), _flag(node, "pinned")
     as_messages = items is not None and items.message is not None
@@ -41,27 +43,30 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, compiler: Te
         separator=_find_text(node, "separator"),
         text=text,
         items=items,
-        overflow=_load_overflow(name, node, pinned, items is not None, compiler),
+        overflow=_load_overflow(name, node, pinned, items, compiler),
     )
     return _with_reads(section)
 
 
-def _load_source(node: Node, compiler: TextCompiler) -> tuple[Template | None, Items | None]:
+def _load_content(node: Node, declared: Declared, compiler: TextCompiler) -> tuple[Template | None, Items | None]:
     if node.get("template") is not None:
         return compiler.file(node.value["template"]), None
     if node.get("text") is not None:
         return compiler.inline(node.value["text"]), None
-    return None, load_items(node.value["items"], compiler)
+    return None, load_items(node.value["items"], declared, compiler)
 
 
-def _load_overflow(name: str, node: Node, pinned: bool, lists: bool, compiler: TextCompiler) -> tuple[Step, ...]:
+def _load_overflow(name: str, node: Node, pinned: bool, items: Items | None, compiler: TextCompiler) -> tuple[Step, ...]:
     overflow = node.get("overflow")
     if overflow is not None:
         return load_ladder(overflow, name, compiler)
     if pinned:
         return ()
-    default = Evict if lists else Trim
-    return (default(section=name, label=f"{name}.overflow[0]", span=node.span, warn=True),)
+    label = f"{name}.overflow[0]"
+    if items is None:
+        return (Trim(section=name, label=label, span=node.span, warn=True),)
+    by = load_field(node.value["items"].value["from"], "score", compiler) if isinstance(items.source, Retrieve) else None
+    return (Evict(section=name, label=label, span=node.span, by=by, warn=True),)
 
 
 def _with_reads(section: Section) -> Section:
@@ -79,7 +84,7 @@ def _iter_selecting(section: Section) -> Iterator[Expression | Template]:
 
 
 def _iter_items(items: Items) -> Iterator[Expression | Template]:
-    yield items.source
+    yield from (one for _, one in iter_expressions(items.source))
     yield from items.forms
     yield from (key.by for key in items.sort)
     for matches in (items.anchors, *items.keep):

@@ -13,6 +13,7 @@ from promptc.model.node import Node
 
 SOURCES = ("template", "text", "items")
 RENDERINGS = ("text", "template", "forms", "message")
+_ELSEWHERE = ("segments", "retrieve")
 _LOCKED = ("pinned", "required")
 _PLACING = ("before", "after")
 
@@ -153,8 +154,17 @@ def _merge_items(items: Node, change: Node) -> Node:
     if named:
         items = _without(items, [key for key in RENDERINGS if key not in named])
     for key, node in change.items():
-        items = _merge_key(items, key, node, change)
+        items = _merge_key(_without_other_source(items, node) if key == "from" else items, key, node, change)
     return items
+
+
+def _without_other_source(items: Node, change: Node) -> Node:
+    """Naming the other one of `segments` and `retrieve` removes the one there was."""
+    source = items.get("from")
+    named = [key for key in _ELSEWHERE if change.get(key) is not None and change.value[key].value is not None]
+    if source is None or not isinstance(source.value, dict) or not named:
+        return items
+    return _with(items, "from", _without(source, [key for key in _ELSEWHERE if key not in named]))
 
 
 def _merge_key(owner: Node, key: str, node: Node, change: Node) -> Node:

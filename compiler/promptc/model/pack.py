@@ -7,10 +7,12 @@ from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any, Literal
 from promptc.model.budget import TotalBudget
+from promptc.model.index import Index
 from promptc.model.node import Node
 from promptc.model.ratio import Ratio
 from promptc.model.section import Fence, Role, Section
 from promptc.model.step import Step
+from promptc.model.store import Store
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 from promptc.text.counters.counter import Counter
@@ -172,6 +174,8 @@ class Pack:
     sections: tuple[str, ...]
     patch_names: tuple[str, ...]
     strain: Strain | None
+    stores: tuple[Store, ...]
+    indexes: tuple[Index, ...]
     schema: Mapping[str, Any] | None
     find_plan: Callable[[Choice], Plan]
     read_manifest: Callable[[], Node]

@@ -4,6 +4,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal
 from promptc.model.budget import Budget, Size
+from promptc.model.source import Retrieve, Segments
 from promptc.model.step import Step
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
@@ -112,10 +113,10 @@ class TrimEach:
 
 @frozen
 class Items:
-    """The item pipeline of a section, in its fixed order (language.md §4)."""
+    """The item pipeline of a section, in its fixed order (language.md §4). `source` is an expression, or what another source is asked."""
 
     span: Span
-    source: Expression
+    source: Expression | Segments | Retrieve
     forms: tuple[Template, ...] = ()
     message: MessageForm | None = None
     id: Expression | None = None

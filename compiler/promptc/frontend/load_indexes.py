@@ -1,0 +1,142 @@
+"""The `indexes` of a manifest."""
+
+from __future__ import annotations
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
+from promptc.frontend.compile_text import TextCompiler
+from promptc.frontend.corpus_pattern import RESERVED, fill_path, find_names, read_corpus_pattern
+from promptc.frontend.pack_files import PackFiles
+from promptc.frontend.pack_path import check_pack_path
+from promptc.frontend.read_budget import read_ratio, read_size
+from promptc.frontend.read_file import show_path
+from promptc.frontend.yaml_io import load_yaml
+from promptc.model.index import ChunkPlan, CorpusIndex, Index, Matching, StateIndex, Weights
+from promptc.model.node import Node
+from promptc.model.ratio import Ratio
+from promptc.sources.retrieval.encoder import KNOWN
+
+_FOLDER = "data/prompt_index"
+
+
+def load_indexes(manifest: Node, compiler: TextCompiler, files: PackFiles) -> tuple[Index, ...]:
+    """The indexes of a manifest that is valid in shape, in its order. What is wrong with them is added to the compiler's findings."""
+    node = manifest.get("indexes")
+    loaded: list[Index] = []
+    for name, index in node.items() if node is not None else ():
+        try:
+            loaded.append(_load_index(name, index, compiler, files))
+        except PromptcError as error:
+            compiler.findings.extend(error.diagnostics)
+    return tuple(loaded)
+
+
+def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles) -> Index:
+    matching = _load_matching(node, compiler, files)
+    if node.get("from") is not None:
+        id, text = node.get("id"), node.get("text")
+        if text is None:
+            compiler.findings.append(
+                Diagnostic("PC0277", f"the index `{name}` does not say what the text of an item is", node.span, 'text: "{{ item.text }}"')
+            )
+        inline = compiler.inline(text if text is not None else node.value["from"])
+        return StateIndex(name, node.span, compiler.expression(node.value["from"]), compiler.find_expression(id), inline, matching)
+    pattern, path = node.value["corpus"], node.get("path")
+    names = read_corpus_pattern(str(pattern.value), pattern.span).names
+    return CorpusIndex(
+        name,
+        pattern.span,
+        pattern.folder,
+        str(pattern.value),
+        _check_path(path, names, compiler) if path is not None else f"{_FOLDER}/{name}",
+        _load_chunk(node.get("chunk"), compiler),
+        matching,
+        _load_defaults(node.get("defaults"), compiler),
+    )
+
+
+def _check_path(path: Node, names: tuple[str, ...], compiler: TextCompiler) -> str:
+    text = str(path.value)
+    wrong = check_pack_path(fill_path(text, dict.fromkeys(find_names(text), "x")))
+    unknown = [name for name in find_names(text) if name not in names]
+    if unknown:
+        wrong = f"`{{{unknown[0]}}}` is no name of its corpus"
+    if wrong:
+        help = suggest(unknown[0], names) if unknown else "name a folder inside the pack's folder, such as `data/prompt_index`"
+        compiler.findings.append(Diagnostic("PC0272", f"`path: {text}`: {wrong}", path.span, help))
+    return text
+
+
+def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
+    if node is None:
+        return ChunkPlan()
+    tokens, overlap = node.get("tokens"), node.get("overlap")
+    plan = ChunkPlan(overlap=_read_share(overlap) if overlap is not None else Ratio(0))
+    if tokens is None:
+        return plan
+    least, most = (int(one.value) for one in tokens.value)
+    if least > most:
+        message = f"chunks of at least {least} and at most {most} tokens"
+        compiler.findings.append(Diagnostic("PC0273", message, tokens.span, "write the least first: [120, 350]"))
+    return ChunkPlan(least, most, plan.overlap)
+
+
+def _read_share(node: Node) -> Ratio:
+    if isinstance(node.value, str):
+        return read_size(node).amount
+    return read_ratio(node)
+
+
+def _load_defaults(node: Node | None, compiler: TextCompiler) -> dict[str, Any]:
+    for key in node.value if node is not None else ():
+        if key in RESERVED and node is not None:
+            message = f"`{key}` is what the compiler calls a part of every chunk"
+            compiler.findings.append(Diagnostic("PC0276", message, node.key_span(key), "give it another name"))
+    return dict(node.plain()) if node is not None else {}
+
+
+def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matching:
+    vectors, weights, synonyms = node.get("vectors"), node.get("weights"), node.get("synonyms")
+    encoder = vectors.value["encoder"] if vectors is not None else None
+    if encoder is not None and encoder.value not in KNOWN:
+        message = f"there is no encoder `{encoder.value}`"
+        compiler.findings.append(Diagnostic("PC0270", message, encoder.span, suggest(str(encoder.value), KNOWN)))
+    return Matching(
+        _load_weights(weights, encoder, compiler),
+        str(encoder.value) if encoder is not None else "",
+        _load_synonyms(synonyms, files) if synonyms is not None else (),
+    )
+
+
+def _load_weights(node: Node | None, encoder: Node | None, compiler: TextCompiler) -> Weights:
+    """`words` alone unless given; with an encoder and no weights 0.6 and 0.4, which measured best."""
+    if node is None:
+        return Weights(Ratio(3, 5), Ratio(2, 5)) if encoder is not None else Weights()
+    words, vectors = node.get("words"), node.get("vectors")
+    weights = Weights(read_ratio(words) if words else Ratio(1), read_ratio(vectors) if vectors else Ratio(0))
+    if weights.words <= 0 and weights.vectors <= 0:
+        compiler.findings.append(Diagnostic("PC0274", "words and vectors both weigh nothing", node.span, "such as {words: 0.6, vectors: 0.4}"))
+    elif weights.vectors and encoder is None:
+        message = "vectors have a weight, but no encoder makes them"
+        compiler.findings.append(Diagnostic("PC0274", message, node.key_span("vectors"), "add `vectors: {encoder: minilm-int8}` to the index"))
+    return weights
+
+
+def _load_synonyms(node: Node, files: PackFiles) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    shown = show_path(node.span, str(node.value))
+    read = load_yaml(files.read_raw(node.folder, str(node.value), node.span), shown, node.folder)
+    found = []
+    wrong = [] if isinstance(read.value, dict) else [_refuse_synonyms(read)]
+    for key, value in read.items():
+        texts = value.value if isinstance(value.value, tuple) else (value,)
+        wrong += [_refuse_synonyms(text) for text in texts if not isinstance(text.value, str)]
+        found.append((key, tuple(str(text.value) for text in texts)))
+    if wrong:
+        raise PromptcError(wrong)
+    return tuple(found)
+
+
+def _refuse_synonyms(node: Node) -> Diagnostic:
+    return Diagnostic("PC0275", "synonyms are a mapping of texts to a text or a list of texts", node.span, "such as `cr: challenge rating`")

@@ -1,0 +1,103 @@
+"""Retrieval indexes as a pack declares them, and the files they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from promptc.diag.frozen import field, frozen
+from promptc.diag.span import Span
+from promptc.diag.typed import Any
+from promptc.model.ratio import Ratio
+from promptc.template.load_expression import Expression
+from promptc.template.load_template import Template
+
+Phrase = tuple[str, ...]
+"""Words as the index knows them, in order."""
+
+
+@frozen
+class ChunkPlan:
+    """Sizes of chunks in tokens of the pack's counter, heading path included: `least` is a target, `most` a limit. `overlap` is the share of
+    `most` that is repeated where one section had to be split.
+    """
+
+    least: int = 120
+    most: int = 350
+    overlap: Ratio = Ratio(0)
+
+
+@frozen
+class Weights:
+    """How much the match by words and the match by vectors count. Only their ratio matters."""
+
+    words: Ratio = Ratio(1)
+    vectors: Ratio = Ratio(0)
+
+
+@frozen
+class Matching:
+    """How queries meet chunks: weights, the encoder's name (empty: none), and synonyms as (words of the query, what they also stand for)."""
+
+    weights: Weights = Weights()
+    encoder: str = ""
+    synonyms: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@frozen
+class CorpusIndex:
+    """An index over files. `pattern` and `path` are relative to `folder`; names in braces in `path` part the corpus into several indexes."""
+
+    name: str
+    span: Span
+    folder: str
+    pattern: str
+    path: str
+    chunk: ChunkPlan
+    matching: Matching
+    defaults: Mapping[str, Any]
+
+
+@frozen
+class StateIndex:
+    """An index over a list in the state: `source` gives it, `id` (None: the place in the list) and `text` are evaluated with `item`."""
+
+    name: str
+    span: Span
+    source: Expression
+    id: Expression | None
+    text: Template
+    matching: Matching
+
+
+Index = CorpusIndex | StateIndex
+
+
+@frozen
+class Document:
+    """A file of a corpus: its path relative to the pack (names joined by `/`), its text (NFC, LF, without front matter) and its metadata."""
+
+    file: str
+    text: str
+    metadata: Mapping[str, Any]
+    digest: str
+
+
+@frozen
+class Chunk:
+    """A part of a document. `heading` is its path of headings, `covers` are the headings whose own text stands in it, `tokens` what heading
+    path and text count together, `ordinal` its place in the document (from 0).
+    """
+
+    id: str
+    file: str
+    ordinal: int
+    heading: tuple[str, ...]
+    covers: tuple[str, ...]
+    text: str
+    tokens: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def version(self) -> str:
+        """The version it belongs to; empty where it has none."""
+        return str(self.metadata.get("version") or "")
