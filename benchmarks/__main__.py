@@ -2,6 +2,7 @@
 
 import sys
 
+from benchmarks.attacks import bench_attacks
 from benchmarks.cold import bench_cold
 from benchmarks.counting import bench_counting
 from benchmarks.fitting import bench_fitting
@@ -18,6 +19,7 @@ PARTS = {
     "fitting": bench_fitting,
     "memory": bench_memory,
     "templates": bench_templates,
+    "attacks": bench_attacks,
     "state": bench_state,
 }
 

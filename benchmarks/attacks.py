@@ -1,0 +1,36 @@
+"""What the attacks of `tests/attacks` take before they are stopped, or have printed: each in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import judge, show
+
+_ROOT = Path(__file__).parents[1]
+_SHOWN = 8
+_SECONDS = 1
+_MIB = 128
+
+
+def bench_attacks() -> None:
+    """Prints the slowest and the largest, on the template alone and in `check` of a pack that holds it (Linux)."""
+    for way, title in (("engine", "loaded and run"), ("check", "in `promptc check`")):
+        found = _run(way)
+        print(f"Attacks: {len(found)} templates and expressions, {title}: seconds of the processor, steps paid, memory")
+        for one in sorted(found, key=lambda one: -one["seconds"])[:_SHOWN]:
+            show(one["name"], f"{one['seconds']:.2f} s", f"{one['steps']:>9,} steps {_weigh(one):>4.0f} MiB  {one['code'] or 'printed'}")
+        slowest, largest = max(one["seconds"] for one in found), max(map(_weigh, found))
+        show("the slowest", f"{slowest:.2f} s", judge(slowest, _SECONDS, at_most=True))
+        show("the largest, over the interpreter", f"{largest:.0f} MiB", judge(largest, _MIB, at_most=True))
+
+
+def _run(way: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.attacks.run_attacks", way]
+    run = subprocess.run(command, cwd=_ROOT, check=True, capture_output=True, text=True, encoding="utf-8")
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def _weigh(one: dict[str, Any]) -> float:
+    return max(0.0, (one["peak"] - one["before"]) / 1024)
