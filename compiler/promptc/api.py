@@ -5,6 +5,7 @@ from os import PathLike, fspath
 
 from promptc.cache.counts import KeptCounts
 from promptc.cache.store import Cache
+from promptc.cache.words import KeptWords
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import FitError, PromptcError, UsageError
 from promptc.diag.suggest import suggest
@@ -17,6 +18,7 @@ from promptc.model.pack import Pack as Model
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, Part
 from promptc.pipeline import Outcome, compile_prompt
+from promptc.text.counters.table_counter import TableCounter
 from promptc.text.meter import Meter
 
 FORMATS: tuple[Format, ...] = ("text", "messages")
@@ -105,8 +107,10 @@ class Pack:
         self._is_kept = kept is not None
         self._known: tuple[Choice, ...] = ()
         self._loaded = kept or _load_files(path)
-        self._counts = KeptCounts(cache, self._loaded.pack.counting.counter.digest) if cache is not None else None
-        self._meter = Meter(self._loaded.pack.counting.counter, self._counts)
+        counter = self._loaded.pack.counting.counter
+        self._counts = KeptCounts(cache, counter.digest) if cache is not None else None
+        self._words = KeptWords(cache, counter) if cache is not None and isinstance(counter, TableCounter) else None
+        self._meter = Meter(counter, self._counts)
 
     @classmethod
     def load(cls, path: str | PathLike[str], cache: Cache | None = None) -> Self:
@@ -127,6 +131,8 @@ class Pack:
             self._is_kept = True
         if self._counts is not None:
             self._counts.keep()
+        if self._words is not None:
+            self._words.keep()
 
     @property
     def model(self) -> Model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -28,10 +28,21 @@ class TableCounter:
         self.digest = f"sha256:{VOCABULARIES[name].sha256}"
         self._path = path
         self._slash = name == "cl100k_base"
+        self._recall: Callable[[], Mapping[str, int]] = dict
 
     def measure(self, text: str) -> int:
         """Tokens."""
         return sum(map(self._words.__getitem__, self._split(text)))
+
+    @property
+    def words(self) -> Mapping[str, int]:
+        """The short pieces counted or recalled so far, the newest last."""
+        found: Mapping[str, int] = self.__dict__.get("_words", {})
+        return found
+
+    def recall(self, words: Callable[[], Mapping[str, int]]) -> None:
+        """Pieces that this vocabulary counted before, with their counts: asked for when something is first counted."""
+        self._recall = words
 
     def is_safe(self, left: str, right: str) -> bool:
         """True at the boundaries of `boundary`."""
@@ -72,14 +83,14 @@ class TableCounter:
         from promptc.text.counters.encode_piece import Encoder
         from promptc.text.counters.table import open_table
 
-        return _Words(Encoder(open_table(self.name, self._path)).encode)
+        return _Words(Encoder(open_table(self.name, self._path)).encode, self._recall())
 
 
 class _Words(dict[str, int]):
     """From a piece to its tokens' number. Remembers short ones up to a bound; a text has few different words."""
 
-    def __init__(self, encode: Callable[[bytes], list[bytes]]) -> None:
-        super().__init__()
+    def __init__(self, encode: Callable[[bytes], list[bytes]], known: Mapping[str, int]) -> None:
+        super().__init__(known)
         self.encode = encode
 
     def __missing__(self, piece: str) -> int:

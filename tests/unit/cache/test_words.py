@@ -1,0 +1,65 @@
+"""Words counted before are recalled when something is counted, and change no count."""
+
+import pytest
+
+from promptc.cache import words as module
+from promptc.cache.store import Cache
+from promptc.cache.words import KeptWords
+from promptc.text.counters.table_counter import TableCounter
+from promptc.text.counters.vocabulary import find_vocabulary
+
+TEXT = "The lamps on this stair belong to a dead man's account, naïve Quillfeather 12345; 数え切れない.\n"
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(str(tmp_path / "cache"))
+
+
+def _make_counter(name="cl100k_base"):
+    """One of its own: `load_table_counter` gives the same to all."""
+    return TableCounter(name, find_vocabulary(name))
+
+
+def _count(cache, text, name="cl100k_base"):
+    counter = _make_counter(name)
+    kept = KeptWords(cache, counter)
+    found = counter.measure(text)
+    kept.keep()
+    return found
+
+
+def test_words_are_recalled_and_count_the_same(cache, monkeypatch):
+    first = _count(cache, TEXT)
+    assert first == _make_counter().measure(TEXT)
+    monkeypatch.setattr("promptc.text.counters.encode_piece.Encoder.encode", lambda *_: pytest.fail("encoded again"))
+    assert _count(cache, TEXT) == _count(cache, TEXT * 3) // 3 == first
+
+
+def test_each_vocabulary_has_its_own(cache):
+    assert _count(cache, TEXT) == _make_counter().measure(TEXT)
+    assert _count(cache, TEXT, "o200k_base") == _make_counter("o200k_base").measure(TEXT)
+
+
+def test_nothing_is_read_before_something_is_counted(cache, monkeypatch):
+    _count(cache, TEXT)
+    monkeypatch.setattr(cache, "load", pytest.fail)
+    counter = _make_counter()
+    kept = KeptWords(cache, counter)
+    kept.keep()
+    assert counter.words == {}
+
+
+def test_nothing_is_written_when_no_word_is_new(cache, monkeypatch):
+    _count(cache, TEXT)
+    monkeypatch.setattr(cache, "keep", pytest.fail)
+    _count(cache, TEXT)
+
+
+def test_the_newest_are_kept(cache, monkeypatch):
+    monkeypatch.setattr(module, "MAX_WORDS", 3)
+    _count(cache, "one two three four five")
+    counter = _make_counter()
+    KeptWords(cache, counter)
+    counter.measure("one")
+    assert set(counter.words) == {" three", " four", " five", "one"}
