@@ -1,9 +1,21 @@
-"""Imports go downhill: cli → api → pipeline → {frontend | check | passes} → model → template → text → cache → diag."""
+"""Imports go downhill: cli → api → pipeline → {frontend | check | passes} → sources → model → template → text → cache → diag."""
 
 from tests.contract.sources import iter_imports, load_modules
 
 # A layer imports itself and what stands below it. Layers of one rank do not import each other.
-RANKS = (("cli",), ("api",), ("pipeline",), ("frontend", "check", "passes"), ("model",), ("template",), ("text",), ("cache",), ("diag",), ("version",))
+RANKS = (
+    ("cli",),
+    ("api",),
+    ("pipeline",),
+    ("frontend", "check", "passes"),
+    ("sources",),
+    ("model",),
+    ("template",),
+    ("text",),
+    ("cache",),
+    ("diag",),
+    ("version",),
+)
 # `__init__`, `__main__` and `py.typed` of the package itself: the first offers the library, the second starts the command line.
 ABOVE_API = {"promptc": "api", "promptc.__main__": "cli"}
 

@@ -1,0 +1,71 @@
+"""Where a database is."""
+
+import re
+
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import field, frozen
+from promptc.diag.span import Span
+from promptc.diag.typed import Literal
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
+_FORMS = "`sqlite:segments.db`, or `postgresql://user@host/database`"
+
+
+@frozen
+class Address:
+    """A database: the path of a SQLite file, or the URL of a PostgreSQL server, in `target`.
+
+    `shown` is what findings call it: never with a password, nor with the URL's options.
+    """
+
+    kind: Literal["sqlite", "postgresql"]
+    target: str = field(repr=False)
+    shown: str
+
+
+def read_address(url: str, span: Span | None = None) -> Address:
+    """The address that a URL names.
+
+    `sqlite:PATH` and `sqlite:///PATH` are files, `postgresql://…` (or `postgres://…`) is a server, as its own tools write it. Anything
+    else is PC0167, whose message holds nothing of the URL but its scheme.
+    """
+    scheme = _SCHEME.match(url)
+    if scheme is None:
+        raise fail("PC0167", "the URL of a store begins with `sqlite:` or `postgresql:`, and this one with neither", span, help=_FORMS)
+    name = scheme[1].lower()
+    if name == "sqlite":
+        return _read_file(url[scheme.end() :], span)
+    if name in _SERVERS:
+        return _read_server(f"postgresql+psycopg:{url[scheme.end() :]}", span)
+    raise fail("PC0167", f"`{name[:40]}:` is no store promptc reads", span, help=_FORMS)
+
+
+def _read_file(rest: str, span: Span | None) -> Address:
+    path = rest.removeprefix("//").removeprefix("/") if rest.startswith("///") else rest
+    if not path or path.startswith("//") or "\0" in path or path == ":memory:":
+        raise fail("PC0167", "`sqlite:` names no file", span, help="`sqlite:segments.db`; an absolute path is `sqlite:/…`")
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise fail("PC0167", "the path of the store is not UTF-8", span) from None
+    return Address("sqlite", path, f"sqlite:{path}")
+
+
+def _read_server(url: str, span: Span | None) -> Address:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        raise _refuse(span) from None
+    if not url.startswith("postgresql+psycopg://"):
+        raise _refuse(span)
+    user = f"{parsed.username}@" if parsed.username else ""
+    port = f":{parsed.port}" if parsed.port else ""
+    return Address("postgresql", url, f"postgresql://{user}{parsed.host or ''}{port}/{parsed.database or ''}")
+
+
+def _refuse(span: Span | None) -> PromptcError:
+    return fail("PC0167", "the URL after `postgresql:` cannot be read", span, help="`postgresql://user:password@host:5432/database`")

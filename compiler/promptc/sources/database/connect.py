@@ -1,0 +1,169 @@
+"""Databases, through SQLAlchemy Core: one for reading, another for writing, and what the driver says as findings."""
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+from promptc.diag.span import Span
+from promptc.diag.typed import Any
+from promptc.sources.database.address import Address
+from promptc.sources.database.explain_failure import explain_failure
+
+PATIENCE = 5
+"""Seconds that a lock is waited for, and twice that a connection to a server."""
+
+_LONGEST = 16_000_000
+_TURNS, _TURN = 1000, 500_000
+_LONGEST_STATEMENT = 60
+
+
+class Database:
+    """A database that transactions are made of. May be used from several threads; `close` gives its connections back."""
+
+    def __init__(self, address: Address, span: Span | None = None) -> None:
+        """Nothing is opened yet. `span` is where the address was named."""
+        self.address = address
+        self._span = span
+        self._reader: Engine | None = None
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that sees one moment of the database and cannot change it.
+
+        `DiskError`, raised at once or from within: PC0160 to PC0168.
+        """
+        self._check_file(is_writing=False)
+        if self._reader is None:
+            self._reader = self._make_engine(is_writing=False)
+        with self._explained(), self._reader.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that is alone in changing the database: all of it is done, or, where anything is raised, nothing.
+
+        A SQLite file that is not there is made. `DiskError` as for `read`.
+        """
+        is_new = self._check_file(is_writing=True)
+        engine = self._make_engine(is_writing=True)
+        try:
+            with self._explained(), engine.connect() as connection, connection.begin():
+                yield connection
+        finally:
+            engine.dispose()
+            if is_new:
+                _remove_empty(Path(self.address.target))
+
+    def close(self) -> None:
+        """Gives the connections back; another read opens them again."""
+        if self._reader is not None:
+            self._reader.dispose()
+            self._reader = None
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as wrong:
+            raise DiskError([explain_failure(wrong, self.address, self._span)]) from None
+
+    def _make_engine(self, *, is_writing: bool) -> Engine:
+        if self.address.kind == "sqlite":
+            return _make_file_engine(self.address.target, is_writing=is_writing)
+        return _make_server_engine(self.address.target, self._find_driver(), is_writing=is_writing)
+
+    def _check_file(self, *, is_writing: bool) -> bool:
+        """Whether a file is to be made. Refuses what SQLite would not explain, or would wait for: nothing there, a folder, a pipe."""
+        path = Path(self.address.target)
+        if self.address.kind != "sqlite":
+            return False
+        try:
+            mode = path.stat().st_mode
+        except OSError as wrong:
+            missing = isinstance(wrong, (FileNotFoundError, NotADirectoryError))
+            if missing and is_writing and path.parent.is_dir():
+                return True
+            raise self._fail(*_describe_missing(wrong, self.address.shown, is_writing=is_writing)) from None
+        if not stat.S_ISREG(mode):
+            raise self._fail("PC0161", f"the store `{self.address.shown}` is no file", "name a SQLite file")
+        return False
+
+    def _find_driver(self) -> Any:
+        try:
+            import psycopg
+        except ImportError:
+            message = f"the store `{self.address.shown}` needs psycopg, which is not installed"
+            raise self._fail("PC0166", message, 'install it: `pip install "promptc-compiler[postgres]"`') from None
+        return psycopg
+
+    def _fail(self, code: str, message: str, help: str = "") -> DiskError:
+        return DiskError([Diagnostic(code, message, self._span, help)])
+
+
+def _describe_missing(wrong: OSError, shown: str, *, is_writing: bool) -> tuple[str, str, str]:
+    if not isinstance(wrong, (FileNotFoundError, NotADirectoryError)):
+        return "PC0168", f"the store `{shown}` cannot be opened: {wrong.strerror or 'the path does not do'}", ""
+    if is_writing:
+        return "PC0168", f"the store `{shown}` cannot be made: its folder is not there", "make the folder, or correct the path"
+    return "PC0160", f"there is no store `{shown}`", "`promptc segments import` makes one; or correct the path"
+
+
+def _remove_empty(path: Path) -> None:
+    """A file that was made for a transaction that then failed."""
+    with suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
+
+
+def _make_file_engine(path: str, *, is_writing: bool) -> Engine:
+    engine = create_engine("sqlite://", creator=partial(_open_file, path, is_writing=is_writing), poolclass=NullPool)
+    begin = "BEGIN IMMEDIATE" if is_writing else "BEGIN"
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return engine
+
+
+def _open_file(path: str, *, is_writing: bool) -> sqlite3.Connection:
+    """Transactions begin when we say so. What a hostile file could do in its schema is off, and its work is bounded."""
+    place = f"file:{quote(str(Path(path).absolute()))}?mode={'rwc' if is_writing else 'ro'}"
+    opened = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    opened.text_factory = _decode
+    opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    turns = iter(range(_TURNS))
+    opened.set_progress_handler(lambda: next(turns, None) is None, _TURN)
+    opened.execute("PRAGMA trusted_schema = OFF")
+    if not is_writing:
+        opened.execute("PRAGMA query_only = ON")
+    return opened
+
+
+def _decode(value: bytes) -> str | bytes:
+    """A text that is none stays bytes: one row is malformed, not the store."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
+def _make_server_engine(url: str, driver: Any, *, is_writing: bool) -> Engine:
+    asked = {"connect_timeout": 2 * PATIENCE, "client_encoding": "utf8", "application_name": "promptc"}
+    options: dict[str, Any] = {"isolation_level": "READ COMMITTED" if is_writing else "REPEATABLE READ"}
+    if not is_writing:
+        options["postgresql_readonly"] = True
+    engine = create_engine(url, module=driver, connect_args=asked, pool_pre_ping=True, use_native_hstore=False, execution_options=options)
+    event.listen(engine, "begin", _bound_server)
+    return engine
+
+
+def _bound_server(connection: Connection) -> None:
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
+    connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{_LONGEST_STATEMENT}s'")

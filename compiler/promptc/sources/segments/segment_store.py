@@ -1,0 +1,187 @@
+"""A store of segments: read for a render, read whole, written."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sqlalchemy import Connection, Select, Text, cast, column, literal, select, table
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+from promptc.diag.frozen import frozen
+from promptc.diag.span import Span
+from promptc.diag.typed import Any
+from promptc.model.segment import Segment
+from promptc.model.store import TABLE
+from promptc.sources.database.address import Address
+from promptc.sources.database.connect import Database
+from promptc.sources.segments.choose import choose
+from promptc.sources.segments.judge_row import judge_row
+from promptc.sources.segments.rows import Changes, Malformed, Rows, Stored
+from promptc.sources.segments.tables import COLUMNS, Found, check_table_name, find_table, migrate
+from promptc.sources.segments.write_segments import write_segments
+
+Wish = tuple[str, Sequence[str] | None]
+"""A scope, and what its segments are to be about; None for all of the scope."""
+
+MAX_ROWS = 200_000
+"""Rows that a render reads of one scope."""
+
+_MAX_STORED = 5_000_000
+_MAX_CHARACTERS = 1_000_000_000
+_MOST_REFS = 20_000
+_AS_TEXT = ("id", "ref_id", "metadata")
+
+
+class SegmentStore:
+    """The segments in one table of one database. Nothing is opened before it is asked; `close` gives connections back.
+
+    All methods raise `DiskError` (PC0160 to PC0168) where the store is missing, locked, damaged, out of reach or no store of segments,
+    and then have changed nothing. SQLite and PostgreSQL give equal results for equal rows: all order is by code point, made here.
+    """
+
+    def __init__(self, address: Address, name: str = TABLE, span: Span | None = None) -> None:
+        """`span` is where the store is named, for findings. Raises `PromptcError` (PC0167) for what cannot be a table's name."""
+        check_table_name(name, span)
+        self.address = address
+        self._name = name
+        self._span = span
+        self._database = Database(address, span)
+
+    def read(self, wanted: Sequence[Wish], locales: Sequence[str] = (), version: str | None = None) -> Rows:
+        """The active segments for each wish, chosen by `choose` and in its order, all of one moment of the store.
+
+        One query for each scope, however many wishes name it (one more for every 20 000 references).
+        """
+        if not wanted:
+            return Rows(())
+        with self._database.read() as connection:
+            found = find_table(connection, self._name, self.address.shown, self._span)
+            raw = {scope: self._read_scope(connection, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
+        scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
+        return _answer(wanted, scopes, locales, version)
+
+    def load_all(self, scope: str | None = None) -> Stored:
+        """All rows, or those of a scope, active or not."""
+        with self._database.read() as connection:
+            found = find_table(connection, self._name, self.address.shown, self._span)
+            asked = self._select(found)
+            rows = self._fetch(connection, asked if scope is None else asked.where(column("scope") == scope), _MAX_STORED)
+        judged = [(row, judge_row(*row)) for row in rows]
+        segments = [one for _, one in judged if isinstance(one, Segment)]
+        malformed = [_name_row(row, why) for row, why in judged if isinstance(why, str)]
+        return Stored(tuple(sorted(segments, key=_rank)), tuple(sorted(malformed, key=lambda one: (one.id, one.why))), found.version)
+
+    def write(self, segments: Iterable[Segment], *, prune: bool = False) -> Changes:
+        """Adds and changes rows by id, in one transaction; with `prune` the rows of other ids go. The table is made, or brought to the
+        latest version of its schema, where it is not. Rows that are as they should be are not written.
+        """
+        with self._database.write() as connection:
+            migrate(connection, self._name, self.address.shown, self._span)
+            return write_segments(connection, self._name, tuple(segments), prune=prune)
+
+    def check(self) -> None:
+        """Reads every page of a SQLite file; a server does that by itself. `DiskError` (PC0161) for a damaged one."""
+        if self.address.kind == "sqlite":
+            with self._database.read() as connection:
+                said = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+            if said != "ok":
+                self._refuse("PC0161", "is damaged", "restore it from a backup, or import the segments again")
+
+    def close(self) -> None:
+        """Gives its connections back; another read opens them again."""
+        self._database.close()
+
+    def _read_scope(self, connection: Connection, found: Found, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
+        asked = self._select(found).where(column("scope") == scope)
+        if refs is None:
+            return self._fetch(connection, asked, MAX_ROWS)
+        rows: list[tuple[Any, ...]] = []
+        for start in range(0, len(refs), _MOST_REFS):
+            some = asked.where(column("ref_id").in_(refs[start : start + _MOST_REFS]))
+            rows += self._fetch(connection, some, MAX_ROWS - len(rows))
+        return rows
+
+    def _select(self, found: Found) -> Select[Any]:
+        """The columns in their order, untyped: what a row holds is judged here, not by the library."""
+        shown: list[Any] = [cast(column(one), Text).label(one) if one in _AS_TEXT else column(one) for one in COLUMNS[:-1]]
+        last = column(COLUMNS[-1]) if found.has_priority else literal(0)
+        return select(*shown, last).select_from(table(self._name))
+
+    def _fetch(self, connection: Connection, asked: Select[Any], most: int) -> list[tuple[Any, ...]]:
+        """The rows, at most `most` and so many characters: a view may make any number of them."""
+        rows: list[tuple[Any, ...]] = []
+        characters = 0
+        for row in connection.execute(asked.limit(most + 1)):
+            rows.append(tuple(row))
+            characters += len(row[3] or "") if isinstance(row[3], str | bytes) else 0
+            if len(rows) > most or characters > _MAX_CHARACTERS:
+                self._refuse("PC0168", f"holds more than can be read at once ({most} rows of a scope)", "ask for fewer with `ref`")
+        return rows
+
+    def _refuse(self, code: str, what: str, help: str) -> None:
+        raise DiskError([Diagnostic(code, f"the store `{self.address.shown}` {what}", self._span, help)])
+
+
+@frozen
+class _Scope:
+    """The rows of a scope that were asked for, sorted out."""
+
+    active: Mapping[str | None, Sequence[Segment]]
+    inactive: int
+    malformed: tuple[Malformed, ...]
+
+
+def _gather_refs(wanted: Sequence[Wish]) -> dict[str, list[str] | None]:
+    """Each scope with all that is asked of it."""
+    gathered: dict[str, dict[str, None] | None] = {}
+    for scope, refs in wanted:
+        known = gathered.setdefault(scope, {})
+        if refs is None:
+            gathered[scope] = None
+        elif known is not None:
+            known.update(dict.fromkeys(refs))
+    return {scope: list(refs) if refs is not None else None for scope, refs in gathered.items()}
+
+
+def _sort_out(rows: Iterable[tuple[Any, ...]], scope: str) -> _Scope:
+    """A database may compare texts in its own way, so scopes are compared again."""
+    active: dict[str | None, list[Segment]] = {}
+    inactive = 0
+    malformed = []
+    for row in rows:
+        judged = judge_row(*row)
+        if isinstance(judged, str):
+            malformed.append(_name_row(row, judged))
+        elif judged.scope == scope:
+            inactive += not judged.active
+            active.setdefault(judged.ref_id, []).extend([judged] if judged.active else [])
+    return _Scope(active, inactive, tuple(malformed))
+
+
+def _answer(wanted: Sequence[Wish], scopes: Mapping[str, _Scope], locales: Sequence[str], version: str | None) -> Rows:
+    parts = []
+    passed_over: dict[tuple[str, str], None] = {}
+    foreign: dict[str, None] = {}
+    for scope, refs in wanted:
+        among = list(_iter_about(scopes[scope].active, refs))
+        choice = choose(among, locales, version)
+        parts.append(choice.chosen)
+        foreign.update(dict.fromkeys(choice.foreign))
+        left_out = {one.id for one in among} - {one.id for one in choice.chosen} - set(choice.foreign)
+        passed_over.update(dict.fromkeys((scope, one) for one in left_out))
+    inactive = sum(one.inactive for one in scopes.values())
+    malformed = sorted({one for found in scopes.values() for one in found.malformed}, key=lambda one: (one.id, one.why))
+    return Rows(tuple(parts), inactive, tuple(malformed), len(passed_over), tuple(sorted(foreign)))
+
+
+def _iter_about(active: Mapping[str | None, Sequence[Segment]], refs: Sequence[str] | None) -> Iterator[Segment]:
+    for ref in active if refs is None else dict.fromkeys(refs):
+        yield from active.get(ref, ())
+
+
+def _name_row(row: tuple[Any, ...], why: str) -> Malformed:
+    shown = row[0] if isinstance(row[0], str) else ""
+    return Malformed("".join(one if one.isprintable() else "?" for one in shown)[:200], why)
+
+
+def _rank(segment: Segment) -> tuple[str, str, str]:
+    return segment.scope, segment.ref_id or "", segment.id
