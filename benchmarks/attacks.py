@@ -12,6 +12,8 @@ _ROOT = Path(__file__).parents[1]
 _SHOWN = 8
 _SECONDS = 1
 _MIB = 128
+_DIED = {"seconds": 999.0, "steps": 0, "peak": 0, "before": 0}
+"""What one counts for that gave no answer."""
 
 
 def bench_attacks() -> None:
@@ -29,7 +31,7 @@ def bench_attacks() -> None:
 def _run(way: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "tests.attacks.run_attacks", way]
     run = subprocess.run(command, cwd=_ROOT, check=True, capture_output=True, text=True, encoding="utf-8")
-    return [json.loads(line) for line in run.stdout.splitlines()]
+    return [{**_DIED, **json.loads(line)} for line in run.stdout.splitlines()]
 
 
 def _weigh(one: dict[str, Any]) -> float:

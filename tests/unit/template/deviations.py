@@ -78,7 +78,7 @@ DEVIATIONS = (
     Deviation("brackets find keys only", _finds_keys_only),
     Deviation("numbers stay finite", _refused("PC0404", "PC0416")),
     Deviation("numbers are whole or real", _is_complex),
-    Deviation("keys are texts and numbers", _refused("PC0414", saying="key of a mapping|cannot be a key")),
+    Deviation("keys are texts and numbers", _refused("PC0414", "PC0421", saying="cannot be a key|`if` without `else` gave nothing")),
     Deviation("escaped text is plain", _is_escaped),
     Deviation("files that are no templates", _stands_as_it_is),
     Deviation("an include without context in a capture", _is_captured_include),
