@@ -16,6 +16,8 @@ HOMES = {
     "markupsafe": "promptc.template.",
     "tokenizers": "promptc.text.counters.",
     "click": "promptc.cli.",
+    "sqlalchemy": "promptc.sources.",
+    "psycopg": "promptc.sources.database.connect",
 }
 # Of these, one module imports each, though its package is named above.
 SINGLE = ("yaml", "jsonschema", "referencing", "tokenizers")
@@ -51,7 +53,8 @@ def test_a_library_has_one_importer():
 
 def test_dependencies_are_what_is_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {_name(text) for text in (*project["dependencies"], *project["optional-dependencies"]["hf"])}
+    optional = project["optional-dependencies"]
+    declared = {_name(text) for text in (*project["dependencies"], *optional["hf"], *optional["postgres"])}
     assert declared == {DISTRIBUTIONS.get(library, library) for library in _find_importers()}
 
 

@@ -11,6 +11,7 @@ from promptc.frontend.yaml_scalar import resolve_scalar
 from promptc.model.node import Node
 
 _WORDS = Words("a mapping", "text")
+_MANIFEST = "the manifest"
 _OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 _NAMED = {
     "patches": "patch",
@@ -29,11 +30,13 @@ _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multip
 _EMPTY = ("minLength", "minItems", "minProperties", "maxItems", "maxLength")
 
 
-def describe_pack_faults(node: Node, faults: Iterable[Fault]) -> list[Diagnostic]:
-    """The findings, in the order of the file. A key that is missing because it is misspelt is one finding, not two."""
+def describe_pack_faults(node: Node, faults: Iterable[Fault], whole: str = _MANIFEST) -> list[Diagnostic]:
+    """The findings, in the order of the file. A key that is missing because it is misspelt is one finding, not two. `whole` is what
+    `node` is called.
+    """
     causes = [cause for fault in faults for cause in find_causes(fault) if isinstance(cause.value, dict) or not find_rule(cause)]
     meant = {(cause.path[:-1], _find_meant(cause)) for cause in causes if cause.keyword == "additionalProperties"}
-    found = [_describe(cause, node) for cause in causes if not any((cause.path, key) in meant for key in _iter_missing(cause))]
+    found = [_describe(cause, node, whole) for cause in causes if not any((cause.path, key) in meant for key in _iter_missing(cause))]
     return list(sort_diagnostics(found))
 
 
@@ -51,13 +54,13 @@ def _iter_missing(fault: Fault) -> Iterable[str]:
     return [] if any(key in fault.value for key in rule) else rule
 
 
-def _describe(fault: Fault, root: Node) -> Diagnostic:
+def _describe(fault: Fault, root: Node, whole: str) -> Diagnostic:
     match fault.keyword:
         case "additionalProperties":
             return _describe_extra(fault, root)
         case "required":
-            around = name_place(fault.path, root) or "the manifest"
-            help = _EXAMPLES.get(fault.wanted, "") if not fault.path or fault.wanted == "section" else ""
+            around = name_place(fault.path, root) or whole
+            help = _EXAMPLES.get(fault.wanted, "") if (whole == _MANIFEST and not fault.path) or fault.wanted == "section" else ""
             return Diagnostic("PC0202", f"{around} lacks the key `{fault.wanted}`", _find(root, fault.path).span, help)
         case "propertyNames":
             key = str(fault.path[-1])
@@ -66,7 +69,7 @@ def _describe(fault: Fault, root: Node) -> Diagnostic:
         case "maxProperties":
             return _describe_step(fault, root)
         case _:
-            return _describe_rule(fault, root) if find_rule(fault) else _describe_value(fault, root)
+            return _describe_rule(fault, root, whole) if find_rule(fault) else _describe_value(fault, root, whole)
 
 
 def _describe_extra(fault: Fault, root: Node) -> Diagnostic:
@@ -82,11 +85,11 @@ def _describe_extra(fault: Fault, root: Node) -> Diagnostic:
     return Diagnostic("PC0201", f"unknown key `{shorten(str(key))}`{_inside(place)}", container.key_span(str(key)), help)
 
 
-def _describe_rule(fault: Fault, root: Node) -> Diagnostic:
+def _describe_rule(fault: Fault, root: Node, whole: str) -> Diagnostic:
     """Keys that exclude each other, or of which one is due."""
     node = _find(root, fault.path)
     present = [key for key in node.value if key in find_rule(fault)]
-    place = name_place(fault.path, root) or "the manifest"
+    place = name_place(fault.path, root) or whole
     title = fault.schema.get("title", "") if isinstance(fault.schema, dict) else ""
     has = join_and(present) if present else "none of them"
     return Diagnostic(
@@ -107,13 +110,13 @@ def _describe_step(fault: Fault, root: Node) -> Diagnostic:
     return Diagnostic("PC0210", message, node.key_span(list(node.value)[1]), help)
 
 
-def _describe_value(fault: Fault, root: Node) -> Diagnostic:
+def _describe_value(fault: Fault, root: Node, whole: str) -> Diagnostic:
     node = _find(root, fault.path)
-    name = name_place(fault.path, root) or "the manifest"
+    name = name_place(fault.path, root) or whole
     if not fault.path:
-        return Diagnostic(
-            "PC0203", f"a manifest is a mapping of keys, not {_WORDS.show(fault.value)}", node.span, "begin with `promptc: 1`"
-        )
+        help = "begin with `promptc: 1`" if whole == _MANIFEST else ""
+        message = f"{whole.replace('the', 'a', 1)} is a mapping of keys, not {_WORDS.show(fault.value)}"
+        return Diagnostic("PC0203", message, node.span, help)
     message = f"{name} {_WORDS.describe(fault, node.raw if isinstance(fault.value, (int, float)) else '')}"
     if fault.path == ("promptc",) and isinstance(fault.value, int):
         return Diagnostic(

@@ -8,7 +8,7 @@ from functools import cache
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
-from promptc.diag.typed import Any
+from promptc.diag.typed import Any, Literal
 from promptc.frontend.list_sections import list_sections
 from promptc.frontend.pack_shape import describe_pack_faults
 from promptc.frontend.paths import find_shipped
@@ -24,26 +24,31 @@ _PLENTY = 10**9
 
 def check_pack_shape(node: Node) -> list[Diagnostic]:
     """What is wrong with a manifest by `schemas/pack.schema.json`, with the place of each key or value; nothing when it is valid."""
-    return _check_shape(node, _load_pack_schema().root)
+    return _check_shape(node, _load_schema("pack").root, _load_schema("pack"))
 
 
 def check_effective_shape(manifest: Node) -> list[Diagnostic]:
     """The same for a manifest after its base or variations were laid over it, with its sections by id: parts must have become whole."""
-    return _check_shape(list_sections(manifest), _load_pack_schema().root["$defs"]["pack"])
+    return _check_shape(list_sections(manifest), _load_schema("pack").root["$defs"]["pack"], _load_schema("pack"))
 
 
-def _check_shape(node: Node, schema: Mapping[str, Any]) -> list[Diagnostic]:
-    verdicts = _load_pack_schema()
+def check_segments_shape(node: Node, definition: Literal["file", "front"]) -> list[Diagnostic]:
+    """The same for a file of segments, or the front matter of one, by `schemas/segments.schema.json`."""
+    verdicts = _load_schema("segments")
+    return _check_shape(node, verdicts.root["$defs"][definition], verdicts, "the file" if definition == "file" else "the segment")
+
+
+def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whole: str = "the manifest") -> list[Diagnostic]:
     value = node.plain()
     if verdicts.find(schema)(value, [_PLENTY]):
         return []
-    return describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PLENTY]))
+    return describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PLENTY]), whole)
 
 
 @cache
-def _load_pack_schema() -> Verdicts:
+def _load_schema(kind: str) -> Verdicts:
     """Read once: it is shipped, and never changes while the compiler runs."""
-    return Verdicts(json.loads(find_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8")))
+    return Verdicts(json.loads(find_shipped("schemas", f"{kind}.schema.json").read_text(encoding="utf-8")))
 
 
 def iter_faults(verdicts: Verdicts, schema: Any, value: Any, fuel: Fuel) -> Iterator[Fault]:

@@ -17,6 +17,7 @@ MAX_CONTENT = 4_000_000
 
 _MAX_METADATA = 100_000
 _MAX_DEPTH = 20
+_MAX_KEY = 100
 _MAX_VALUES = 5_000
 _BITS = 63
 _KEPT = 4096
@@ -106,6 +107,8 @@ def _count_values(value: Any, depth: int) -> int:
     if depth < 0:
         raise _MalformedError(f"metadata is nested more than {_MAX_DEPTH} deep")
     if isinstance(value, dict):
+        if any(len(key) > _MAX_KEY for key in value):
+            raise _MalformedError(f"metadata has a key of more than {_MAX_KEY} characters")
         return 1 + sum(_count_values(key, depth) + _count_values(inner, depth - 1) for key, inner in value.items())
     if isinstance(value, list):
         return 1 + sum(_count_values(inner, depth - 1) for inner in value)
