@@ -11,9 +11,12 @@ from tests.contract.sources import ROOT, load_modules
 
 FAMILIES = {
     "read": "PC01",
+    "store": ("PC016", "PC017"),
     "counter": "PC018",
+    "index": "PC019",
     "pack": "PC02",
     "compose": "PC02",
+    "corpus": "PC027",
     "state": "PC03",
     "template": "PC04",
     "render": "PC05",

@@ -1,6 +1,6 @@
 """The commands, each in a module of its own that is loaded when it is called, and how their help reads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 import click
@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "eval": "Evaluate an expression over a state.",
     "rule": "Explain a diagnostic code.",
     "schema": "Print a JSON Schema.",
+    "index": "Build, ask and judge the retrieval indexes of a pack.",
     "init": "Make a new pack to start from.",
     "completion": "Print the completion script of a shell.",
 }
@@ -32,6 +33,9 @@ _ARGUMENTS = {
     "kind": "pack, state (of PACK), report or case.",
     "folder": "Where to make it; its name becomes the pack's.",
     "shell": "bash, zsh or fish.",
+    "index": "An index that the pack declares.",
+    "query": "What is looked for.",
+    "queries": "A TSV file: query, expected (FILE#HEADING, || between any of several).",
 }
 
 
@@ -71,30 +75,36 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The examples, each under what it is for."""
-        if self._examples:
-            with formatter.section("Examples"):
-                for purpose, line in self._examples:
-                    formatter.write(f"  # {purpose}\n  {line}\n")
+        _write_examples(self._examples, formatter)
 
 
 class CommandGroup(click.Group):
-    """All commands, without loading one before it is called."""
+    """Commands, without loading one before it is called: `commands` gives for each name what it does, the module `home` and its name has
+    it."""
+
+    def __init__(self, *, commands: Mapping[str, str], home: str, examples: Sequence[tuple[str, str]] = (), **named: Any) -> None:
+        named.setdefault("context_settings", _CONTEXT)
+        super().__init__(**named)
+        self._table = commands
+        self._home = home
+        self._examples = examples
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of the help."""
-        return list(COMMANDS)
+        return list(self._table)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command of that name, loaded now; None when there is none."""
-        if name not in COMMANDS:
+        if name not in self._table:
             return None
-        command: click.Command = import_module(f"promptc.cli.{name}").command
+        command: click.Command = import_module(f"{self._home}{name}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """As the library does it, with our words for an unknown one."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise UsageError([Diagnostic("PC0720", f"there is no command `{args[0]}`", help=suggest(args[0], COMMANDS))])
+        if args and args[0] not in self._table and not args[0].startswith("-"):
+            asked = f"{ctx.info_name} {args[0]}" if ctx.parent is not None else args[0]
+            raise UsageError([Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(args[0], self._table))])
         return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -105,7 +115,11 @@ class CommandGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the table: nothing is loaded."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(self._table.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples, each under what it is for."""
+        _write_examples(self._examples, formatter)
 
 
 def _write_options(title: str, params: Sequence[click.Parameter], ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -116,8 +130,17 @@ def _write_options(title: str, params: Sequence[click.Parameter], ctx: click.Con
             formatter.write_dl(rows, col_max=_OPTION_CELLS)
 
 
+def _write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFormatter) -> None:
+    if examples:
+        with formatter.section("Examples"):
+            for purpose, line in examples:
+                formatter.write(f"  # {purpose}\n  {line}\n")
+
+
 group = CommandGroup(
     name="promptc",
+    commands=COMMANDS,
+    home="promptc.cli.",
     help="""\
 A compiler for prompts: of a pack (how a prompt is made) and a state (what is known now) it makes one prompt within its token budget.
 
@@ -136,5 +159,4 @@ Exit codes: 0 done, 1 findings, 2 usage, 3 the pack, a template or the state is 
             help="Print the version and the vocabularies' digests.",
         )
     ],
-    context_settings=_CONTEXT,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import lcm
+
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.suggest import suggest
@@ -18,6 +20,7 @@ from promptc.model.node import Node
 from promptc.model.ratio import Ratio
 from promptc.sources.retrieval.encoder import KNOWN
 
+_MICRO = 1_000_000
 _FOLDER = "data/prompt_index"
 
 
@@ -70,23 +73,18 @@ def _check_path(path: Node, names: tuple[str, ...], compiler: TextCompiler) -> s
 
 
 def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
-    if node is None:
-        return ChunkPlan()
-    tokens, overlap = node.get("tokens"), node.get("overlap")
-    plan = ChunkPlan(overlap=_read_share(overlap) if overlap is not None else Ratio(0))
-    if tokens is None:
-        return plan
-    least, most = (int(one.value) for one in tokens.value)
-    if least > most:
+    usual = ChunkPlan()
+    tokens, overlap = (node.get("tokens"), node.get("overlap")) if node is not None else (None, None)
+    least, most = (int(one.value) for one in tokens.value) if tokens is not None else (usual.least, usual.most)
+    if tokens is not None and least > most:
         message = f"chunks of at least {least} and at most {most} tokens"
         compiler.findings.append(Diagnostic("PC0273", message, tokens.span, "write the least first: [120, 350]"))
-    return ChunkPlan(least, most, plan.overlap)
+    return ChunkPlan(least, most, _read_share(overlap) if overlap is not None else usual.overlap)
 
 
-def _read_share(node: Node) -> Ratio:
-    if isinstance(node.value, str):
-        return read_size(node).amount
-    return read_ratio(node)
+def _read_share(node: Node) -> int:
+    """A share in millionths."""
+    return int((read_size(node).amount if isinstance(node.value, str) else read_ratio(node)) * _MICRO)
 
 
 def _load_defaults(node: Node | None, compiler: TextCompiler) -> dict[str, Any]:
@@ -113,14 +111,20 @@ def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matc
 def _load_weights(node: Node | None, encoder: Node | None, compiler: TextCompiler) -> Weights:
     """`words` alone unless given; with an encoder and no weights 0.6 and 0.4, which measured best."""
     if node is None:
-        return Weights(Ratio(3, 5), Ratio(2, 5)) if encoder is not None else Weights()
+        return Weights(3, 2) if encoder is not None else Weights()
     words, vectors = node.get("words"), node.get("vectors")
-    weights = Weights(read_ratio(words) if words else Ratio(1), read_ratio(vectors) if vectors else Ratio(0))
-    if weights.words <= 0 and weights.vectors <= 0:
-        compiler.findings.append(Diagnostic("PC0274", "words and vectors both weigh nothing", node.span, "such as {words: 0.6, vectors: 0.4}"))
+    ratios = read_ratio(words) if words else Ratio(1), read_ratio(vectors) if vectors else Ratio(0)
+    common = lcm(*(ratio.denominator for ratio in ratios))
+    weights = Weights(*(int(ratio * common) for ratio in ratios))
+    if not weights.words and not weights.vectors:
+        compiler.findings.append(
+            Diagnostic("PC0274", "words and vectors both weigh nothing", node.span, "such as {words: 0.6, vectors: 0.4}")
+        )
     elif weights.vectors and encoder is None:
         message = "vectors have a weight, but no encoder makes them"
-        compiler.findings.append(Diagnostic("PC0274", message, node.key_span("vectors"), "add `vectors: {encoder: minilm-int8}` to the index"))
+        compiler.findings.append(
+            Diagnostic("PC0274", message, node.key_span("vectors"), "add `vectors: {encoder: minilm-int8}` to the index")
+        )
     return weights
 
 

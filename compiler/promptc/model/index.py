@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.model.ratio import Ratio
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -17,26 +16,27 @@ Phrase = tuple[str, ...]
 
 @frozen
 class ChunkPlan:
-    """Sizes of chunks in tokens of the pack's counter, heading path included: `least` is a target, `most` a limit. `overlap` is the share of
-    `most` that is repeated where one section had to be split.
+    """Sizes of chunks in tokens of the pack's counter, heading path included: `least` is a target, `most` a limit. `overlap` is the share
+    of `most`, in millionths, that is repeated where one section had to be split.
     """
 
     least: int = 120
     most: int = 350
-    overlap: Ratio = Ratio(0)
+    overlap: int = 0
 
 
 @frozen
 class Weights:
-    """How much the match by words and the match by vectors count. Only their ratio matters."""
+    """How much the match by words and the match by vectors count, as whole numbers. Only their ratio matters."""
 
-    words: Ratio = Ratio(1)
-    vectors: Ratio = Ratio(0)
+    words: int = 1
+    vectors: int = 0
 
 
 @frozen
 class Matching:
-    """How queries meet chunks: weights, the encoder's name (empty: none), and synonyms as (words of the query, what they also stand for)."""
+    """How queries meet chunks: weights, the encoder's name (empty: none), and synonyms as (words of the query, what they also stand
+    for)."""
 
     weights: Weights = Weights()
     encoder: str = ""
@@ -45,7 +45,8 @@ class Matching:
 
 @frozen
 class CorpusIndex:
-    """An index over files. `pattern` and `path` are relative to `folder`; names in braces in `path` part the corpus into several indexes."""
+    """An index over files. `pattern` and `path` are relative to `folder`; names in braces in `path` part the corpus into several
+    indexes."""
 
     name: str
     span: Span
@@ -74,7 +75,8 @@ Index = CorpusIndex | StateIndex
 
 @frozen
 class Document:
-    """A file of a corpus: its path relative to the pack (names joined by `/`), its text (NFC, LF, without front matter) and its metadata."""
+    """A file of a corpus: its path relative to the pack (names joined by `/`), its text (NFC, LF, without front matter) and its
+    metadata."""
 
     file: str
     text: str

@@ -3,19 +3,25 @@
 from promptc.diag.codes.check import CHECK_CODES
 from promptc.diag.codes.code import Code
 from promptc.diag.codes.compose import COMPOSE_CODES
+from promptc.diag.codes.corpus import CORPUS_CODES
 from promptc.diag.codes.counter import COUNTER_CODES
+from promptc.diag.codes.index import INDEX_CODES
 from promptc.diag.codes.pack import PACK_CODES
 from promptc.diag.codes.read import READ_CODES
 from promptc.diag.codes.render import RENDER_CODES
 from promptc.diag.codes.state import STATE_CODES
+from promptc.diag.codes.store import STORE_CODES
 from promptc.diag.codes.template import TEMPLATE_CODES
 from promptc.diag.codes.usage import USAGE_CODES
 
 _FAMILIES = (
     *READ_CODES,
+    *STORE_CODES,
     *COUNTER_CODES,
+    *INDEX_CODES,
     *PACK_CODES,
     *COMPOSE_CODES,
+    *CORPUS_CODES,
     *STATE_CODES,
     *TEMPLATE_CODES,
     *RENDER_CODES,

@@ -123,4 +123,12 @@ USAGE_CODES: tuple[Code, ...] = (
         bad="promptc schema state tavern.yaml",
         fix="Name one in the manifest: `state: {schema: state.schema.json}`.",
     ),
+    Code(
+        name="PC0731",
+        level="error",
+        summary="the pack has no such index over files",
+        why="`promptc index` builds, asks and judges indexes over files. An index over the state is made anew for every render.",
+        bad='promptc index query packs/archive ruels "who strikes first"',
+        fix="Name one of the manifest's `indexes` that has a `corpus`.",
+    ),
 )

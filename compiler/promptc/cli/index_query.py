@@ -1,0 +1,113 @@
+"""`promptc index query`."""
+
+import json
+import sys
+
+import click
+
+from promptc.api import Pack
+from promptc.cli.escape import escape_controls
+from promptc.cli.group import Command
+from promptc.cli.open_indexes import find_corpus_indexes
+from promptc.cli.options import PACK, read_count
+from promptc.cli.paint import Paint
+from promptc.cli.reporter import Reporter
+from promptc.cli.streams import write_stdout
+from promptc.cli.views.figures import show_plural
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
+from promptc.frontend.open_corpus import open_corpus
+from promptc.sources.retrieval.request import MICRO, Found, Request, Retrieved
+from promptc.sources.retrieval.retriever import Retriever
+
+_DIGITS = 6
+_TOP = 6
+
+
+@click.command(
+    "query",
+    cls=Command,
+    examples=[
+        ("what is found, with its scores", 'promptc index query packs/archive rules "who strikes first"'),
+        ("in an older version", 'promptc index query packs/archive rules "resting" --version 1.2.0'),
+        ("all that is near, for a program", "promptc index query packs/archive rules rest --floor 0 --top 50 --json"),
+    ],
+)
+@PACK
+@click.argument("index")
+@click.argument("query")
+@click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
+@click.option("--top", callback=read_count, metavar="N", help="How many chunks at most. [6]")
+@click.option("--floor", metavar="SCORE", help="The least score, from 0 to 1. [0.25]")
+@click.option("--json", "as_json", is_flag=True, help="The whole chunks, as JSON.")
+@click.pass_obj
+def command(
+    reporter: Reporter, pack: str, index: str, query: str, wanted: str | None, top: int | None, floor: str | None, as_json: bool
+) -> int:
+    """Ask INDEX of PACK for QUERY as a render would, without boosts, and print what it finds, best first.
+
+    A score is the weighted mean of `words`, the share of the query's words that is met, and `vectors`, how near the meaning is above what
+    lies behind every chunk. Exit code 1 where nothing is found.
+    """
+    loaded = Pack.load(pack)
+    (one,) = find_corpus_indexes(loaded, (index,))
+    opened = open_corpus(one, loaded.model.counting.counter.digest, wanted)
+    usual, count = Request(query), top or _TOP
+    request = replace(
+        usual,
+        version=wanted,
+        floor=read_score(floor) if floor is not None else usual.floor,
+        top=count,
+        candidates=max(count, usual.candidates),
+        window=max(count, usual.window),
+    )
+    found = Retriever().ask(opened, request)
+    reporter.report(Diagnostic("PC0197", f"`{index}` answers by words alone: {note}", one.span, level="warn") for note in found.notes)
+    text = _render_json(found) if as_json else _render(found, reporter.choose_paint(sys.stdout))
+    write_stdout(text.encode("utf-8", "backslashreplace"))
+    return 0 if found.found else 1
+
+
+def read_score(given: str) -> int:
+    """A score as millionths. `UsageError` (PC0721) for what is none."""
+    whole, _, part = given.partition(".")
+    if not (whole + part).isdecimal() or not given.isascii() or len(part) > _DIGITS or int(whole or 0) > 1:
+        raise UsageError([Diagnostic("PC0721", f"`--floor {given}` is no score", help="a number from 0 to 1, such as 0.25")])
+    return int(whole or 0) * MICRO + int(part.ljust(_DIGITS, "0"))
+
+
+def show_score(micro: int) -> str:
+    """Millionths to three places, cut off."""
+    return f"{micro // MICRO}.{micro % MICRO // 1000:03}"
+
+
+def _render(found: Retrieved, paint: Paint) -> str:
+    told = f"{show_plural(found.considered, 'candidate')}, {found.under_floor:,} of the best under the floor\n"
+    return "".join(_render_found(one, paint) for one in found.found) + paint.apply(told.rstrip(), "dim") + "\n"
+
+
+def _render_found(found: Found, paint: Paint) -> str:
+    chunk, score = found.chunk, found.score
+    heading = escape_controls(" > ".join(chunk.heading))
+    why = f"words {show_score(score.words)}  vectors {show_score(score.vectors)}"
+    place = escape_controls(f"{chunk.file}, chunk {chunk.ordinal + 1}, {chunk.tokens} tokens, {chunk.id}")
+    preview = escape_controls(str(found.describe()["preview"]))
+    title = f"{paint.apply(show_score(score.total), 'bold')}  {paint.apply(heading, 'cyan')}"
+    return "".join(f"{line}\n" for line in (title, *(f"       {line}" for line in (why, place, preview)), ""))
+
+
+def _render_json(found: Retrieved) -> str:
+    told: dict[str, Any] = {
+        "found": [
+            {**one.describe(), "scores": {"words": one.score.words, "vectors": one.score.vectors, "fused": one.score.fused}}
+            for one in found.found
+        ],
+        "sparse": found.is_sparse,
+        "considered": found.considered,
+        "under_floor": found.under_floor,
+        "indexes": list(found.fingerprints),
+        "notes": list(found.notes),
+    }
+    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"

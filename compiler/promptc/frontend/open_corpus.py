@@ -1,0 +1,82 @@
+"""The indexes over files that a pack declares, as they lie on disk, ready to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import frozen
+from promptc.diag.suggest import suggest
+from promptc.frontend.corpus_pattern import fill_path, find_names, read_corpus_pattern
+from promptc.frontend.pack_path import check_pack_path
+from promptc.frontend.read_corpus import list_parts, read_corpus
+from promptc.model.index import CorpusIndex, Document
+from promptc.sources.retrieval.loaded_index import LoadedIndex
+from promptc.sources.retrieval.open_index import check_index, open_index
+from promptc.sources.retrieval.read_index import Place, read_index
+
+_VERSION = "version"
+
+
+@frozen
+class Part:
+    """One index on disk: where it lies, what the names in its path stand for, and its documents."""
+
+    place: Place
+    values: Mapping[str, str]
+    documents: tuple[Document, ...]
+
+
+def open_corpus(index: CorpusIndex, counter: str, version: str | None = None) -> tuple[LoadedIndex, ...]:
+    """Every index on disk of `index` that may hold chunks of `version` (None: all of them). `counter` is the digest of the pack's counter.
+
+    Each is read whole and checked: what has a digest that differs is refused. Raises `DiskError`: PC0190 where one is missing, PC0192 where
+    it is stale, PC0193 damaged, PC0194 of another form; each names the command to run. `PromptcError`: PC0195 where the corpus has no
+    files, or none of that version; and the findings of `read_corpus`.
+    """
+    opened = []
+    for part in iter_parts(index, version):
+        built = read_index(part.place)
+        check_index(index, built, part.documents, counter, part.place)
+        opened.append(open_index(index.name, index.matching, built))
+    return tuple(opened)
+
+
+def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Part]:
+    """The parts of a corpus, sorted by the names in its path; each is an index of its own. Raises as `open_corpus`."""
+    names = find_names(index.path)
+    is_known = version is not None and _VERSION in read_corpus_pattern(index.pattern, index.span).names
+    values = list_parts(index, names) if names else ({},)
+    chosen = [one for one in values if not is_known or one.get(_VERSION, version) == version]
+    parts = [_read_part(index, one) for one in chosen]
+    if not any(part.documents for part in parts):
+        raise _refuse_empty(index, version, sorted({one[_VERSION] for one in values if _VERSION in one}))
+    if version is not None and not any(_holds(part, version) for part in parts):
+        raise _refuse_empty(index, version, sorted({_find_version(one) for part in parts for one in part.documents} - {""}))
+    yield from parts
+
+
+def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> Part:
+    path = fill_path(index.path, values)
+    wrong = check_pack_path(path)
+    if wrong:
+        raise fail("PC0272", f"`path: {index.path}` is `{path}` for some files: {wrong}", index.span, help="rename the folder")
+    return Part(Place(Path(index.folder, path), index.span, index.name), values, read_corpus(index, values))
+
+
+def _holds(part: Part, version: str) -> bool:
+    return any(_find_version(document) == version for document in part.documents)
+
+
+def _find_version(document: Document) -> str:
+    return str(document.metadata.get(_VERSION) or "")
+
+
+def _refuse_empty(index: CorpusIndex, version: str | None, known: list[str]) -> PromptcError:
+    if version is None or not known:
+        found = Diagnostic("PC0195", f"no file matches the corpus of `{index.name}`, `{index.pattern}`", index.span, "correct the pattern")
+    else:
+        found = Diagnostic("PC0195", f"the corpus of `{index.name}` has no version `{version}`", index.span, suggest(version, known))
+    return PromptcError([found])

