@@ -1,6 +1,7 @@
 """A render's command line is read by click or without it, its pack from its files or from the cache: always the same comes of it."""
 
 import contextlib
+import os
 
 import click
 import pytest
@@ -161,3 +162,13 @@ def _write_command(case, folder) -> list[str]:
     options += [part for name in flags.get("patch", ()) for part in ("--patch", name)]
     options += [part for name in ("budget", "mood", "format", "only") if name in flags for part in (f"--{name}", str(flags[name]))]
     return ["render", case.pack, str(path), *options]
+
+
+@pytest.mark.parametrize("folder", ["/dev/null/cache", "relative\0name", ""], ids=repr)
+def test_without_a_folder_everything_works(folder, run, keep, monkeypatch):
+    """It cannot be made; none is told of."""
+    expected = run("render", PACK, STATE, "--no-cache")
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "/dev/null")
+    monkeypatch.setattr("promptc.cache.find_folder.os.environ", {**os.environ, "PROMPTC_CACHE": folder})
+    assert run("render", PACK, STATE) == run("render", PACK, STATE) == expected
