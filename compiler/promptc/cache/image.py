@@ -5,6 +5,7 @@ the times of all of promptc's files at once.
 """
 
 import marshal
+import os
 import sys
 
 from promptc.cache.store import Cache
@@ -36,7 +37,7 @@ class Image:
             return None
         spec = _SPEC(name, self, origin=held[1], is_package=held[2])
         if held[2]:
-            spec.submodule_search_locations = [held[1].rpartition("/")[0]]
+            spec.submodule_search_locations = [os.path.dirname(held[1])]
         return spec
 
     def create_module(self, spec: Any) -> None:
