@@ -16,7 +16,7 @@ from promptc.template.kinds.kind import Text as TextKind
 
 def check_limit_keys(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Compares `caps` with the values that `by` may have, where they are listed."""
-    scopes = Scopes(pack, len)
+    scopes = Scopes(pack)
     return fold_looks(looks, lambda look: _iter_look(pack, look, scopes))
 
 

@@ -17,7 +17,7 @@ from promptc.template.kinds.parts import find_count
 
 def check_long_lists(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Lists that neither a window, `limit`, reach nor the schema (`maxItems`) bounds."""
-    settled, scopes = Settled(pack), Scopes(pack, len)
+    settled, scopes = Settled(pack), Scopes(pack)
     return fold_looks(looks, lambda look: _iter_look(pack, look, settled, scopes))
 
 

@@ -18,6 +18,7 @@ from promptc.check.check_tiers import check_tiers
 from promptc.check.check_totals import check_totals
 from promptc.check.check_unread import check_unread
 from promptc.check.check_unwalked import check_unwalked
+from promptc.check.check_worst_case import check_worst_case
 from promptc.check.fold import fold
 from promptc.check.looks import Look, Looks, find_looks
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
@@ -36,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     check_joints,
     check_kinds,
     check_unread,
+    check_worst_case,
     check_against,
     check_limit_keys,
     check_long_lists,

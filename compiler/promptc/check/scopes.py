@@ -1,14 +1,12 @@
 """What each text of a pack may see: the kinds of its names, and what holds whenever it is evaluated."""
 
-from collections.abc import Callable
-
 from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import Text
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Band, Let, Pack
 from promptc.model.section import Items, Section
-from promptc.template.kinds.find_kinds import Found, add_name, find_kinds, suppose
+from promptc.template.kinds.find_kinds import Found, add_name, find_kinds, suppose, weigh_bytes
 from promptc.template.kinds.kind import (  # fmt: skip
     TEXT,
     TRUTH,
@@ -27,6 +25,7 @@ from promptc.template.kinds.parts import find_element
 from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code
 from promptc.template.kinds.unite import keep_members
+from promptc.template.kinds.walk import Cost
 from promptc.template.load_expression import Expression
 
 _COUNT = Number(True, 0)
@@ -43,7 +42,7 @@ PARTED = ("variant", "strain", "selected", "section", "this")
 class Scopes:
     """The scopes of one pack's texts. A text in a scope is walked once, however many combinations share it."""
 
-    def __init__(self, pack: Pack, cost: Callable[[str], int]) -> None:
+    def __init__(self, pack: Pack, cost: Cost = weigh_bytes) -> None:
         self._pack = pack
         self._cost = cost
         self._cases = {axis.name: text_of(*axis.cases) for axis in pack.axes if axis.cases}
@@ -61,7 +60,7 @@ class Scopes:
         key = (
             id(text.code),
             tuple(sorted((name, tuple(sorted(parts)) if parts is not None else None) for name, parts in text.names.items())),
-            section.id if section is not None else text.what,
+            (section.id, section.title, section.role) if section is not None else text.what,
             id(section.when) if section is not None else None,
             (id(items.source), id(items.where), id(items.group.by if items.group is not None else None)) if items is not None else None,
         )
@@ -114,12 +113,15 @@ class Scopes:
         """The compiler's own names."""
         for name, parts in text.names.items():
             if parts is not None:
-                scope = add_name(scope, name, make_mapping({part: self._find_part(name, part) for part in sorted(parts)}, name))
+                scope = add_name(scope, name, make_mapping({part: self._find_part(name, part, text) for part in sorted(parts)}, name))
             elif name not in scope.names:
                 scope = add_name(scope, name, _NAMES.get(name, UNKNOWN) if name not in ("before", "after") else self._tiers)
         return scope
 
-    def _find_part(self, name: str, part: str) -> Kind:
+    def _find_part(self, name: str, part: str, text: Text) -> Kind:
+        if name == "section" and text.section is not None:
+            section = text.section
+            return text_of({"id": section.id, "title": section.title, "role": section.role}[part])
         if name == "variant":
             return self._cases.get(part, TEXT)
         if (name, part) == ("strain", "tier"):

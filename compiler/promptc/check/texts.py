@@ -1,11 +1,14 @@
 """Every expression and template of a plan, with what it may read (language.md §3, Names)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
+from promptc.model.index import StateIndex
 from promptc.model.pack import Assign, Band, Pack, Plan
 from promptc.model.section import Fence, Items, Section
+from promptc.model.source import Retrieve, Segments, iter_expressions
 from promptc.model.step import Evict, Lower, Ranked, Recap, Replace, Step, Trim
+from promptc.model.store import Store
 from promptc.model.tiers import list_steps
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
@@ -38,7 +41,7 @@ def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
     earlier: list[str] = []
     for section in plan.sections:
         seen = {**names, "strain": _STRAIN, "selected": frozenset(earlier), "section": _SECTION}
-        yield from _iter_section(section, seen)
+        yield from _iter_section(section, seen, pack.stores)
         for step in (*section.overflow, *(one for one in (*plan.truncate, *steps) if one.section == section.id)):
             yield from _iter_step(step, section, seen)
         earlier.append(section.id)
@@ -62,6 +65,7 @@ def _iter_pack(pack: Pack) -> Iterator[Text]:
         earlier = frozenset(other.name for other in pack.axes[:place])
         yield Text(f"`select` of `{axis.name}`", axis.select, {**names, "variant": earlier})
     yield from _iter_strain(pack)
+    yield from _iter_indexes(pack)
 
 
 def _iter_strain(pack: Pack) -> Iterator[Text]:
@@ -74,12 +78,24 @@ def _iter_strain(pack: Pack) -> Iterator[Text]:
         yield Text(f"`strain.watch.{name}`", template, {**names, "before": None, "after": None})
 
 
-def _iter_section(section: Section, names: Names) -> Iterator[Text]:
+def _iter_indexes(pack: Pack) -> Iterator[Text]:
+    """Of indexes over lists in the state."""
+    names = _list_bound(pack)
+    for index in pack.indexes:
+        if isinstance(index, StateIndex):
+            what = f"of the index `{index.name}`"
+            yield Text(f"`from` {what}", index.source, names)
+            if index.id is not None:
+                yield Text(f"`id` {what}", index.id, {**names, "item": None})
+            yield Text(f"the text {what}", index.text, {**names, "item": None})
+
+
+def _iter_section(section: Section, names: Names, stores: Sequence[Store]) -> Iterator[Text]:
     yield from _make(section, names, ("when", section.when), ("header", section.header))
     yield from _make(section, names, ("the text", section.text))
     yield from _iter_fence(section.fence, section, {**names, "selected": frozenset()})
     if section.items is not None:
-        yield from _iter_items(section.items, section, names)
+        yield from _iter_items(section.items, section, names, stores)
 
 
 def _iter_fence(fence: Fence | None, section: Section, names: Names) -> Iterator[Text]:
@@ -87,10 +103,13 @@ def _iter_fence(fence: Fence | None, section: Section, names: Names) -> Iterator
         yield from _make(section, names, ("fence", fence.open), ("fence", fence.close))
 
 
-def _iter_items(items: Items, section: Section, names: Names) -> Iterator[Text]:
+def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[Text]:
     window, group = items.window, items.group
     last = window.last if window is not None and not isinstance(window.last, int) else None
-    yield from _make(section, names, ("items.from", items.source), ("window.last", last))
+    yield from _iter_source(items.source, section, names, stores)
+    yield from _make(section, names, ("window.last", last))
+    if isinstance(items.source, Segments) and items.source.each is not None:
+        names = {**names, "each": None}
     yield from _iter_reading(items, section, names)
     arranged = {**names, "item": None, "this": _ITEM}
     yield from _make(section, arranged, ("items.id", items.id), *(("sort", key.by) for key in items.sort))
@@ -108,6 +127,21 @@ def _iter_items(items: Items, section: Section, names: Names) -> Iterator[Text]:
     yield from _iter_fence(items.fence, section, shown)
 
 
+def _iter_source(source: Expression | Segments | Retrieve, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[Text]:
+    """What a source is asked: `where` and `boost` see each row or chunk, all but `each` an element of that."""
+    if isinstance(source, Segments):
+        yield from _make(section, names, ("segments.each", source.each))
+        inner = {**names, "each": None} if source.each is not None else names
+        store = next((one for one in stores if one.name == source.store), None)
+        locale, version = source.locale or (store.locale if store else None), source.version or (store.version if store else None)
+        yield from _make(section, inner, ("segments.ref", source.ref), ("segments.locale", locale), ("segments.version", version))
+        yield from _make(section, {**inner, "item": None}, ("segments.where", source.where))
+    else:
+        inner = {**names, "item": None}
+        for key, code in iter_expressions(source):
+            yield from _make(section, inner if key in ("retrieve.where", "retrieve.boost") else names, (key, code))
+
+
 def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Text]:
     """What is evaluated while the list is read, before items have their ids."""
     read = {**names, "item": None, "this": _READ}
@@ -121,7 +155,10 @@ def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Text
 
 
 def _iter_step(step: Step, section: Section, names: Names) -> Iterator[Text]:
+    source = section.items.source if section.items is not None else None
     each = {**names, "item": None, "this": _STEP, "group": None}
+    if isinstance(source, Segments) and source.each is not None:
+        each["each"] = None
     label = step.label
     if isinstance(step, Ranked):
         yield from _make_step(section, each, label, *step.order, step.by)

@@ -295,6 +295,32 @@ _KINDS: tuple[Code, ...] = (
         bad="a schema that declares `resume` and a pack that never reads it",
         fix="Nothing, if others use the state too; else read them, or take them out of the schema.",
     ),
+    Code(
+        name="PC0655",
+        level="note",
+        summary="pinned content without a bound",
+        why="No step may shorten what is pinned or in `keep`, so a valid state that is long enough there gives no prompt at all. The note "
+        "stands at the property that nothing bounds.",
+        bad="{id: input, pinned: true, text: '{{ state.input }}'} with `input` a string without `maxLength`",
+        fix="Bound it in the schema (`maxLength`, `maxItems`, `maximum`, `enum`), or cut it in the text: `truncate_at('word', chars=400)`.",
+    ),
+    Code(
+        name="PC0656",
+        level="note",
+        summary="pinned content fits for every valid state",
+        why="By the bounds of the schema, what is pinned or in `keep` is never more than the total, whatever a valid state holds.",
+        bad="# nothing is wrong: it is a proof",
+        fix="Nothing.",
+    ),
+    Code(
+        name="PC0657",
+        level="warn",
+        summary="pinned content that may not fit",
+        why="By the bounds of the schema, what is pinned or in `keep` may be more than the total, and then there is no prompt. A text is "
+        "taken at its worst: a token for each byte, four bytes for each character.",
+        bad="budget: 100 with {id: input, pinned: true, text: '{{ state.input }}'} and `input` of `maxLength: 4000`",
+        fix="Lower the bounds in the schema, cut it in the text, or raise the total.",
+    ),
 )
 
 _REST: tuple[Code, ...] = (

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jinja2 import nodes
 
-from promptc.template.kinds.amount import Amount
+from promptc.template.kinds.amount import UNBOUNDED, Amount
 from promptc.template.kinds.assume import assume, find_path
 from promptc.template.kinds.expressions import evaluate
 from promptc.template.kinds.kind import Kind
@@ -41,7 +41,13 @@ def add_name(scope: Scope, name: str, kind: Kind, code: Code | None = None) -> S
 def suppose(code: Code, scope: Scope, *, truth: bool = True) -> Scope:
     """The scope in which an expression is true, or false."""
     node = _find_expression(code)
-    return assume(WalkRun(load_trees(code), len), node, truth, scope) if node is not None else scope
+    return assume(WalkRun(load_trees(code), weigh_bytes), node, truth, scope) if node is not None else scope
+
+
+def weigh_bytes(text: str) -> tuple[int, int]:
+    """The cost of a constant text where nothing is known of the tokenizer: a token for each byte."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return size, size
 
 
 def find_kinds(code: Code, scope: Scope, cost: Cost) -> Found:
@@ -51,12 +57,12 @@ def find_kinds(code: Code, scope: Scope, cost: Cost) -> Found:
     node = _find_expression(code)
     if node is not None:
         kind = walk.take(evaluate(walk, node, scope), ASKED, "an expression", node, scope)
-        return _finish(walk, make_lists(kind), Amount(None, None))
+        return _finish(walk, make_lists(kind), UNBOUNDED)
     _, amount = walk_file(walk, trees[""], scope)
     for macro, give in walk.macros:
         if id(macro) not in walk.called:
             give()
-    return _finish(walk, None, amount if walk.left > 0 else Amount(None, None))
+    return _finish(walk, None, amount if walk.left > 0 else UNBOUNDED)
 
 
 def _finish(walk: WalkRun, kind: Kind | None, amount: Amount) -> Found:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from jinja2 import nodes
 
-from promptc.template.kinds.amount import Amount
+from promptc.template.kinds.amount import Amount, text_of_amount
 from promptc.template.kinds.expressions import evaluate
-from promptc.template.kinds.kind import UNKNOWN, Gap, Kind, Text, Thing
+from promptc.template.kinds.kind import UNKNOWN, Gap, Kind, Thing
 from promptc.template.kinds.scope import Bound, Scope, Value
 from promptc.template.kinds.walk import MAX_CALLS, WalkRun
 
@@ -17,10 +17,11 @@ WalkBody = Callable[[WalkRun, Iterable[nodes.Node], Scope], tuple[Scope, Amount]
 
 def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBody) -> Scope:
     """The scope in which the macro can be called."""
-    file, seen = walk.file, _find_outer(walk, node, scope)
+    file = walk.file
 
     def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
         walk.called.add(id(node))
+        seen = _find_outer(walk, file, scope)
         return _call(walk, node, file, args, named, _see(seen, caller, node.name, thing), walk_body)
 
     thing = Thing("macro", lambda name: UNKNOWN, give)
@@ -38,11 +39,11 @@ def make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope, walk_body: W
     return Thing("caller", lambda name: UNKNOWN, give)
 
 
-def _find_outer(walk: WalkRun, node: nodes.Macro, scope: Scope) -> Scope:
+def _find_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
     """What a macro sees of its file: a name that is set again, or only later, may be anything by the time of a call."""
-    key = ("stored", walk.file)
+    key = ("stored", file)
     if key not in walk.memo:
-        walk.memo[key] = _count_stored(walk.trees[walk.file])
+        walk.memo[key] = _count_stored(walk.trees[file])
     stored = walk.memo[key]
     assert isinstance(stored, Counter)
     names = dict(scope.names)
@@ -84,7 +85,7 @@ def _call(
     _, made = walk_body(walk, node.body, _bind(walk, node, args, named, scope))
     walk.calls -= 1
     walk.file = outer
-    return Text(made.size, made.size, None, made.at)
+    return text_of_amount(made)
 
 
 def _bind(walk: WalkRun, node: nodes.Macro | nodes.CallBlock, args: list[Value], named: dict[str, Value], scope: Scope) -> Scope:

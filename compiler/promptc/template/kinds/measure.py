@@ -44,8 +44,8 @@ def _measure_number(kind: Number) -> Text:
     """Whole numbers of a state may be written as 1.0 and print so; other numbers take at most 25 characters."""
     if kind.least is None or kind.most is None:
         return Text(at=kind.at)
-    length = max(len(str(int(kind.least))), len(str(int(kind.most)))) + 2
-    length = max(length, _FLOAT) if not kind.whole else min(max(length, 2), max(length, _FLOAT))
+    length = max(len(str(int(kind.least))), len(str(int(kind.most)))) + len("-.0")
+    length = length if kind.whole else max(length, _FLOAT)
     return Text(length, length)
 
 

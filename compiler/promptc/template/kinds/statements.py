@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import nodes
 
 from promptc.template.check_tree import find_names
-from promptc.template.kinds.amount import Amount, amount_of, find_largest
+from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest, text_of_amount
 from promptc.template.kinds.assume import learn_at
 from promptc.template.kinds.calls import call_thing
 from promptc.template.kinds.expressions import decide, evaluate, find_kind
@@ -36,7 +36,7 @@ def walk_body(walk: WalkRun, body: Iterable[nodes.Node], scope: Scope) -> Step:
     made = Amount()
     for node in body:
         if not walk.spend():
-            return scope, Amount(None, None)
+            return scope, UNBOUNDED
         scope, more = _WALK[type(node)](walk, node, scope)
         made = made.plus(more)
     return scope, made
@@ -58,7 +58,7 @@ def walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> Step:
 def _enter(walk: WalkRun, name: str, scope: Scope) -> Step:
     """Another file, in this scope."""
     outer, walk.file = walk.file, name
-    found = walk_file(walk, walk.trees[name], scope) if name in walk.trees else (scope, Amount(None, None))
+    found = walk_file(walk, walk.trees[name], scope) if name in walk.trees else (scope, UNBOUNDED)
     walk.file = outer
     return found
 
@@ -72,7 +72,8 @@ def _output(walk: WalkRun, node: nodes.Output, scope: Scope) -> Step:
 
 def _print(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Amount:
     if isinstance(node, nodes.TemplateData):
-        return Amount(walk.cost(node.data), len(node.data.encode("utf-8", "surrogatepass")))
+        tokens, loose = walk.cost(node.data)
+        return Amount(tokens, len(node.data.encode("utf-8", "surrogatepass")), len(node.data), loose)
     kind = walk.take(evaluate(walk, node, scope), PRINTED, "printing", node, scope)
     walk.note_whole(kind)
     return amount_of(measure(kind))
@@ -110,7 +111,12 @@ def _for(walk: WalkRun, node: nodes.For, scope: Scope) -> Step:
     inner = inner.bind("loop", Bound(_make_loop(element, count), (object(),)))
     _, made = walk_body(walk, node.body, inner)
     _, otherwise = walk_body(walk, node.else_, scope)
-    return scope, find_largest([made.times(count), otherwise])
+    return scope, find_largest([made.times(count, _find_open(kind)), otherwise])
+
+
+def _find_open(kind: Kind) -> str:
+    """Where the schema bounds no list of a kind."""
+    return next((one.at for one in list_members(kind) if isinstance(one, List | Text) and one.at), "")
 
 
 def _make_loop(element: Kind, count: int | None) -> Thing:
@@ -157,7 +163,7 @@ def _assign(walk: WalkRun, node: nodes.Assign, scope: Scope) -> Step:
 
 def _assign_block(walk: WalkRun, node: nodes.AssignBlock, scope: Scope) -> Step:
     _, made = walk_body(walk, node.body, scope)
-    value = Value(Text(made.size, made.size, None, made.at))
+    value = Value(text_of_amount(made))
     if node.filter is not None:
         value = _filter_text(walk, node.filter, value, scope)
     return bind_targets(walk, node.target, value, scope), Amount()
@@ -173,7 +179,7 @@ def _filter_text(walk: WalkRun, node: nodes.Expr, value: Value, scope: Scope) ->
 
 def _filter_block(walk: WalkRun, node: nodes.FilterBlock, scope: Scope) -> Step:
     _, made = walk_body(walk, node.body, scope)
-    value = _filter_text(walk, node.filter, Value(Text(made.size, made.size, None, made.at)), scope)
+    value = _filter_text(walk, node.filter, Value(text_of_amount(made)), scope)
     return scope, amount_of(measure(value.kind))
 
 
@@ -200,7 +206,7 @@ def _call_block(walk: WalkRun, node: nodes.CallBlock, scope: Scope) -> Step:
     named["caller"] = Value(caller)
     kind = call_thing(walk, evaluate(walk, callee.node, scope).kind, node, args, named, scope)
     if isinstance(kind, Unknown):
-        return scope, Amount(None, None)
+        return scope, UNBOUNDED
     return scope, amount_of(measure(kind))
 
 
@@ -215,8 +221,8 @@ def _walk_block(walk: WalkRun, chain: list[tuple[str, nodes.Block]], scope: Scop
     outer, walk.file = walk.file, file
 
     def give(*given: Any) -> Kind:
-        made = _walk_block(walk, rest, scope) if rest and walk.spend() else Amount(None, None)
-        return Text(made.size, made.size, None, made.at)
+        made = _walk_block(walk, rest, scope) if rest and walk.spend() else UNBOUNDED
+        return text_of_amount(made)
 
     parent = Thing("block", lambda name: UNKNOWN, give)
     inner = scope.bind("super", Bound(parent, (object(),)))

@@ -18,7 +18,8 @@ MAX_CALLS = 8
 MAX_STEPS = 100_000
 """Statements and expressions that one walk looks at: macros in macros and includes in includes multiply."""
 
-Cost = Callable[[str], int]
+Cost = Callable[[str], tuple[int, int]]
+"""Of a constant text: at most so many tokens it takes anywhere, and how many of its bytes are counted as one each."""
 
 
 _RULES: Mapping[str, Rule] = {
@@ -31,7 +32,7 @@ _RULES: Mapping[str, Rule] = {
 
 @dataclass(slots=True)
 class WalkRun:
-    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: at most so many tokens a constant text takes."""
+    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: of constant texts."""
 
     trees: Mapping[str, nodes.Template]
     cost: Cost

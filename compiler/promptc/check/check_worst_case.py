@@ -1,0 +1,139 @@
+"""The worst case: whether what is pinned fits whatever a valid state holds, or which property has no bound."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.looks import Look
+from promptc.check.scopes import Scopes
+from promptc.check.settled import Settled
+from promptc.check.texts import iter_texts
+from promptc.check.worst_case import bound_section, find_texts, make_cost
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import frozen
+from promptc.diag.span import Span
+from promptc.model.pack import Pack, Plan
+from promptc.model.section import Section
+from promptc.template.kinds.amount import Amount
+
+PROVABLE = ("cl100k_base", "o200k_base", "chars/4")
+"""Counters by which a text never has more tokens than bytes."""
+_PROMPT = 3
+_SHOWN = 4
+
+
+@frozen(eq=False)
+class _Case:
+    """The bounds of one plan, by section, and its total."""
+
+    bounds: tuple[tuple[Section, Amount], ...]
+    total: int
+    span: Span
+
+
+def check_worst_case(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """One finding for the plan that needs most, or one for each section that has no bound. Nothing where nothing is pinned or kept."""
+    if pack.schema is None or pack.counting.counter.name not in PROVABLE:
+        return
+    cases = list(_iter_cases(pack, looks))
+    open_sections = {section.id: (section, amount) for case in cases for section, amount in case.bounds if amount.size is None}
+    for section, amount in open_sections.values():
+        yield _report_open(pack, section, amount)
+    bounded = [case for case in cases if case.bounds]
+    if not open_sections and bounded:
+        yield _report_bound(pack, max(bounded, key=lambda case: sum_up(pack, case.bounds) - case.total))
+
+
+def _iter_cases(pack: Pack, looks: Sequence[Look]) -> Iterator[_Case]:
+    settled = Settled(pack)
+    scopes: dict[tuple[str, ...], Scopes] = {}
+    for look in looks:
+        fences = _list_fences(look.plan, settled)
+        if fences not in scopes:
+            scopes[fences] = Scopes(pack, make_cost(pack.counting.counter, fences))
+        bounds = tuple(_iter_bounds(pack, look, fences, scopes[fences], settled))
+        yield _Case(bounds, _find_total(pack, look.plan), look.plan.budget.span)
+
+
+def _find_total(pack: Pack, plan: Plan) -> int:
+    held = pack.counting.margin if pack.counting.reason else 0
+    return plan.budget.total * (100 - held) // 100
+
+
+def _list_fences(plan: Plan, settled: Settled) -> tuple[str, ...]:
+    """The lines of all fences; where one depends on the state, a mark that any line may begin one."""
+    found: set[str] = set()
+    for section in plan.sections:
+        inner = section.items.fence if section.items is not None else None
+        for fence in (one for one in (section.fence, inner) if one is not None):
+            for text in (fence.open, fence.close):
+                static = settled.find_static(text, section)
+                found.update([""] if static is None else [line.strip() for line in static.splitlines()])
+    return tuple(sorted(found))
+
+
+def _iter_bounds(pack: Pack, look: Look, fences: tuple[str, ...], scopes: Scopes, settled: Settled) -> Iterator[tuple[Section, Amount]]:
+    for section in look.plan.sections:
+        if settled.is_off(section) or not (section.pinned or (section.items is not None and section.items.keep)):
+            continue
+        texts = find_texts(iter_texts(pack, look.plan, look.combination.tier + 1), section, scopes)
+        yield section, bound_section(section, texts, look.plan.output, fences)
+
+
+def sum_up(pack: Pack, bounds: Sequence[tuple[Section, Amount]]) -> int:
+    """The tokens of all sections together; with `chars/4`, of their characters together."""
+    return sum(count(pack, amount) for _, amount in bounds) + _PROMPT
+
+
+def count(pack: Pack, amount: Amount) -> int:
+    """The tokens of one bound."""
+    unit = pack.counting.counter.unit
+    return (amount.tokens or 0) if unit == 1 else -(-(amount.characters or 0) // unit)
+
+
+def _report_open(pack: Pack, section: Section, amount: Amount) -> Diagnostic:
+    what = "the pinned content" if section.pinned else "what `keep` holds"
+    pointer = amount.at.removeprefix("#")
+    place = pack.find_schema_place
+    span = place(pointer) if place is not None and pointer else section.span
+    why = f"nothing bounds `{_spell(pointer)}`" if pointer else "not all it prints has a bound"
+    help = "give it a `maxLength`, `maxItems`, `maximum` or `enum`, or cut it in the text with `truncate_at(..., chars=...)`"
+    return Diagnostic("PC0655", f"that {what} of `{section.id}` always fits cannot be proved: {why}", span, help, "note")
+
+
+def _iter_over(pack: Pack, case: _Case) -> Iterator[tuple[Section, int]]:
+    """Pinned sections that may need more than they are given. What is the same in any state is told by PC0610."""
+    for section, amount in case.bounds:
+        budget, constant = section.budget, section.text is not None and not section.text.reads
+        if not section.pinned or constant or budget is None or budget.cap is None or budget.over == "warn":
+            continue
+        if budget.cap.unit != "chars" and count(pack, amount) > budget.cap.tokens(case.total):
+            yield section, count(pack, amount)
+
+
+def _spell(pointer: str) -> str:
+    """A place in the schema as a path: `person.friends[]`."""
+    shown = ""
+    for token in pointer.split("/")[1:]:
+        if token == "items":
+            shown += "[]"
+        elif token not in ("properties", "$defs") and not token.isdecimal():
+            shown += f".{token}" if shown else token
+    return shown
+
+
+def _report_bound(pack: Pack, case: _Case) -> Diagnostic:
+    most = sum_up(pack, case.bounds)
+    largest = sorted(((count(pack, amount), section.id) for section, amount in case.bounds), key=lambda one: (-one[0], one[1]))
+    shown = ", ".join(f"`{name}` {tokens}" for tokens, name in largest[:_SHOWN])
+    shown += f" and {len(largest) - _SHOWN} more" if len(largest) > _SHOWN else ""
+    over = [(section, tokens) for section, tokens in _iter_over(pack, case)]
+    if over:
+        section, tokens = over[0]
+        message = f"`{section.id}` is pinned and may be over its own cap: by the schema up to {tokens} tokens"
+        return Diagnostic(
+            "PC0657", message, section.span, "lower the bounds in the schema, cut it in the text, or raise its budget", "warn"
+        )
+    if most <= case.total:
+        message = f"pinned content fits for every valid state: at most {most} of {case.total} tokens ({shown})"
+        return Diagnostic("PC0656", message, case.span, "", "note")
+    message = f"pinned content may not fit: by the schema up to {most} tokens, and the total is {case.total} ({shown})"
+    return Diagnostic("PC0657", message, case.span, "lower the bounds in the schema, cut it in the text, or raise the total", "warn")

@@ -1,0 +1,173 @@
+"""At most how many tokens the part of a section takes that no step may touch, in any valid state (language.md §11, Pinned)."""
+
+from collections.abc import Iterator
+
+from promptc.check.scopes import Scopes
+from promptc.check.texts import Text
+from promptc.diag.frozen import frozen
+from promptc.model.pack import Output
+from promptc.model.section import Items, Matches, Section
+from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest
+from promptc.template.kinds.find_kinds import Found, weigh_bytes
+from promptc.template.kinds.kind import UNKNOWN, Kind, List, Number, list_members, text_of
+from promptc.template.kinds.measure import measure
+from promptc.template.kinds.parts import find_count
+from promptc.template.kinds.texts import MAX_TOKEN
+from promptc.template.kinds.walk import Cost
+from promptc.template.load_expression import Expression
+from promptc.template.load_template import Template
+from promptc.text.counters.counter import Counter
+
+MESSAGE = Amount(16, 0, 64, 0)
+"""What a message adds at most: its frame and the name of its role."""
+_BREAK = Amount(1, 1, 1, 1)
+_MET = 3
+_ROOM = 32
+_SLACK = 256
+_INVISIBLE = 10
+"""An escaped invisible character takes at most ten times its bytes."""
+
+
+@frozen(eq=False)
+class Texts:
+    """The texts of one section, each with what is known of it."""
+
+    found: dict[int, Found]
+
+    def amount(self, code: Template | None) -> Amount:
+        """What a template puts out."""
+        if code is None:
+            return Amount()
+        return self.found[id(code)].amount if id(code) in self.found else UNBOUNDED
+
+    def kind(self, code: Expression | None) -> Kind:
+        """What an expression gives."""
+        return (self.found[id(code)].kind or UNKNOWN) if id(code) in self.found else UNKNOWN
+
+
+def find_texts(texts: Iterator[Text], section: Section, scopes: Scopes) -> Texts:
+    """The section's own texts."""
+    return Texts({id(text.code): scopes.find(text) for text in texts if text.section is section})
+
+
+def make_cost(counter: Counter, fences: tuple[str, ...]) -> Cost:
+    """At most so many tokens a constant text takes in any surroundings: those between its first and last safe place, and for what is left
+    at its ends a token for each byte, with one more for what the guard may put where it meets something else. What the guard might
+    escape inside it is counted in bytes."""
+
+    def cost(text: str) -> tuple[int, int]:
+        inner = counter.find_inner(text) if _is_plain(text, fences) else None
+        if inner is None:
+            return weigh_bytes(text)
+        start, stop = inner
+        ends = len((text[:start] + text[stop:]).encode("utf-8", "surrogatepass"))
+        return counter.measure(text[start:stop]) + ends + _MET, ends
+
+    return cost
+
+
+def _is_plain(text: str, fences: tuple[str, ...]) -> bool:
+    if "<|" in text or "<\\" in text or not text.isascii():
+        return False
+    lines = [line.strip().lstrip("\\") for line in text.splitlines()]
+    return not any(line and (line.startswith(fence) or fence.startswith(line)) for line in lines for fence in fences)
+
+
+def bound_section(section: Section, texts: Texts, output: Output, fences: tuple[str, ...]) -> Amount:
+    """The charge of what is pinned or kept in a section; of a section that is neither, nothing."""
+    content = _bound_content(section, texts)
+    if content is None:
+        return Amount()
+    fence = section.fence
+    frame = [texts.amount(fence.open), texts.amount(fence.close), _BREAK, _BREAK] if fence is not None else []
+    separator = amount_of(text_of(output.separator))
+    return _escape(content, output, fences).plus(*frame, _BREAK, separator, MESSAGE)
+
+
+def _bound_content(section: Section, texts: Texts) -> Amount | None:
+    header = texts.amount(section.header).plus(_BREAK)
+    if section.pinned and section.text is not None:
+        return texts.amount(section.text).plus(header)
+    items = section.items
+    if items is None or not (section.pinned or items.keep):
+        return None
+    count, at = _count_items(items, texts) if section.pinned else _count_kept(items, texts)
+    between = amount_of(text_of(section.separator)) if section.separator is not None else Amount()
+    return _bound_item(items, texts).plus(_BREAK, between).times(count, at).plus(header)
+
+
+def _bound_item(items: Items, texts: Texts) -> Amount:
+    """One item with its fence, and the header of a group it may open."""
+    made = find_largest(texts.amount(form) for form in items.forms)
+    if items.message is not None:
+        made = amount_of(measure(texts.kind(items.message.content))).plus(MESSAGE)
+    if items.trim_each is not None:
+        size, marker = items.trim_each.to, texts.amount(items.trim_each.marker)
+        made = _trim(made, size.unit, int(size.amount), marker)
+    if items.fence is not None:
+        made = made.plus(texts.amount(items.fence.open), texts.amount(items.fence.close), _BREAK, _BREAK)
+    return made.plus(texts.amount(items.group.header), _BREAK) if items.group is not None and items.group.header is not None else made
+
+
+def _trim(made: Amount, unit: str, most: int, marker: Amount) -> Amount:
+    """An item that is cut to a size, marker and escapes included, where there is room for one unit beside the marker.
+
+    Alone it has so many tokens; behind it a line end may join what it ends in, for which there is slack.
+    """
+    if unit == "share" or marker.size is None or most < marker.size + _ROOM:
+        return made
+    size = most * (4 if unit == "chars" else MAX_TOKEN)
+    tokens, characters = (size, most) if unit == "chars" else (most + _SLACK, 4 * most)
+    if made.size is None or made.tokens is None or made.characters is None:
+        return Amount(tokens, size, characters, size)
+    size = min(made.size, size)
+    return Amount(min(made.tokens, tokens), size, min(made.characters, characters), size)
+
+
+def _count_items(items: Items, texts: Texts) -> tuple[int | None, str]:
+    """At most so many items a pinned section has, and where that has no bound."""
+    source = texts.kind(items.source)
+    counts = [find_count(source), items.limit.count if items.limit is not None else None]
+    if items.window is not None:
+        window = items.window.max if items.window.max is not None else items.window.last
+        last = window if isinstance(window, int) else _find_most(texts.kind(window))
+        more = [_count_matches(one, texts) for one in (*items.keep, *([items.anchors] if items.anchors is not None else []))]
+        counts.append(last + sum(more) if last is not None and items.window.whole == "item" else None)
+    known = [count for count in counts if count is not None]
+    return (min(known) if known else None), _find_open(source)
+
+
+def _count_kept(items: Items, texts: Texts) -> tuple[int | None, str]:
+    source = texts.kind(items.source)
+    count, most = sum(_count_matches(one, texts) for one in items.keep), find_count(source)
+    return (count if most is None else min(count, most)), _find_open(source)
+
+
+def _count_matches(matches: Matches, texts: Texts) -> int:
+    last = _find_most(texts.kind(matches.last)) if matches.last is not None else None
+    return matches.within if last is None else min(last, matches.within)
+
+
+def _find_most(kind: Kind) -> int | None:
+    members = list_members(kind)
+    if len(members) != 1 or not isinstance(members[0], Number) or members[0].most is None:
+        return None
+    return max(0, int(members[0].most))
+
+
+def _find_open(kind: Kind) -> str:
+    return next((one.at for one in list_members(kind) if isinstance(one, List) and one.most is None), "")
+
+
+def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:
+    """What the guard may add: a backslash for each line that begins as a fence does, and for each special token. Neither stands in a
+    constant text that is counted as it stands."""
+    if made.size is None or made.tokens is None or made.characters is None or made.loose is None:
+        return made
+    guarding = output.guarding
+    shortest = min((len(fence) for fence in fences), default=0)
+    lines = made.loose // (shortest + 1) + 1 if guarding.fences == "escape" and fences else 0
+    added = lines + (made.loose // 5 + 1 if guarding.special_tokens == "escape" else 0)
+    if guarding.invisible == "escape":
+        added += made.loose * _INVISIBLE
+    return made.plus(Amount(added, added, added, added))
