@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 from tests.unit.template.oracle import Outcome, ask_jinja, ask_promptc
 
@@ -65,6 +66,14 @@ def _is_complex(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome
     return re.search(r"\dj\b", jinja.text or "") is not None and ours.text is None
 
 
+def _is_named(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
+    """Names that are the same to Python in its compatibility form, parts that begin with `_`, an argument `self`."""
+    return ours.text is not None and jinja.text is None and (normalize("NFKC", text) != text or _UNUSUAL.search(text) is not None)
+
+
+_UNUSUAL = re.compile(r"\bns\._\w*|\bself=")
+
+
 def _has_part(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
     return jinja.text is not None and ours.code == "PC0411" and _PARTS.search(text) is not None
 
@@ -78,6 +87,7 @@ DEVIATIONS = (
     Deviation("brackets find keys only", _finds_keys_only),
     Deviation("numbers stay finite", _refused("PC0404", "PC0416")),
     Deviation("numbers are whole or real", _is_complex),
+    Deviation("more names may be used", _is_named),
     Deviation("keys are texts and numbers", _refused("PC0414", "PC0421", saying="cannot be a key|`if` without `else` gave nothing")),
     Deviation("escaped text is plain", _is_escaped),
     Deviation("files that are no templates", _stands_as_it_is),

@@ -18,7 +18,6 @@ def truncate_at(run: Run, value: Any, boundary: Any = "word", *, chars: int | No
     """
     text = show(run, value)
     _check_arguments(boundary, chars, tokens)
-    run.take(1 + 2 * len(text))
     if tokens is not None:
         return _cut_tokens(run, text, boundary, tokens)
     return _cut_characters(run, text, boundary, chars or 0)
@@ -40,6 +39,7 @@ def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
 
     if len(text) <= limit:
         return text
+    run.take(1 + 4 * len(text))
     for kept in iter_kept(text, boundary, token_ends=lambda: _find_ends(run, text)):
         if kept.stop <= limit:
             return text[: kept.stop]
@@ -51,6 +51,7 @@ def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
 
     if count_tokens(run, text) <= limit:
         return text
+    run.take(1 + 4 * len(text))
     ends = _find_ends(run, text)
     # What ends some tokens behind the limit cannot fit; so only a few cuts are counted, whatever the length of the text.
     reach = ends[min(limit + _SLACK, len(ends) - 1)] if ends else 0
@@ -68,10 +69,10 @@ def _find_ends(run: Run, text: str) -> Sequence[int]:
 
 
 def count_tokens(run: Run, value: Any) -> int:
-    """How many tokens the text has by the pack's counter."""
+    """How many tokens the text has by the pack's counter: random letters and rare characters take it microseconds each."""
     assert run.counter is not None, "whoever renders a pack brings its counter"
     text = show(run, value)
-    run.take(1 + len(text))
+    run.take(1 + 4 * len(text))
     return -(-run.counter.measure(text) // run.counter.unit)
 
 
