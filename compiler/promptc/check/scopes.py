@@ -4,8 +4,10 @@ from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import Text
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
+from promptc.model.index import StateIndex
 from promptc.model.pack import Assign, Band, Let, Pack
 from promptc.model.section import Items, Section
+from promptc.model.source import Segments, iter_expressions
 from promptc.template.kinds.find_kinds import Found, add_name, find_kinds, suppose, weigh_bytes
 from promptc.template.kinds.kind import (  # fmt: skip
     TEXT,
@@ -29,6 +31,8 @@ from promptc.template.kinds.walk import Cost
 from promptc.template.load_expression import Expression
 
 _COUNT = Number(True, 0)
+_ROW = make_mapping({"content": TEXT, **dict.fromkeys(("id", "scope", "ref_id", "metadata", "locale", "version"), UNKNOWN)})
+"""A segment (language.md §4)."""
 _PARTS: dict[str, Kind] = {
     **dict.fromkeys(("title", "id", "role", "tier"), TEXT),
     **dict.fromkeys(("number", "index"), WHOLE),
@@ -106,6 +110,9 @@ class Scopes:
             return suppose(read_code(failing.that), self._bare, truth=False)
         if any(one.that is text.code for one in self._pack.asserts):
             return self._bare
+        index = next((one for one in self._pack.indexes if isinstance(one, StateIndex) and text.code in (one.id, one.text)), None)
+        if index is not None:
+            return add_name(self._bound, "item", self._find_element(self._bound, index.source))
         known = {name: bound for name, bound in self._bound.names.items() if name in text.names}
         return self._add(Scope(known, self._bound.facts, self._bound.doubts, self._bound.dead), text)
 
@@ -131,13 +138,15 @@ class Scopes:
         return _COUNT if name == "selected" else _PARTS[part]
 
     def _add_item(self, scope: Scope, text: Text, section: Section, items: Items) -> Scope:
+        if isinstance(items.source, Segments) and "each" in text.names:
+            scope = add_name(scope, "each", self._find_element(scope, items.source.each))
         if text.code is items.source or not {"item", "group", "items"} & text.names.keys():
             return scope
-        element = self._find_item(scope, items)
-        inner = add_name(scope, "item", element)
-        if items.where is not None and text.code is not items.where:
+        inner = add_name(scope, "item", self._find_item(scope, items))
+        asked = isinstance(items.source, Expression) or all(text.code is not one for _, one in iter_expressions(items.source))
+        if items.where is not None and text.code is not items.where and asked:
             inner = _suppose(items.where, inner)
-        element = inner.facts.get(("item",), element)
+        element = inner.facts.get(("item",), inner.names["item"].kind)
         if "items" in text.names:
             scope = add_name(scope, "items", List(element, 0, None, (), "list", True))
         if "item" in text.names:
@@ -148,9 +157,17 @@ class Scopes:
         return scope
 
     def _find_item(self, scope: Scope, items: Items) -> Kind:
-        """What the elements of `from` may be; none stands for no list."""
-        source = find_kinds(read_code(items.source), scope, self._cost).kind or UNKNOWN
-        kept = keep_members(source, lambda member: not isinstance(member, Nothing))
+        """What an item is: an element of the list, or a row of a store. Chunks are not told apart."""
+        if isinstance(items.source, Segments):
+            return _ROW
+        return self._find_element(scope, items.source) if isinstance(items.source, Expression) else UNKNOWN
+
+    def _find_element(self, scope: Scope, source: Expression | None) -> Kind:
+        """What the elements of a list may be; none stands for no list."""
+        if source is None:
+            return UNKNOWN
+        found = find_kinds(read_code(source), scope, self._cost).kind or UNKNOWN
+        kept = keep_members(found, lambda member: not isinstance(member, Nothing))
         return find_element(kept) if list_members(kept) and not any(isinstance(one, Unknown) for one in list_members(kept)) else UNKNOWN
 
 

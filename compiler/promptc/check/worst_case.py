@@ -7,6 +7,7 @@ from promptc.check.texts import Text
 from promptc.diag.frozen import frozen
 from promptc.model.pack import Output
 from promptc.model.section import Items, Matches, Section
+from promptc.model.source import Retrieve
 from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest
 from promptc.template.kinds.find_kinds import Found, weigh_bytes
 from promptc.template.kinds.kind import UNKNOWN, Kind, List, Number, list_members, text_of
@@ -14,7 +15,6 @@ from promptc.template.kinds.measure import measure
 from promptc.template.kinds.parts import find_count
 from promptc.template.kinds.texts import MAX_TOKEN
 from promptc.template.kinds.walk import Cost
-from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 from promptc.text.counters.counter import Counter
 
@@ -40,8 +40,8 @@ class Texts:
             return Amount()
         return self.found[id(code)].amount if id(code) in self.found else UNBOUNDED
 
-    def kind(self, code: Expression | None) -> Kind:
-        """What an expression gives."""
+    def kind(self, code: object) -> Kind:
+        """What an expression gives; unknown for another source of items."""
         return (self.found[id(code)].kind or UNKNOWN) if id(code) in self.found else UNKNOWN
 
 
@@ -128,6 +128,8 @@ def _count_items(items: Items, texts: Texts) -> tuple[int | None, str]:
     """At most so many items a pinned section has, and where that has no bound."""
     source = texts.kind(items.source)
     counts = [find_count(source), items.limit.count if items.limit is not None else None]
+    if isinstance(items.source, Retrieve):
+        counts.append(items.source.top)
     if items.window is not None:
         window = items.window.max if items.window.max is not None else items.window.last
         last = window if isinstance(window, int) else _find_most(texts.kind(window))
