@@ -1,6 +1,7 @@
 """What the library offers: load a pack, load a state, render."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 
 from promptc.cache.counts import KeptCounts
@@ -13,8 +14,10 @@ from promptc.diag.typed import Any, Self
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.load_state import load_state
 from promptc.frontend.loaded_pack import LoadedPack
+from promptc.model.gathered import Gathering
 from promptc.model.pack import Choice, Format
 from promptc.model.pack import Pack as Model
+from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, Part
 from promptc.pipeline import Outcome, compile_prompt
@@ -111,6 +114,7 @@ class Pack:
         self._counts = KeptCounts(cache, counter.digest) if cache is not None else None
         self._words = KeptWords(cache, counter) if cache is not None and isinstance(counter, TableCounter) else None
         self._meter = Meter(counter, self._counts)
+        self._sources: Any = None
 
     @classmethod
     def load(cls, path: str | PathLike[str], cache: Cache | None = None) -> Self:
@@ -176,6 +180,7 @@ class Pack:
         patches: Sequence[str] = (),
         format: Format | None = None,
         without: Sequence[str] = (),
+        stores: Mapping[str, str] | None = None,
     ) -> Outcome:
         """As `render`, but content that does not fit gives an outcome with errors instead of raising."""
         if format is not None and format not in FORMATS:
@@ -183,8 +188,10 @@ class Pack:
         loaded = self.load_state(state)
 
         def compile_loaded() -> Outcome:
-            pack, meter = self._loaded.pack, self._meter
-            return compile_prompt(pack, loaded, meter, budget=budget, variants=variants, patches=patches, format=format, without=without)
+            pack, meter, gather = self._loaded.pack, self._meter, self._find_gather(stores or {})
+            return compile_prompt(
+                pack, loaded, meter, budget=budget, variants=variants, patches=patches, format=format, without=without, gather=gather
+            )
 
         try:
             return compile_loaded()
@@ -200,15 +207,35 @@ class Pack:
         variants: Mapping[str, str] | None = None,
         patches: Sequence[str] = (),
         format: Format | None = None,
+        stores: Mapping[str, str] | None = None,
     ) -> Prompt:
-        """The prompt. `budget` in tokens, `variants`, `patches` and `format` take the place of the pack's own choice.
+        """The prompt. `budget` in tokens, `variants`, `patches` and `format` take the place of the pack's own choice; `stores` are URLs in
+        place of those its stores have.
 
-        Raises `PromptcError` with `.diagnostics` for an invalid state, `FitError` with `.report` when the content does not fit.
+        Raises `PromptcError` with `.diagnostics` for an invalid state, `FitError` with `.report` when the content does not fit, `DiskError`
+        when a store or an index cannot be read.
         """
-        outcome = self.compile(state, budget=budget, variants=variants, patches=patches, format=format)
+        outcome = self.compile(state, budget=budget, variants=variants, patches=patches, format=format, stores=stores)
         if outcome.emitted is None:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
+
+    def _find_gather(self, urls: Mapping[str, str]) -> Callable[[Bound], Gathering] | None:
+        """What makes a render ask this pack's sources; None where it has none. They are opened when first asked."""
+        pack = self._loaded.pack
+        known = [store.name for store in pack.stores]
+        unknown = [name for name in urls if name not in known]
+        if unknown:
+            raise UsageError(Diagnostic("PC0707", f"the pack has no store `{name}`", help=suggest(name, known)) for name in unknown)
+        if not pack.stores and not pack.indexes:
+            return None
+        from promptc.frontend.open_sources import OpenSources
+        from promptc.passes.gather import gather
+
+        if self._sources is None:
+            self._sources = OpenSources(pack.counting.counter.digest, os.environ)
+        chosen = self._sources.find_urls(urls)
+        return lambda bound: gather(bound, chosen)
 
 
 def _load_files(path: str) -> LoadedPack:

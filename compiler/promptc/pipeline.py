@@ -1,11 +1,13 @@
-"""The straight list: bind, strain (which selects and measures), fit, assemble, verify."""
+"""The straight list: bind, strain (which selects, gathers what selecting needs, and measures), fit, assemble, verify."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Any
+from promptc.model.gathered import Gathering
 from promptc.model.pack import Format, Pack
+from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble
 from promptc.passes.bind import bind
@@ -51,12 +53,14 @@ def compile_prompt(
     patches: Sequence[str] = (),
     format: Format | None = None,
     without: Sequence[str] = (),
+    gather: Callable[[Bound], Gathering] | None = None,
 ) -> Outcome:
     """Renders `state` by `pack`. Raises `PromptcError` for what is invalid; content that does not fit is an `Outcome` with errors.
 
-    `without` leaves sections out as if their `when` were false.
+    `without` leaves sections out as if their `when` were false. `gather` makes what asks the sources of a pack that has stores or indexes.
     """
-    fitted = fit(strain(bind(pack, state, meter, budget=budget, variants=variants, patches=patches, format=format, without=without)))
+    bound = bind(pack, state, meter, budget=budget, variants=variants, patches=patches, format=format, without=without)
+    fitted = fit(strain(bound, gather(bound) if gather is not None else None))
     if any(found.level == "error" for found in fitted.errors):
         return Outcome(fitted, None, None, warn(fitted, None))
     emitted = assemble(fitted)

@@ -17,6 +17,7 @@ FAMILIES = {
     "pack": "PC02",
     "compose": "PC02",
     "corpus": "PC027",
+    "gather": ("PC028", "PC055"),
     "state": "PC03",
     "template": "PC04",
     "render": "PC05",

@@ -21,6 +21,7 @@ class Asked:
     patches: tuple[str, ...]
     format: Format | None
     changes: tuple[tuple[str, str], ...]
+    stores: dict[str, str]
 
 
 @frozen
@@ -43,10 +44,11 @@ def read_asked(
     patch: Sequence[str],
     format: Format | None,
     set: Sequence[str],
+    store: Sequence[str] = (),
 ) -> Asked:
-    """The options of that name. `UsageError` (PC0721) for a variant or a change that is not of its form."""
+    """The options of that name. `UsageError` (PC0721) for a variant, a change or a store that is not of its form."""
     variants = _read_variants([*variant, *([f"{_MOOD}={mood}"] if mood is not None else [])])
-    return Asked(budget, variants, tuple(patch), format, _read_changes(set))
+    return Asked(budget, variants, tuple(patch), format, _read_changes(set), _read_stores(store))
 
 
 def is_count(given: str) -> bool:
@@ -75,6 +77,21 @@ def _read_changes(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
             raise _refuse("--set", one, "POINTER=JSON")
         changes.append((pointer, text))
     return tuple(changes)
+
+
+def _read_stores(given: Sequence[str]) -> dict[str, str]:
+    """A URL may hold a password: what is wrong is said without it."""
+    stores: dict[str, str] = {}
+    for one in given:
+        name, equals, url = one.partition("=")
+        if not equals or not name or not url:
+            raise UsageError(
+                [Diagnostic("PC0721", "`--store` is not of the form NAME=URL", help="such as `--store main=sqlite:segments.db`")]
+            )
+        if stores.get(name, url) != url:
+            raise UsageError([Diagnostic("PC0721", f"the store `{name}` is given two URLs", help="give it one")])
+        stores[name] = url
+    return stores
 
 
 def _refuse(option: str, given: str, shape: str) -> UsageError:

@@ -40,4 +40,5 @@ def compile_asked(pack: Pack, state: State, asked: Asked, *, without: tuple[str,
         patches=asked.patches,
         format=asked.format,
         without=without,
+        stores=asked.stores,
     )

@@ -36,9 +36,10 @@ def takes_choice(function: Callable[..., Any]) -> Callable[..., Any]:
         patch: Sequence[str],
         format: Format | None,
         set: Sequence[str],
+        store: Sequence[str],
         **named: Any,
     ) -> Any:
-        return function(*arguments, asked=read_asked(budget, variant, mood, patch, format, set), **named)
+        return function(*arguments, asked=read_asked(budget, variant, mood, patch, format, set, store), **named)
 
     for option in reversed(_OPTIONS):
         call = option(call)
@@ -52,4 +53,5 @@ _OPTIONS = (
     click.option("--patch", multiple=True, metavar="NAME", help="A patch of the pack; several apply in the order given."),
     click.option("--format", type=click.Choice(("text", "messages")), help="What to make, if not what the pack says."),
     click.option("--set", multiple=True, metavar="POINTER=JSON", help="A value in place of the state's, such as /turn/number=3."),
+    click.option("--store", multiple=True, metavar="NAME=URL", help="Where a store of segments is, in place of what the pack says."),
 )

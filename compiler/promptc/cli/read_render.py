@@ -8,7 +8,7 @@ from promptc.diag.typed import Any
 
 FORMATS = ("text", "messages")
 _FLAGS = ("--no-cache", "--quiet", "--traceback")
-_MANY = ("--only", "--patch", "--set", "--variant")
+_MANY = ("--only", "--patch", "--set", "--store", "--variant")
 _ONE: dict[str, Callable[[str], bool]] = {
     "--budget": is_count,
     "--color": COLORS.__contains__,
@@ -38,6 +38,7 @@ def read_render(arguments: Sequence[str]) -> RenderAsked | None:
         found.get("--patch", ()),
         format[-1] if format else None,
         found.get("--set", ()),
+        found.get("--store", ()),
     )
     only, output, report = tuple(found.get("--only", ())), _find_last(found, "--output"), _find_last(found, "--report")
     return RenderAsked(places[0], places[1], asked, only, output, report, "--no-cache" not in found)

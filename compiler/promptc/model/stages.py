@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
+from promptc.model.gathered import Gathered
 from promptc.model.pack import Choice, Format, Pack, Plan
 from promptc.model.ratio import Ratio
 from promptc.model.section import Section
@@ -38,8 +39,9 @@ class Bound:
 class Item:
     """The smallest thing kept or cut whole.
 
-    `value` is the author's data, untouched. `raw` is its rendered text without final line ends, `text` the same guarded.
-    `unit` is shared by items that live and die together. `content` is a message item's list of parts, None for plain text.
+    `value` is the author's data, untouched, `element` the one of `each` that it belongs to. `raw` is its rendered text without final line
+    ends, `text` the same guarded. `unit` is shared by items that live and die together. `content` is a message item's list of parts, None
+    for plain text.
     """
 
     id: str
@@ -57,6 +59,7 @@ class Item:
     open: str = ""
     close: str = ""
     found: tuple[Finding, ...] = ()
+    element: Any = None
 
 
 @frozen(eq=False)
@@ -69,7 +72,9 @@ class GroupHeader:
 
 @frozen(eq=False)
 class Selected:
-    """One section after selection: its items in order, before any budget. `left_out` counts items by stage."""
+    """One section after selection: its items in order, before any budget. `left_out` counts items by stage; `gathered` is what its source
+    gave it where that is not the state.
+    """
 
     section: Section
     state: SectionState
@@ -84,6 +89,7 @@ class Selected:
     found: tuple[Finding, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     names: Mapping[str, Any] = field(default_factory=dict)
+    gathered: Gathered | None = None
 
 
 @frozen(eq=False)

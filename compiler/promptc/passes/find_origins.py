@@ -10,6 +10,7 @@ from promptc.model.step import Recap, Replace
 from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied
+from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
 
@@ -66,5 +67,7 @@ class Origins:
         assert section.items is not None
         selected = self._selection.find_selected(section.id)
         assert selected is not None
+        if not isinstance(section.items.source, Expression):
+            return (), None
         source: Any = section.items.source.evaluate(selected.names)
         return source or (), self.pointers.find_at(source, section.items.source.reads)

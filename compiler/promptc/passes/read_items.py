@@ -3,19 +3,21 @@
 The list is read from its newest end and only as far as the section looks, so that a window costs what it holds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from promptc.diag.errors import fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.model.gathered import Gathered
 from promptc.model.section import Items, Matches, Window
 from promptc.passes.scope import evaluate_count, evaluate_key, type_key
+from promptc.template.load_expression import Expression
 
 
 @frozen(eq=False)
 class Read:
-    """One element that was read: its place in `from`, its number and the marks of the pipeline."""
+    """One element that was read: its place in `from`, its number, the marks of the pipeline, and its element of `each`."""
 
     place: int
     number: int
@@ -23,6 +25,7 @@ class Read:
     anchor: bool = False
     kept: bool = False
     windowed: bool = True
+    element: Any = None
 
 
 @frozen(eq=False)
@@ -40,18 +43,25 @@ class Reading:
 class ItemReader:
     """Evaluates a section's item expressions over its source."""
 
-    def __init__(self, items: Items, names: Mapping[str, Any], section: str) -> None:
+    def __init__(self, items: Items, names: Mapping[str, Any], section: str, gathered: Gathered | None = None) -> None:
+        """`gathered` is what the source gave, where that is not the state."""
         self._items = items
         self._section = section
         self._names = dict(names)
         self.number: int | None = None
-        self._source = self._evaluate_source()
+        self._source = self._evaluate_source(items.source) if isinstance(items.source, Expression) else _list_values(gathered)
+        self._elements = gathered.elements if gathered is not None else ()
         self._refused: list[int] = []
 
     @property
     def size(self) -> int:
         """How many elements the source has."""
         return len(self._source)
+
+    @property
+    def source(self) -> Sequence[Any]:
+        """The whole list."""
+        return self._source
 
     @property
     def refused(self) -> tuple[int, ...]:
@@ -72,13 +82,13 @@ class ItemReader:
         self._check_numbers(read.items)
         return read
 
-    def _evaluate_source(self) -> list[Any]:
-        source = self._items.source.evaluate(self._names)
+    def _evaluate_source(self, expression: Expression) -> list[Any]:
+        source = expression.evaluate(self._names)
         if source is None:
             return []
         if not isinstance(source, list | tuple):
             kind = "a mapping" if isinstance(source, dict) else "text" if isinstance(source, str) else repr(source)
-            raise fail("PC0509", f"`items.from` of `{self._section}` must be a list, not {kind}", self._items.source.span)
+            raise fail("PC0509", f"`items.from` of `{self._section}` must be a list, not {kind}", expression.span)
         return list(source) if isinstance(source, tuple) else source
 
     def _iter_newest(self) -> Iterator[Read]:
@@ -86,7 +96,7 @@ class ItemReader:
         for place in range(len(self._source) - 1, -1, -1):
             value = self._source[place]
             if self._passes(place, value):
-                yield Read(place, self._number(place, value), value)
+                yield self._make(place, value)
             else:
                 self._refused.append(place)
 
@@ -115,9 +125,16 @@ class ItemReader:
 
     def _bind(self, place: int, value: Any) -> Mapping[str, Any]:
         self._names["item"] = value
+        self._names["each"] = self._find_element(place)
         self.number = place
         self._names["this"] = {"number": place, "anchor": False, "kept": False}
         return self._names
+
+    def _make(self, place: int, value: Any) -> Read:
+        return Read(place, self._number(place, value), value, element=self._find_element(place))
+
+    def _find_element(self, place: int) -> Any:
+        return self._elements[place] if self._elements else None
 
     def _find_kept(self) -> dict[int, Read]:
         """Kept elements by place: the newest `last` matches among the last `within` places."""
@@ -127,7 +144,7 @@ class ItemReader:
             places = range(len(self._source) - 1, first - 1, -1)
             for place in self._iter_matches(matches, places):
                 value = self._source[place]
-                kept[place] = Read(place, self._number(place, value), value, kept=True, windowed=self._items.window is None)
+                kept[place] = replace(self._make(place, value), kept=True, windowed=self._items.window is None)
         return dict(sorted(kept.items()))
 
     def _iter_matches(self, matches: Matches, places: range) -> Iterator[int]:
@@ -156,10 +173,7 @@ class ItemReader:
         left_out = self.count_refused()
         anchors = self._find_anchors(edge)
         held = {one.place: replace(one, kept=True) if one.place in kept else one for one in inside}
-        outside = {
-            place: Read(place, self._number(place, self._source[place]), self._source[place], anchor=True, windowed=False)
-            for place in anchors
-        }
+        outside = {place: replace(self._make(place, self._source[place]), anchor=True, windowed=False) for place in anchors}
         older = {place: replace(one, anchor=place in outside, windowed=False) for place, one in kept.items() if place not in held}
         items = {**outside, **older, **held}
         before = len(self._source) if window.whole == "group" else edge
@@ -225,3 +239,7 @@ class ItemReader:
         )
         span = self._items.number.span if self._items.number is not None else self._items.span
         raise fail("PC0512", message, span, help="items come oldest first; sort the list in `from`, or number it by place")
+
+
+def _list_values(gathered: Gathered | None) -> list[Any]:
+    return list(gathered.values) if gathered is not None else []

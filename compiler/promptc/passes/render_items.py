@@ -29,7 +29,7 @@ def strip_lines(text: str) -> str:
 
 def find_read(item: Item) -> Read:
     """An item as it was read; in the place of its own its unit's, which no expression sees."""
-    return Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed)
+    return Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed, item.element)
 
 
 class ItemRenderer:
@@ -48,6 +48,7 @@ class ItemRenderer:
         """The names with `item` and `this` of one element."""
         self.number = read.number
         self._names["item"] = read.value
+        self._names["each"] = read.element
         self._names["this"] = {"id": id or str(read.number), "number": read.number, "anchor": read.anchor, "kept": read.kept}
         return self._names
 
@@ -79,7 +80,7 @@ class ItemRenderer:
             raw, text = self._trim(raw, text, self._items.trim_each)
         opened, closed = self._enclose()
         marks = (read.anchor, read.kept, read.windowed)
-        return Item(id, read.number, read.value, raw, text, *marks, key, read.place, role, None, opened, closed, found)
+        return Item(id, read.number, read.value, raw, text, *marks, key, read.place, role, None, opened, closed, found, read.element)
 
     def _enclose(self) -> tuple[str, str]:
         fence = self._items.fence
@@ -121,7 +122,7 @@ class ItemRenderer:
         if not text:
             return None
         marks = (read.anchor, read.kept, read.windowed)
-        return Item(id, read.number, read.value, text, text, *marks, key, read.place, str(role), parts, found=found)
+        return Item(id, read.number, read.value, text, text, *marks, key, read.place, str(role), parts, found=found, element=read.element)
 
     def _guard_part(self, part: Mapping[str, Any], message: MessageForm, id: str) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
         if part.get("type") == "text" and not isinstance(part.get("text"), str):

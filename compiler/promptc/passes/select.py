@@ -7,21 +7,32 @@ from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.model.gathered import Gathered, Gathering
 from promptc.model.pack import Choice, Plan
 from promptc.model.reach import has_reach
-from promptc.model.section import Fence, Section
+from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Item, Selected, Selection
 from promptc.passes.reach import Reach
 from promptc.passes.render_items import render_fence, strip_lines
 from promptc.passes.scope import section_names
 from promptc.passes.select_items import select_items
+from promptc.template.load_expression import Expression
 from promptc.text.guard import Guard
 
 
-def select(bound: Bound, plan: Plan, choice: Choice, strain: Mapping[str, Any], *, before: Selection | None = None) -> Selection:
+def select(
+    bound: Bound,
+    plan: Plan,
+    choice: Choice,
+    strain: Mapping[str, Any],
+    *,
+    before: Selection | None = None,
+    gathering: Gathering | None = None,
+) -> Selection:
     """The selection under `plan`. What `before` selected is kept where neither the section nor anything it reads has changed.
 
-    `strain` holds the names `tier`, `index` and `percent`. Raises `PromptcError` with the findings of every section.
+    `gathering` asks sources outside the state; a pack without any needs none. `strain` holds the names `tier`, `index` and `percent`.
+    Raises `PromptcError` with the findings of every section.
     """
     fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
     is_guarded_alike = before is not None and before.fences == fences and before.plan.output.guarding == plan.output.guarding
@@ -36,7 +47,7 @@ def select(bound: Bound, plan: Plan, choice: Choice, strain: Mapping[str, Any], 
             if found is not None:
                 chosen[section.id] = replace(found, names=section_names(bound.names, section, strain, dict(counts)))
             else:
-                chosen[section.id] = _Selecting(bound, plan, guard, strain, counts, chosen).select(section, fences[section.id])
+                chosen[section.id] = _Selecting(bound, plan, guard, strain, counts, chosen, gathering).select(section, fences[section.id])
         except PromptcError as error:
             findings.extend(error.diagnostics)
             chosen[section.id] = Selected(section, "off")
@@ -86,7 +97,14 @@ class _Selecting:
     """Selects one section after the other under the same plan and guard."""
 
     def __init__(
-        self, bound: Bound, plan: Plan, guard: Guard, strain: Mapping[str, Any], counts: Mapping[str, int], chosen: Mapping[str, Selected]
+        self,
+        bound: Bound,
+        plan: Plan,
+        guard: Guard,
+        strain: Mapping[str, Any],
+        counts: Mapping[str, int],
+        chosen: Mapping[str, Selected],
+        gathering: Gathering | None,
     ) -> None:
         self._bound = bound
         self._plan = plan
@@ -94,6 +112,7 @@ class _Selecting:
         self._strain = strain
         self._counts = counts
         self._chosen = chosen
+        self._gathering = gathering
 
     def select(self, section: Section, fences: tuple[str, str]) -> Selected:
         """The section with its fences and header; an absent or empty one that is required is an error."""
@@ -124,8 +143,14 @@ class _Selecting:
                 total=self._bound.total,
                 against={name: self._find_values(name, section.items.span) for name in dedupe.against} if dedupe is not None else {},
                 reach=self._find_reach(section),
+                gathered=self._find_gathered(section, section.items, names),
             )
         return self._select_text(section, names)
+
+    def _find_gathered(self, section: Section, items: Items, names: Mapping[str, Any]) -> Gathered | None:
+        if isinstance(items.source, Expression) or self._gathering is None:
+            return None
+        return self._gathering.gather(section, names)
 
     def _select_text(self, section: Section, names: Mapping[str, Any]) -> Selected:
         raw = strip_lines(section.text.render(names)) if section.text is not None else ""

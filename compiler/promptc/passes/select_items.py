@@ -7,6 +7,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
+from promptc.model.gathered import Gathered
 from promptc.model.section import Items, Section
 from promptc.model.stages import GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
@@ -33,22 +34,31 @@ def select_items(
     total: int,
     against: Mapping[str, tuple[Any, ...]],
     reach: Reach | None,
+    gathered: Gathered | None = None,
 ) -> Selected:
-    """The section's items before any budget. With `reach` (units) the list is read from its newest end until it holds more than that.
+    """The section's items before any budget, of the state's list or of what was `gathered`. With `reach` (units) the list is read from its
+    newest end until it holds more than that.
 
     `against` holds the author's data that earlier sections selected, for `dedupe`.
     """
-    reader = ItemReader(items, names, section.id)
+    reader = ItemReader(items, names, section.id, gathered)
     renderer = ItemRenderer(section, items, names, guard, meter, total)
     try:
         reading = reader.read(lazily=reach is not None)
         if reach is not None:
-            return _select_reached(section, items, reading, renderer, reach, reader)
-        return _select_whole(section, items, reading, renderer, against, names, guard)
+            selected = _select_reached(section, items, reading, renderer, reach, reader)
+        else:
+            selected = _select_whole(section, items, reading, renderer, against, names, guard)
+        return _with_gathered(selected, gathered) if gathered is not None else selected
     except PromptcError as error:
         raise PromptcError(
             _name_item(found, section, renderer.number if renderer.number is not None else reader.number) for found in error.diagnostics
         ) from error
+
+
+def _with_gathered(selected: Selected, gathered: Gathered) -> Selected:
+    left_out, warnings = {**gathered.left_out, **selected.left_out}, (*gathered.warnings, *selected.warnings)
+    return replace(selected, left_out=left_out, warnings=warnings, gathered=gathered)
 
 
 def _name_item(found: Diagnostic, section: Section, number: int | None) -> Diagnostic:

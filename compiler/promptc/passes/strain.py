@@ -7,6 +7,7 @@ from promptc.diag.errors import fail
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.model.gathered import Gathering
 from promptc.model.pack import Strain, Tier
 from promptc.model.stages import Bound, Pressure, Selection, Strained
 from promptc.model.tiers import find_caps, list_steps
@@ -15,14 +16,14 @@ from promptc.passes.frame import load_frame
 from promptc.passes.select import select
 
 
-def strain(bound: Bound) -> Strained:
+def strain(bound: Bound, gathering: Gathering | None = None) -> Strained:
     """Selects under the first tier, measures, finds the tier, applies its variation and selects again what that or `strain` touches."""
     rules = bound.pack.strain
     if rules is None:
-        selection = select(bound, bound.pack.find_plan(bound.choice), bound.choice, name_tier(None, 0, 0))
+        selection = select(bound, bound.pack.find_plan(bound.choice), bound.choice, name_tier(None, 0, 0), gathering=gathering)
         return Strained(selection, 0, Pressure(0, 0), ())
     choice = replace(bound.choice, tiers=1)
-    first = select(bound, bound.pack.find_plan(choice), choice, name_tier(rules, 0, 0))
+    first = select(bound, bound.pack.find_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering)
     caps = _find_caps(bound, rules)
     demand = _count_demands(first, {*caps, *(name for name, _ in rules.watch)})
     pressure = _measure(demand, caps)
@@ -30,7 +31,8 @@ def strain(bound: Bound) -> Strained:
     tier = find_tier(rules.tiers, pressure, previous)
     steps, uses = list_steps(rules.tiers[: tier + 1])
     final = replace(bound.choice, tiers=tier + 1, uses=uses)
-    selection = select(bound, bound.pack.find_plan(final), final, name_tier(rules, tier, pressure.percent), before=first)
+    named = name_tier(rules, tier, pressure.percent)
+    selection = select(bound, bound.pack.find_plan(final), final, named, before=first, gathering=gathering)
     raises, warnings = _check_watched(rules, first, demand, pressure, previous, tier)
     return Strained(selection, tier, pressure, steps, raises, warnings)
 

@@ -64,11 +64,10 @@ class _Tracing:
         self._selected = selected
         self._items = items
         self._section = selected.section.id
-        self._reader = ItemReader(items, selected.names, self._section)
+        self._reader = ItemReader(items, selected.names, self._section, selected.gathered)
         bound = selection.bound
         self._renderer = ItemRenderer(selected.section, items, selected.names, selection.guard, bound.meter, bound.total)
-        source = items.source.evaluate(selected.names)
-        self._source: Sequence[Any] = source if isinstance(source, list | tuple) else ()
+        self._source = self._reader.source
         self._beyond: Places = ()
         self._reads = self._read()
         self._ids, _ = name_items((read, self._evaluate_id(read)) for read in self._reads)

@@ -5,6 +5,7 @@ from promptc.diag.codes.code import Code
 from promptc.diag.codes.compose import COMPOSE_CODES
 from promptc.diag.codes.corpus import CORPUS_CODES
 from promptc.diag.codes.counter import COUNTER_CODES
+from promptc.diag.codes.gather import GATHER_CODES
 from promptc.diag.codes.index import INDEX_CODES
 from promptc.diag.codes.pack import PACK_CODES
 from promptc.diag.codes.read import READ_CODES
@@ -22,6 +23,7 @@ _FAMILIES = (
     *PACK_CODES,
     *COMPOSE_CODES,
     *CORPUS_CODES,
+    *GATHER_CODES,
     *STATE_CODES,
     *TEMPLATE_CODES,
     *RENDER_CODES,

@@ -52,6 +52,14 @@ USAGE_CODES: tuple[Code, ...] = (
         fix="Use `text` or `messages`.",
     ),
     Code(
+        name="PC0707",
+        level="error",
+        summary="an unknown store was named",
+        why="The name is none of the pack's `stores`.",
+        bad="--store mian=sqlite:segments.db",
+        fix="Use one of the declared stores.",
+    ),
+    Code(
         name="PC0720",
         level="error",
         summary="the command line cannot be read",

@@ -47,6 +47,7 @@ class StepScope:
             meter = self._fit.frame.meter
             this["tokens"] = meter.tokens(meter.count(entry.text))
         self._names["item"] = item.value
+        self._names["each"] = item.element
         self._names["this"] = this
         self._names["group"] = item.key
         return self._names

@@ -1,0 +1,76 @@
+"""The sources of a pack as they are outside: databases and index folders, opened when first asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+
+from promptc.frontend.open_corpus import open_corpus
+from promptc.frontend.open_store import open_store
+from promptc.model.index import CorpusIndex
+from promptc.model.store import Store
+from promptc.sources.retrieval.loaded_index import LoadedIndex
+from promptc.sources.retrieval.request import Request, Retrieved
+from promptc.sources.retrieval.retriever import Retriever
+from promptc.sources.segments.rows import Rows
+from promptc.sources.segments.segment_store import SegmentStore
+
+Wish = tuple[str, Sequence[str] | None]
+
+
+class OpenSources:
+    """One for a pack; several threads may use it. An index is read once, as the pack itself is; a store at every render."""
+
+    def __init__(self, counter: str, environment: Mapping[str, str]) -> None:
+        """`counter` is the digest of the pack's counter, `environment` holds the variables that stores may name."""
+        self._counter = counter
+        self._environment = dict(environment)
+        self._stores: dict[tuple[str, str], SegmentStore] = {}
+        self._indexes: dict[tuple[str, str | None], Sequence[LoadedIndex]] = {}
+        self._lock = Lock()
+        self.retriever = Retriever()
+
+    def open_store(self, store: Store, url: str) -> SegmentStore:
+        """As `open_store`, once."""
+        with self._lock:
+            key = (store.name, url)
+            if key not in self._stores:
+                self._stores[key] = open_store(store, url, self._environment)
+            return self._stores[key]
+
+    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
+        """As `open_corpus`, once."""
+        with self._lock:
+            key = (index.name, version)
+            if key not in self._indexes:
+                self._indexes[key] = open_corpus(index, self._counter, version)
+            return self._indexes[key]
+
+    def find_urls(self, urls: Mapping[str, str]) -> ChosenSources:
+        """The sources with these URLs in place of the pack's, by the names of stores."""
+        return ChosenSources(self, urls)
+
+    def close(self) -> None:
+        """Gives connections back; another read opens them again."""
+        for store in self._stores.values():
+            store.close()
+
+
+class ChosenSources:
+    """The sources of one render."""
+
+    def __init__(self, opened: OpenSources, urls: Mapping[str, str]) -> None:
+        self._opened = opened
+        self._urls = urls
+
+    def read_segments(self, store: Store, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
+        """As `SegmentStore.read`; and the errors of `open_store`."""
+        return self._opened.open_store(store, self._urls.get(store.name, "")).read(wanted, locales, version)
+
+    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
+        """As `open_corpus`."""
+        return self._opened.open_corpus(index, version)
+
+    def ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
+        """As `Retriever.ask`."""
+        return self._opened.retriever.ask(indexes, request)
