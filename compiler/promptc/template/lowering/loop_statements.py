@@ -100,11 +100,14 @@ class LoopStatements(Writer):
         self.open.append(py.loop(pair, py.call("Loop", at, values), body, at))
 
     def _sieve(self, node: nodes.For, frame: Frame, inner: Frame) -> str:
-        """A generator of what passes the test, so that `loop` counts only that."""
+        """A generator of what passes the test, so that `loop` counts only that. What is taken apart is put together again, as a tuple:
+        that is what `loop.previtem` gives in Jinja."""
         at, sieve, element = node.lineno, self.expressions.find_temporary("sieve"), self.expressions.find_temporary()
         tested, passes = self._tested(node, frame)
         unpack = py.assign_to(self.target(node.target, inner), py.name(element, at), at)
-        turn = [unpack, *tested, py.when(passes, [py.offer(py.name(element, at), at)], [], at)]
+        apart = isinstance(node.target, nodes.Tuple)
+        passed = py.read(self.target(node.target, inner)) if apart else py.name(element, at)
+        turn = [unpack, *tested, py.when(passes, [py.offer(passed, at)], [], at)]
         body = [py.loop(py.target(element, at), py.name("values", at), turn, at)]
         self.open.append(py.function(sieve, ["values"], body, at))
         return sieve

@@ -126,6 +126,14 @@ def give(value: ast.expr, at: int) -> ast.stmt:
     return placed(ast.Return, at, value=value)  # type: ignore[no-any-return]
 
 
+def read(target: ast.expr) -> ast.expr:
+    """What stands where a target stores."""
+    for part in ast.walk(target):
+        if isinstance(part, ast.Name | ast.Tuple):
+            part.ctx = ast.Load()
+    return target
+
+
 def offer(value: ast.expr, at: int) -> ast.stmt:
     """`yield value`."""
     return run(placed(ast.Yield, at, value=value), at)
