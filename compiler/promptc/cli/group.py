@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "rule": "Explain a diagnostic code.",
     "schema": "Print a JSON Schema.",
     "index": "Build, ask and judge the retrieval indexes of a pack.",
+    "segments": "Import, export, list and check stored segments.",
     "init": "Make a new pack to start from.",
     "completion": "Print the completion script of a shell.",
 }
@@ -35,6 +36,7 @@ _ARGUMENTS = {
     "shell": "bash, zsh or fish.",
     "index": "An index that the pack declares.",
     "query": "What is looked for.",
+    "source": "A YAML file with segments, or a folder of Markdown and YAML files.",
     "queries": "A TSV file: query, expected (FILE#HEADING, || between any of several).",
 }
 

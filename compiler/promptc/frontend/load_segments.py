@@ -14,7 +14,7 @@ from promptc.frontend.schema_check import check_segments_shape
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
 from promptc.model.node import Node
 from promptc.model.segment import Segment
-from promptc.sources.segments.choose import fold_locale, name_place
+from promptc.sources.segments.find_twins import describe_twins, place_of
 from promptc.sources.segments.judge_row import MAX_CONTENT, judge_row
 from promptc.text.canonical import render_canonical_json
 
@@ -122,17 +122,10 @@ def _find_twins(read: list[_Read]) -> Iterator[Diagnostic]:
         if first is not one.span:
             yield Diagnostic("PC0171", f"there are two segments with the id `{segment.id}`; the first is at {first}", one.span)
             continue
-        place = (name_place(segment), fold_locale(segment), segment.version)
-        twin = places.setdefault(place, one)
-        if twin is not one and place[0][2] is not None and segment.active and twin.segment.active:
+        place = place_of(segment)
+        twin = places.setdefault(place, one) if place is not None else one
+        if twin is not one:
             yield Diagnostic("PC0173", describe_twins(twin.segment, segment), one.span, f"the other is at {twin.span}")
-
-
-def describe_twins(one: Segment, other: Segment) -> str:
-    """What PC0173 says of two segments that are one."""
-    about = f", ref_id `{one.ref_id}`" if one.ref_id is not None else ""
-    key = render_canonical_json(one.metadata["key"])
-    return f"`{other.id}` is the same segment as `{one.id}`: scope `{one.scope}`{about}, key {key}, locale and version are equal"
 
 
 def _check(node: Node, found: list[Diagnostic]) -> None:

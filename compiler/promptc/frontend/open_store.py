@@ -19,7 +19,8 @@ def open_store(store: Store, url: str, environment: Mapping[str, str], *, table:
     """The store at `url`; where that is empty, at the URL in its variable of `environment`, else at that of the manifest.
 
     A path of the manifest is relative to the pack, any other to the working folder; `table` takes the place of the manifest's. Nothing is
-    opened yet. Raises `PromptcError`: PC0167 for what is no URL or table, PC0150 and PC0152 for a manifest's path that leaves the pack; `DiskError` (PC0169) where nothing says where the store is.
+    opened yet. Raises `PromptcError`: PC0167 for what is no URL or table, PC0150 and PC0152 for a manifest's path that leaves the pack;
+    `DiskError` (PC0169) where nothing says where the store is.
     """
     given = url or (environment.get(store.url_env, "") if store.url_env else "")
     if given:

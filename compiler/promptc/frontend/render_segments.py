@@ -13,8 +13,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*", re.ASCII)
 _UNSAFE = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _ESCAPED = re.compile("[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SLUG = re.compile(r"[^a-z0-9_.-]+", re.ASCII)
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?")
+_DIGITS = 12
 _LONGEST_SLUG = 80
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_.-]*[a-z0-9_])?", re.ASCII)
+_TAKEN = re.compile(rf"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?|.*\.(?:md|ya?ml)|.*-[0-9a-f]{{{_DIGITS}}}")
 
 
 def render_markdown(segment: Segment) -> str:
@@ -34,17 +36,20 @@ def render_yaml(segments: Sequence[Segment]) -> str:
 
 
 def name_file(segment: Segment) -> str:
-    """The path of the segment's Markdown file inside a folder: the same for the same id, and different for different ones, on file systems
-    that do not tell capitals apart too.
+    """The path of the segment's Markdown file inside a folder: its id, where that can be a path on every system, else one made of it.
+
+    The same for the same id, and different for different ones, also where capitals are not told apart.
     """
-    return f"{_render_slug(segment.scope)}/{_render_slug(segment.id)}.md"
+    parts = segment.id.split("/")
+    if all(_is_name(part) for part in parts):
+        return f"{segment.id}.md"
+    plain = _SLUG.sub("-", segment.id.lower()).strip("-.")[:_LONGEST_SLUG].rstrip("-.")
+    return f"{plain or 'segment'}-{sha256(segment.id.encode()).hexdigest()[:_DIGITS]}.md"
 
 
-def _render_slug(name: str) -> str:
-    plain = _SLUG.sub("-", name.lower()).strip("-.")[:_LONGEST_SLUG].rstrip("-.")
-    if plain == name and not _DEVICE.fullmatch(plain):
-        return plain
-    return f"{plain or 'segment'}-{sha256(name.encode()).hexdigest()[:12]}"
+def _is_name(part: str) -> bool:
+    """Whether it is as it is on every system, and is no name that is made."""
+    return _NAME.fullmatch(part) is not None and not _TAKEN.fullmatch(part)
 
 
 def _render_entry(segment: Segment) -> str:

@@ -1,0 +1,44 @@
+"""Folders, written whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from promptc.cli.write_file import write_file
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> None:
+    """Makes `folder` with the files, named by paths inside it that are joined by `/`; a reader sees all of it or nothing.
+
+    A folder that is there and not empty is PC0176. With `force` files of the same names are replaced one by one, others stay.
+    `DiskError` (PC0725) when it cannot be written.
+    """
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            if not force:
+                message = f"the folder `{folder}` is not empty"
+                raise DiskError([Diagnostic("PC0176", message, help="name a new one, or `--force` to replace files of the same names")])
+            for name, data in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                write_file(str(folder / name), data)
+            return
+        _make(folder, files)
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        raise DiskError([Diagnostic("PC0725", f"cannot write `{folder}`: {reason}", help="name a folder in one that is there")]) from wrong
+
+
+def _make(folder: Path, files: Mapping[str, bytes]) -> None:
+    """By way of a folder beside it."""
+    beside = folder.parent / f".promptc-{os.getpid()}.tmp"
+    beside.mkdir()
+    try:
+        for name, data in files.items():
+            (beside / name).parent.mkdir(parents=True, exist_ok=True)
+            (beside / name).write_bytes(data)
+        beside.replace(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
