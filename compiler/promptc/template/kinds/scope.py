@@ -43,7 +43,7 @@ class Scope:
         """The scope with one more name; what was asked about an earlier one of that name no longer holds."""
         names = {**self.names, name: bound}
         for other, one in self.names.items():
-            if one.condition is not None and any(read.name == name for read in one.condition.find_all(nodes.Name)):
+            if one.condition is not None and other != name and _reads(one.condition, name):
                 names[other] = Bound(one.kind, one.path)
         return replace(self, names=names)
 
@@ -68,6 +68,12 @@ class Scope:
         return replace(self, dead=True)
 
 
+def _reads(condition: nodes.Expr, name: str) -> bool:
+    if isinstance(condition, nodes.Name):
+        return condition.name == name
+    return any(read.name == name for read in condition.find_all(nodes.Name))
+
+
 def join_facts(left: Scope, right: Scope) -> Scope:
     """What holds where one of two conditions held. Both have the same names."""
     if left.dead or right.dead:
@@ -81,14 +87,20 @@ def join_ways(before: Scope, ways: Iterable[Scope]) -> Scope:
     alive = [way for way in ways if not way.dead]
     if not alive:
         return before.end()
-    names = dict(before.names)
-    for name in {name for way in alive for name in way.names}:
-        found = [way.names.get(name) or before.names.get(name) for way in alive]
-        names[name] = _join_bound(name, found)
+    names = _join_names(before, alive)
     facts = dict(alive[0].facts)
     for way in alive[1:]:
         facts = {path: unite(kind, way.facts[path]) for path, kind in facts.items() if path in way.facts}
     return Scope(names, facts, before.doubts)
+
+
+def _join_names(before: Scope, alive: list[Scope]) -> Mapping[str, Bound]:
+    if all(way.names is before.names for way in alive):
+        return before.names
+    names = dict(before.names)
+    for name in sorted({name for way in alive for name in way.names}):
+        names[name] = _join_bound(name, [way.names.get(name) or before.names.get(name) for way in alive])
+    return names
 
 
 def _join_bound(name: str, found: list[Bound | None]) -> Bound:
