@@ -17,7 +17,7 @@ def check_size(text: str, name: str, place: Place, limits: Limits) -> Iterator[D
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.source:
         message = f"the template has {size} bytes; at most {limits.source} are allowed"
-        yield Diagnostic("PC0402", message, place.find_span(name, text, 1), "split it, and `include` the parts")
+        yield Diagnostic("PC0402", message, place.find_span(name, text, 1), "split it, and `include` the parts; or raise `limits.source`")
 
 
 def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, place: Place, limits: Limits) -> Iterator[Diagnostic]:

@@ -31,7 +31,7 @@ def _check_spec(run: Run, spec: re.Match[str]) -> int:
     most = run.limits.width
     for width in spec.group(1, 2):
         if width == "*" or (width and (len(width) > 6 or int(width) > most)):
-            refuse("PC0430", f"`{spec.group()[:40]}` pads to more than {most} characters", "use a smaller width")
+            refuse("PC0430", f"`{spec.group()[:40]}` pads to more than {most} characters", "use a smaller width, or raise `limits.width`")
     if spec.group(3) == "c":
         refuse("PC0424", "`%c` is not in the subset", "use `%s`")
     return 10 if spec.group(3) in "ra" else 1

@@ -69,7 +69,7 @@ def make_range(run: Run, *bounds: int) -> range:
     """Whole numbers, at most `Limits.range` of them."""
     made = range(*bounds)
     if len(made) > run.limits.range:
-        refuse("PC0430", f"`range` is longer than {run.limits.range}", "loop over less")
+        refuse("PC0430", f"`range` is longer than {run.limits.range}", "loop over less, or raise `limits.range`")
     run.take(len(made))
     return made
 

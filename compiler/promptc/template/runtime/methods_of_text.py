@@ -13,7 +13,7 @@ from promptc.template.runtime.run import Run
 def check_width(run: Run, width: Any) -> None:
     """Padding is at most `Limits.width` characters."""
     if isinstance(width, int) and width > run.limits.width:
-        refuse("PC0430", f"{width} is wider than {run.limits.width} characters", "use a smaller width")
+        refuse("PC0430", f"{width} is wider than {run.limits.width} characters", "use a smaller width, or raise `limits.width`")
 
 
 def replace_text(run: Run, text: str, old: str, new: str, count: Any = -1, /) -> str:

@@ -44,13 +44,15 @@ class Run:
         self.left -= steps
         if self.left < 0:
             most = self.limits.steps
-            refuse("PC0430", f"the template takes more than {most} steps", "loop over less: limit the list, or the loops inside loops")
+            help = "loop over less: limit the list, or the loops inside loops; or raise `limits.steps`"
+            refuse("PC0430", f"the template takes more than {most} steps", help)
 
     def make(self, characters: int) -> None:
         """Pay for a text of so many characters, or a list of so many elements, before it is made."""
         if characters > self.limits.text:
             most = self.limits.text
-            refuse("PC0430", f"the template makes a value of more than {most} characters or elements", "limit what is repeated")
+            help = "limit what is repeated, or raise `limits.text`"
+            refuse("PC0430", f"the template makes a value of more than {most} characters or elements", help)
         self.take(characters >> 3)
 
     def enter(self, weight: int) -> None:
@@ -97,7 +99,11 @@ class MeasuringRun(Run):
 
     def exceed(self) -> None:
         """Stop here."""
-        refuse("PC0430", f"the template makes a text of more than {self.limits.text} characters", "make less: limit what is repeated")
+        refuse(
+            "PC0430",
+            f"the template makes a text of more than {self.limits.text} characters",
+            "limit what is repeated, or raise `limits.text`",
+        )
 
 
 class _Measured(list[str]):
@@ -110,9 +116,8 @@ class _Measured(list[str]):
     def append(self, part: str) -> None:
         self.left -= len(part)
         if self.left < 0:
-            refuse(
-                "PC0430", f"the template prints more than {self.most} characters", "print less: limit the list, or the text of each element"
-            )
+            help = "limit the list, or the text of each element; or raise `limits.text`"
+            refuse("PC0430", f"the template prints more than {self.most} characters", help)
         super().append(part)
 
     def extend(self, parts: Iterable[str]) -> None:
