@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
+from promptc.diag.frozen import replace
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.open_store import open_store
-from promptc.model.index import CorpusIndex
+from promptc.model.index import CorpusIndex, StateIndex
 from promptc.model.store import Store
+from promptc.sources.retrieval.index_entries import Entry
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Request, Retrieved
 from promptc.sources.retrieval.retriever import Retriever
@@ -70,6 +72,10 @@ class ChosenSources:
     def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
         """As `open_corpus`."""
         return self._opened.open_corpus(index, version)
+
+    def open_entries(self, index: StateIndex, entries: Sequence[Entry], count: Callable[[str], int]) -> LoadedIndex:
+        """As `Retriever.open_entries`; what an item may call its version is none of a corpus."""
+        return replace(self._opened.retriever.open_entries(index.name, index.matching, entries, count), has_versions=False)
 
     def ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
         """As `Retriever.ask`."""

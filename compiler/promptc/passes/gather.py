@@ -6,16 +6,23 @@ selected. It reads nothing but through `Sources`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from promptc.diag.typed import Any, Protocol
 from promptc.model.gathered import Gathered
+from promptc.model.index import CorpusIndex, StateIndex
 from promptc.model.section import Section
 from promptc.model.source import Retrieve, Segments
 from promptc.model.stages import Bound
 from promptc.model.store import Store
 from promptc.passes.ask_segments import Preference, Wish, ask_segments
+from promptc.passes.gather_chunks import gather_chunks
 from promptc.passes.gather_segments import gather_segments
+from promptc.passes.list_entries import list_entries
+from promptc.sources.retrieval.index_entries import Entry
+from promptc.sources.retrieval.loaded_index import LoadedIndex
+from promptc.sources.retrieval.request import Request, Retrieved
 from promptc.sources.segments.rows import Rows
 
 
@@ -24,6 +31,18 @@ class Sources(Protocol):
 
     def read_segments(self, store: Store, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
         """The segments for each wish, chosen and in order."""
+        ...
+
+    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
+        """The index as it lies on disk, in its parts that may hold chunks of the version (None: of all)."""
+        ...
+
+    def open_entries(self, index: StateIndex, entries: Sequence[Entry], count: Callable[[str], int]) -> LoadedIndex:
+        """The index of a list, which has no versions."""
+        ...
+
+    def ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
+        """The best chunks of all indexes together."""
         ...
 
 
@@ -36,6 +55,7 @@ class Gatherer:
     """Asks the sources of one render, each question once."""
 
     def __init__(self, bound: Bound, sources: Sources) -> None:
+        self._bound = bound
         self._sources = sources
         self._stores = {store.name: store for store in bound.pack.stores}
         self._rows: dict[tuple[str, tuple[Wish, ...], Preference], Rows] = {}
@@ -47,7 +67,18 @@ class Gatherer:
             store = self._stores[source.store]
             return gather_segments(section.id, source, store, ask_segments(section.id, source, store, names), self._read)
         assert isinstance(source, Retrieve)
-        raise NotImplementedError
+        stamp = f"{self._bound.state.digest} {self._bound.pack.digest}"
+        return gather_chunks(section.id, source, names, stamp, open=partial(self._open, source), ask=self._sources.ask)
+
+    def _open(self, source: Retrieve, version: str | None) -> Sequence[LoadedIndex]:
+        known = {index.name: index for index in self._bound.pack.indexes}
+        return [opened for name in source.indexes for opened in self._open_index(known[name], version)]
+
+    def _open_index(self, index: CorpusIndex | StateIndex, version: str | None) -> Sequence[LoadedIndex]:
+        if isinstance(index, CorpusIndex):
+            return self._sources.open_corpus(index, version)
+        meter = self._bound.meter
+        return [self._sources.open_entries(index, list_entries(index, self._bound.names), lambda text: meter.tokens(meter.count(text)))]
 
     def _read(self, store: Store, wishes: Sequence[Wish], preference: Preference) -> Rows:
         key = (store.name, tuple(wishes), preference)

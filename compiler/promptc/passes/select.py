@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
@@ -32,7 +32,7 @@ def select(
     """The selection under `plan`. What `before` selected is kept where neither the section nor anything it reads has changed.
 
     `gathering` asks sources outside the state; a pack without any needs none. `strain` holds the names `tier`, `index` and `percent`.
-    Raises `PromptcError` with the findings of every section.
+    Raises `PromptcError` with the findings of every section, `DiskError` at the first source that cannot be read.
     """
     fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
     is_guarded_alike = before is not None and before.fences == fences and before.plan.output.guarding == plan.output.guarding
@@ -48,6 +48,8 @@ def select(
                 chosen[section.id] = replace(found, names=section_names(bound.names, section, strain, dict(counts)))
             else:
                 chosen[section.id] = _Selecting(bound, plan, guard, strain, counts, chosen, gathering).select(section, fences[section.id])
+        except DiskError:
+            raise
         except PromptcError as error:
             findings.extend(error.diagnostics)
             chosen[section.id] = Selected(section, "off")

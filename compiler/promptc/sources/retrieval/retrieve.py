@@ -77,9 +77,10 @@ def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, r
     """The first rows of each list that the filter accepts, each row once."""
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
     accepted: dict[int, bool] = {}
-    rows = _take(index, index.store.iter_by_words(words, request.version), request, accepted)
+    version = request.version if index.has_versions else None
+    rows = _take(index, index.store.iter_by_words(words, version), request, accepted)
     if vector is not None:
-        rows += _take(index, index.store.iter_by_vector(vector, request.version), request, accepted)
+        rows += _take(index, index.store.iter_by_vector(vector, version), request, accepted)
     return sorted(set(rows))
 
 

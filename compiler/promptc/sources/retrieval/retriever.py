@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from threading import Lock
 
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Generic, TypeVar
+from promptc.model.index import Matching
 from promptc.sources.retrieval.encoder import Encoder, Missing, Vector, find_encoder
+from promptc.sources.retrieval.index_entries import Entry, digest_entries, index_entries
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Request, Retrieved
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from promptc.text.unicode_form import find_form
 
 _ANSWERS = 256
-_VECTORS = 1024
+_VECTORS = 4096
+_LISTS = 16
 
 _Value = TypeVar("_Value")
 
@@ -29,6 +33,7 @@ class Retriever:
         self._lock = Lock()
         self._vectors: Kept[Vector] = Kept(_VECTORS)
         self._answers: Kept[Retrieved] = Kept(_ANSWERS)
+        self._lists: Kept[LoadedIndex] = Kept(_LISTS)
 
     def ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
         """As `retrieve`. The query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
@@ -43,12 +48,28 @@ class Retriever:
                 self._answers.keep(key, found)
         return found
 
+    def open_entries(self, name: str, matching: Matching, entries: Sequence[Entry], count: Callable[[str], int]) -> LoadedIndex:
+        """The index of a list in the state (`index_entries`), made once for equal lists; texts that were encoded before are not again."""
+        key = name, matching, digest_entries(name, entries)
+        found = self._lists.find(key)
+        if found is None:
+            found = self._index(name, matching, entries, count)
+            self._lists.keep(key, found)
+        return found
+
     def load_encoder(self, name: str) -> Encoder | Missing:
         """The encoder of that name, loaded once."""
         with self._lock:
             if name not in self._encoders:
                 self._encoders[name] = self._find_encoder(name)
             return self._encoders[name]
+
+    def _index(self, name: str, matching: Matching, entries: Sequence[Entry], count: Callable[[str], int]) -> LoadedIndex:
+        encoder = self.load_encoder(matching.encoder) if matching.encoder and matching.weights.vectors else None
+        if isinstance(encoder, Missing):
+            return replace(index_entries(name, matching, entries, count=count, encode=None), note=encoder.reason)
+        encode = partial(self._encode_with, encoder) if encoder is not None else None
+        return index_entries(name, matching, entries, count=count, encode=encode)
 
     def _ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
         notes = [index.note for index in indexes if index.note]
@@ -62,15 +83,17 @@ class Retriever:
         return replace(retrieve(indexes, Query(request.query, vectors), request), notes=tuple(dict.fromkeys(notes)))
 
     def _encode(self, name: str, query: str) -> Vector | Missing:
-        kept = self._vectors.find((name, query))
-        if kept is not None:
-            return kept
         encoder = self.load_encoder(name)
         if isinstance(encoder, Missing):
             return encoder
-        vector = encoder.encode(query)
-        self._vectors.keep((name, query), vector)
-        return vector
+        return self._encode_with(encoder, query)
+
+    def _encode_with(self, encoder: Encoder, text: str) -> Vector:
+        found = self._vectors.find((encoder.id, text))
+        if found is None:
+            found = encoder.encode(text)
+            self._vectors.keep((encoder.id, text), found)
+        return found
 
 
 class Kept(Generic[_Value]):

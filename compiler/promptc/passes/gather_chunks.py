@@ -1,0 +1,116 @@
+"""What indexes retrieve, as the items of a section (language.md §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import fail
+from promptc.diag.typed import Any
+from promptc.model.gathered import Digest, Gathered
+from promptc.model.source import MICRO, Retrieve
+from promptc.sources.retrieval.loaded_index import LoadedIndex
+from promptc.sources.retrieval.request import Boost, Condition, Found, Request, Retrieved
+from promptc.template.load_expression import Expression
+from promptc.text.canonical import render_canonical_json
+from promptc.text.digest import render_digest
+
+Open = Callable[[str | None], Sequence[LoadedIndex]]
+Ask = Callable[[Sequence[LoadedIndex], Request], Retrieved]
+
+
+def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask) -> Gathered:
+    """The best chunks, best first. `open` gives the indexes for a version, which an empty query does not need; `stamp` changes with every
+    state and pack.
+
+    Raises `PromptcError`: PC0554 for a query and PC0555 for a version of another kind than text.
+    """
+    query = _find_text(source.query, names, "PC0554", f"`retrieve.query` of `{section}`")
+    version = _find_text(source.version, names, "PC0555", f"`retrieve.version` of `{section}`") or None
+    indexes = open(version) if query.strip() else ()
+    found = ask(indexes, _make_request(source, query, version, names, stamp)) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
+    chosen, floor = len(found.found), found.under_floor
+    left_out = {"floor": floor, "top": found.considered - floor - chosen}
+    return Gathered(
+        values=tuple(one.describe() for one in found.found),
+        left_out={stage: count for stage, count in left_out.items() if count},
+        account=_describe(indexes, query, version, found),
+        digests=tuple(Digest("index", index.name, index.fingerprint) for index in indexes),
+        is_sparse=found.is_sparse,
+        warnings=tuple(_warn(section, source, note) for note in found.notes),
+    )
+
+
+def _find_text(expression: Expression | None, names: Mapping[str, Any], code: str, what: str) -> str:
+    value = expression.evaluate(names) if expression is not None else None
+    if value is not None and not isinstance(value, str):
+        raise fail(code, f"{what} must be text or none, not {value!r:.60}", expression.span if expression is not None else None)
+    return value or ""
+
+
+def _make_request(source: Retrieve, query: str, version: str | None, names: Mapping[str, Any], stamp: str) -> Request:
+    return Request(
+        query=query,
+        version=version,
+        where=_make_condition(source.where, names, stamp) if source.where is not None else None,
+        boosts=tuple(Boost(one.add, _make_condition(one.where, names, stamp)) for one in source.boosts),
+        window=source.window,
+        candidates=source.candidates,
+        floor=source.floor,
+        top=source.top,
+        sparse_below=source.sparse_below,
+    )
+
+
+def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str) -> Condition:
+    """With all that it reads but the chunk as its key: what it says depends on nothing else."""
+    read = [[list(path), _find_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
+
+    def accepts(item: Mapping[str, Any]) -> bool:
+        return bool(expression.evaluate({**names, "item": item}))
+
+    told = render_canonical_json([expression.text, read])
+    return Condition(accepts, render_digest(told.encode("utf-8", "surrogatepass")))
+
+
+def _find_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> Any:
+    """What stands at the path, or as much of the way to it as there is; the stamp for all of the state."""
+    at: Any = names
+    for key in path:
+        if not isinstance(at, Mapping) or key not in at:
+            break
+        at = at[key]
+    return stamp if at is names or at is names["state"] else at
+
+
+def _describe(indexes: Sequence[LoadedIndex], query: str, version: str | None, found: Retrieved) -> dict[str, Any]:
+    return {
+        "kind": "retrieve",
+        "indexes": [{"name": index.name, "fingerprint": index.fingerprint} for index in indexes],
+        "query": query,
+        "version": version,
+        "considered": found.considered,
+        "under_floor": found.under_floor,
+        "sparse": found.is_sparse,
+        "notes": list(found.notes),
+        "chunks": [_describe_chunk(one) for one in found.found],
+    }
+
+
+def _describe_chunk(found: Found) -> dict[str, Any]:
+    chunk, score = found.chunk, found.score
+    return {
+        "id": chunk.id,
+        "index": found.index,
+        "file": chunk.file,
+        "version": chunk.version or None,
+        "tokens": chunk.tokens,
+        "score": score.total / MICRO,
+        "words": score.words / MICRO,
+        "vectors": score.vectors / MICRO,
+        "boost": (score.total - score.fused) / MICRO,
+    }
+
+
+def _warn(section: str, source: Retrieve, note: str) -> Diagnostic:
+    return Diagnostic("PC0197", f"`{section}` retrieves by words alone: {note}", source.span, level="warn")
