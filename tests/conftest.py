@@ -3,13 +3,17 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.postgres import run_server, url_of
+
 _QUICK_SHARE = 20
 _FULL_EXAMPLES = 2000
+_NUMBERS = count()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,3 +66,33 @@ def draws(request: pytest.FixtureRequest) -> Callable[[int], int]:
 def accepting(request: pytest.FixtureRequest) -> bool:
     """True when help texts and the README's output are to be written rather than compared."""
     return bool(request.config.getoption("--accept"))
+
+
+@pytest.fixture(scope="session")
+def postgres_socket() -> Iterator[str]:
+    """A PostgreSQL server for this run, by the folder of its socket. Where there is none to be started, what needs it is skipped; in CI it
+    fails.
+    """
+    try:
+        server = run_server()
+        socket = server.__enter__()
+    except FileNotFoundError as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"NOT TESTED WITH POSTGRESQL: {missing}")
+    try:
+        yield socket
+    finally:
+        server.__exit__(None, None, None)
+
+
+@pytest.fixture
+def postgres(postgres_socket: str) -> Iterator[str]:
+    """The URL of a database of the server, empty and gone after the test."""
+    import psycopg
+
+    name = f"test_{next(_NUMBERS)}"
+    with psycopg.connect(url_of(postgres_socket), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield url_of(postgres_socket, name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
