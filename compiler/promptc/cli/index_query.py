@@ -85,13 +85,14 @@ def show_score(micro: int) -> str:
 
 def _render(found: Retrieved, paint: Paint) -> str:
     told = f"{show_plural(found.considered, 'candidate')}, {found.under_floor:,} of the best under the floor\n"
-    return "".join(_render_found(one, paint) for one in found.found) + paint.apply(told.rstrip(), "dim") + "\n"
+    is_near = any(one.score.vectors for one in found.found)
+    return "".join(_render_found(one, paint, is_near=is_near) for one in found.found) + paint.apply(told.rstrip(), "dim") + "\n"
 
 
-def _render_found(found: Found, paint: Paint) -> str:
+def _render_found(found: Found, paint: Paint, *, is_near: bool) -> str:
     chunk, score = found.chunk, found.score
     heading = escape_controls(" > ".join(chunk.heading))
-    why = f"words {show_score(score.words)}  vectors {show_score(score.vectors)}"
+    why = f"words {show_score(score.words)}" + (f"  vectors {show_score(score.vectors)}" if is_near else "")
     place = escape_controls(f"{chunk.file}, chunk {chunk.ordinal + 1}, {chunk.tokens} tokens, {chunk.id}")
     preview = escape_controls(str(found.describe()["preview"]))
     title = f"{paint.apply(show_score(score.total), 'bold')}  {paint.apply(heading, 'cyan')}"

@@ -83,15 +83,16 @@ def _write(group: tuple[Part, ...], plan: ChunkPlan, count: Count) -> Iterator[_
 
 
 def _find_shared(group: tuple[Part, ...]) -> tuple[str, ...]:
-    """The headings all of them stand under."""
-    first, last = min(one.path for one in group), max(one.path for one in group)
+    """The headings that all text of the group stands under."""
+    paths = [one.path for one in group if one.text] or [one.path for one in group]
+    first, last = min(paths), max(paths)
     depth = next((depth for depth, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), min(len(first), len(last)))
     return first[:depth]
 
 
 def _join(group: tuple[Part, ...], heading: tuple[str, ...]) -> str:
     """The sections with those heading lines that the path does not hold."""
-    blocks = [block for one in group for block in ((one.line if one.path != heading else ""), one.text) if block]
+    blocks = [block for one in group for block in (("" if heading[: len(one.path)] == one.path else one.line), one.text) if block]
     return "\n\n".join(blocks)
 
 
