@@ -1,5 +1,6 @@
 """The worst case: whether what is pinned fits whatever a valid state holds, or which property has no bound."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from promptc.check.looks import Look
@@ -59,14 +60,17 @@ def _find_total(pack: Pack, plan: Plan) -> int:
 
 
 def _list_fences(plan: Plan, settled: Settled) -> tuple[str, ...]:
-    """The lines of all fences; where one depends on the state, a mark that any line may begin one."""
+    """The lines of all fences, or how they begin where the rest depends on the state. An item fence that begins with an expression guards
+    nothing; a section's may then begin as any line does."""
     found: set[str] = set()
     for section in plan.sections:
         inner = section.items.fence if section.items is not None else None
-        for fence in (one for one in (section.fence, inner) if one is not None):
-            for text in (fence.open, fence.close):
+        for fence, is_inner in ((section.fence, False), (inner, True)):
+            for text in (fence.open, fence.close) if fence is not None else ():
                 static = settled.find_static(text, section)
-                found.update([""] if static is None else [line.strip() for line in static.splitlines()])
+                literal = re.split(r"\{[{%#]", text.text, maxsplit=1)[0] if static is None else static
+                lines = [line.strip() for line in literal.splitlines()] or [""]
+                found.update(line for line in lines if line or not (is_inner or static is not None))
     return tuple(sorted(found))
 
 

@@ -1,6 +1,7 @@
 """At most how many tokens the part of a section takes that no step may touch, in any valid state (language.md §11, Pinned)."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from promptc.check.scopes import Scopes
 from promptc.check.texts import Text
@@ -17,6 +18,7 @@ from promptc.template.kinds.texts import MAX_TOKEN
 from promptc.template.kinds.walk import Cost
 from promptc.template.load_template import Template
 from promptc.text.counters.counter import Counter
+from promptc.text.invisible import iter_invisible
 
 MESSAGE = Amount(16, 0, 64, 0)
 """What a message adds at most: its frame and the name of its role."""
@@ -56,18 +58,26 @@ def make_cost(counter: Counter, fences: tuple[str, ...]) -> Cost:
     escape inside it is counted in bytes."""
 
     def cost(text: str) -> tuple[int, int]:
-        inner = counter.find_inner(text) if _is_plain(text, fences) else None
-        if inner is None:
-            return weigh_bytes(text)
-        start, stop = inner
-        ends = len((text[:start] + text[stop:]).encode("utf-8", "surrogatepass"))
-        return counter.measure(text[start:stop]) + ends + _MET, ends
+        found = [_weigh(counter, "".join(lines), plain) for plain, lines in groupby(text.splitlines(keepends=True), is_plain)]
+        return sum(tokens for tokens, _ in found), sum(loose for _, loose in found)
+
+    def is_plain(line: str) -> bool:
+        return _is_plain(line, fences)
 
     return cost
 
 
+def _weigh(counter: Counter, text: str, plain: bool) -> tuple[int, int]:
+    inner = counter.find_inner(text) if plain else None
+    if inner is None:
+        return weigh_bytes(text)
+    start, stop = inner
+    ends = len((text[:start] + text[stop:]).encode("utf-8", "surrogatepass"))
+    return counter.measure(text[start:stop]) + ends + _MET, ends
+
+
 def _is_plain(text: str, fences: tuple[str, ...]) -> bool:
-    if "<|" in text or "<\\" in text or not text.isascii():
+    if "<|" in text or "<\\" in text or next(iter_invisible(text), None) is not None:
         return False
     lines = [line.strip().lstrip("\\") for line in text.splitlines()]
     return not any(line and (line.startswith(fence) or fence.startswith(line)) for line in lines for fence in fences)

@@ -32,6 +32,10 @@ RIGHT = {
     "where": _section("from: state.people\nwhere: item.nick\ntext: '{{ item.nick.upper() }}'\nid: item.nick\nsort: [item.nick]"),
     "where_and": _section("from: state.shapes\nwhere: item.kind == 'circle' and state.on\ntext: '{{ item.radius + 1 }}'"),
     "union": _section("from: '[state.owner] + state.shapes'\ntext: '{{ item.name if item.name is defined else item.kind }}'"),
+    "where_or": _section(
+        "from: '[state.owner] + state.shapes'\nwhere: item.kind is undefined or item.kind in ['circle', 'square']\n"
+        "text: '{% if item.name is defined %}{{ item.name }}{% else %}{{ item.kind }}{% endif %}'"
+    ),
     "none": _section("from: state.maybe_list\ntext: '{{ item | upper }}'"),
     "maybe": _section("from: state.log\ntext: '{{ item | upper }}'"),
     "lazy": _section("from: state.people | selectattr('nick') | map(attribute='nick')\ntext: '{{ item.upper() }}'"),

@@ -9,7 +9,7 @@ from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, Mapping, list
 from promptc.template.kinds.parts import Key, find_part
 from promptc.template.kinds.questions import COMPARING, LENIENT
 from promptc.template.kinds.scope import Path, Scope, join_facts
-from promptc.template.kinds.unite import keep_members
+from promptc.template.kinds.unite import keep_members, meet
 from promptc.template.kinds.walk import WalkRun
 
 Change = Callable[[Kind], Kind]
@@ -167,13 +167,14 @@ def find_at(path: Path | None, scope: Scope) -> Kind:
     """The kind of the value at a path."""
     if path is None:
         return NEVER
-    if path in scope.facts:
+    if len(path) == 1 and path in scope.facts:
         return scope.facts[path]
     if len(path) == 1:
         return next((bound.kind for bound in scope.names.values() if bound.path == path), UNKNOWN)
     key = path[-1]
     assert isinstance(key, str | int)
-    return find_part(find_at(path[:-1], scope), key)
+    derived = find_part(find_at(path[:-1], scope), key)
+    return meet(scope.facts[path], derived) if path in scope.facts else derived
 
 
 def find_path(node: nodes.Node, scope: Scope) -> Path | None:

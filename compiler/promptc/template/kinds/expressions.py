@@ -35,7 +35,7 @@ from promptc.template.kinds.parts import cut, find_any, find_part
 from promptc.template.kinds.questions import ask
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Taker
-from promptc.template.kinds.unite import add_bounds, map_members, unite
+from promptc.template.kinds.unite import add_bounds, map_members, meet, unite
 from promptc.template.kinds.walk import WalkRun
 
 
@@ -119,7 +119,7 @@ def _part(walk: WalkRun, node: nodes.Getattr | nodes.Getitem, scope: Scope) -> V
     if isinstance(key, str):
         walk.note_read(kind, key)
     found = scope.facts.get(path) if path is not None else None
-    part = found if found is not None else find_part(kind, key)
+    part = meet(found, find_part(kind, key)) if found is not None else find_part(kind, key)
     return Value(_stamp(walk, part, node), path, spell(node))
 
 

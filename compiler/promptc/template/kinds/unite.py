@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from promptc.template.kinds.kind import NEVER, UNKNOWN, Kind, List, Number, Text, Truth, Union, is_sure, list_members
+from promptc.template.kinds.kind import NEVER, UNKNOWN, Kind, List, Number, Text, Truth, Union, Unknown, is_sure, list_members
 
 _Value = TypeVar("_Value")
 _MOST = 40
@@ -33,6 +33,17 @@ def map_members(kind: Kind, change: Callable[[Kind], Kind]) -> Kind:
         return change(kind)
     found = unite(*(change(member) for member in kind.members))
     return found if kind.sure else loosen(found)
+
+
+def meet(known: Kind, derived: Kind) -> Kind:
+    """What was proved of a part, less what its holder can no longer have: more may have been proved of that since."""
+    sorts = {type(member) for member in list_members(derived)}
+    if not sorts or Unknown in sorts:
+        return known
+    if known == UNKNOWN:
+        return derived
+    kept = keep_members(known, lambda member: isinstance(member, Unknown) or type(member) in sorts)
+    return kept if kept != NEVER else known
 
 
 def loosen(kind: Kind) -> Kind:
