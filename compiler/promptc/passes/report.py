@@ -13,6 +13,7 @@ from promptc.model.stages import Pressure, Selected
 from promptc.passes.act import Entry
 from promptc.passes.assemble import Emitted, Part
 from promptc.passes.attribute import attribute
+from promptc.passes.describe_sources import describe_digests, describe_segments, describe_source, list_sparse
 from promptc.passes.find_origins import Origins
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied, LadderRun
@@ -31,7 +32,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
     report: dict[str, Any] = {
         "pack": bound.pack.name,
         "version": bound.pack.version,
-        "digests": {"pack": bound.pack.digest, "state": bound.state.digest, "promptc": VERSION},
+        "digests": {"pack": bound.pack.digest, "state": bound.state.digest, "promptc": VERSION, **describe_digests(selection.sections)},
         "counter": _describe_counter(fitted),
         "format": fitted.frame.format,
         "budget": bound.total,
@@ -51,6 +52,8 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "warnings": [_describe_warning(fitted, found) for found in warnings],
         "flags": _describe_flags(fitted),
     }
+    if bound.pack.stores:
+        report["segments"] = describe_segments(fitted)
     if fitted.errors and emitted is None:
         found = next(one for one in fitted.errors if one.level == "error")
         report["error"] = {"code": found.code, "section": fitted.short, "missing": fitted.missing, "message": found.message}
@@ -97,6 +100,7 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
         "items": [],
         "left_out": dict(sorted(selected.left_out.items())),
         "tally": dict(selected.tally),
+        **describe_source(selected),
         **content,
     }
 
@@ -230,4 +234,6 @@ def _describe_place(fitted: Fitted, span: Span) -> str:
 
 def _describe_flags(fitted: Fitted) -> dict[str, Any]:
     raises: Mapping[str, tuple[str, str]] = fitted.strained.raises
-    return {"would_raise": {name: list(pair) for name, pair in sorted(raises.items())}} if raises else {}
+    flags: dict[str, Any] = {"would_raise": {name: list(pair) for name, pair in sorted(raises.items())}} if raises else {}
+    sparse = list_sparse(fitted.strained.selection.sections)
+    return flags | ({"retrieval_sparse": sparse} if sparse else {})
