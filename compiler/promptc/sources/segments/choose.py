@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 from promptc.model.segment import Segment
 from promptc.sources.segments.expand_locales import expand_locales
 from promptc.sources.segments.read_semver import SemVer, read_semver
@@ -28,7 +29,7 @@ def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | N
     the wanted one if it has it, else its highest; no version is the lowest. Where a key is given and several are left, the highest
     priority wins, then the lowest id; without a key they are different segments, and all stand.
 
-    The order is `metadata.order` (0), then id, by code point.
+    The order is `metadata.order` (0), then id, by code point; it does not depend on the order of `segments`.
     """
     groups: dict[Place, list[Segment]] = {}
     for one in segments:
@@ -60,7 +61,7 @@ def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], ve
     spoken = [one for one in group if fold_locale(one) == locale]
     wanted = version if version is not None and any(one.version == version for one in spoken) else _find_highest(spoken)
     left = [one for one in spoken if one.version == wanted]
-    return left if place[2] is None else [min(left, key=lambda one: (-one.priority, one.id))]
+    return left if place[2] is None else [min(left, key=lambda one: (-one.priority, one.id, *rank_equals(one)))]
 
 
 def fold_locale(segment: Segment) -> str:
@@ -77,5 +78,10 @@ def _rank_version(segment: Segment) -> tuple[bool, SemVer | tuple[()]]:
     return read is not None, read or ()
 
 
-def _rank(segment: Segment) -> tuple[int | float, str]:
-    return segment.metadata.get("order", 0), segment.id
+def _rank(segment: Segment) -> tuple[Any, ...]:
+    return segment.metadata.get("order", 0), segment.id, *rank_equals(segment)
+
+
+def rank_equals(segment: Segment) -> tuple[str, str, int]:
+    """What orders rows of one id, which a table that promptc did not make may hold, so that the order is no database's."""
+    return segment.content, f"{segment.metadata}{segment.locale}{segment.version}", segment.priority

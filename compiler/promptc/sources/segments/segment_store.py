@@ -13,7 +13,7 @@ from promptc.model.segment import Segment
 from promptc.model.store import TABLE
 from promptc.sources.database.address import Address
 from promptc.sources.database.connect import Database
-from promptc.sources.segments.choose import choose
+from promptc.sources.segments.choose import choose, rank_equals
 from promptc.sources.segments.judge_row import judge_row
 from promptc.sources.segments.rows import Changes, Malformed, Rows, Stored
 from promptc.sources.segments.tables import COLUMNS, Found, check_table_name, find_table, migrate
@@ -183,5 +183,5 @@ def _name_row(row: tuple[Any, ...], why: str) -> Malformed:
     return Malformed("".join(one if one.isprintable() else "?" for one in shown)[:200], why)
 
 
-def _rank(segment: Segment) -> tuple[str, str, str]:
-    return segment.scope, segment.ref_id or "", segment.id
+def _rank(segment: Segment) -> tuple[Any, ...]:
+    return segment.scope, segment.ref_id or "", segment.id, *rank_equals(segment)

@@ -12,7 +12,8 @@ from promptc.sources.segments.rows import Changes, Malformed
 from promptc.sources.segments.segment_store import SegmentStore
 from promptc.sources.segments.tables import LATEST
 
-HAND_MADE = "CREATE TABLE prompt_segments (id TEXT, scope TEXT, ref_id TEXT, content TEXT, metadata TEXT, active BOOLEAN, locale TEXT, version TEXT)"
+HAND_MADE = """CREATE TABLE prompt_segments
+    (id TEXT, scope TEXT, ref_id TEXT, content TEXT, metadata TEXT, active BOOLEAN, locale TEXT, version TEXT)"""
 ROWS = (
     Segment("core", "core", None, "Be brief."),
     Segment("mira.en", "npc", "mira", "Mira.", {"key": "intro", "order": 2}, locale="en"),
