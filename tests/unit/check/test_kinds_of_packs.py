@@ -28,6 +28,7 @@ def _indent(text: str, width: int) -> str:
 
 
 RIGHT = {
+    "asked_for_what_others_have": _section("from: state.people\ntext: '{{ item.quest if item.quest is defined else item.name }}'"),
     "item": _section("from: state.people\ntext: '{{ item.name }} {{ item.age + 1 }} {{ this.number + 1 }} {{ this.id | upper }}'"),
     "where": _section("from: state.people\nwhere: item.nick\ntext: '{{ item.nick.upper() }}'\nid: item.nick\nsort: [item.nick]"),
     "where_and": _section("from: state.shapes\nwhere: item.kind == 'circle' and state.on\ntext: '{{ item.radius + 1 }}'"),
@@ -66,6 +67,16 @@ WRONG = {
     "item_of_lazy": (_section("from: state.people | selectattr('nick')\ntext: '{{ item.nmae }}'"), "PC0635", "`item.nmae`"),
     "item_of_sum": (_section("from: '[state.owner] + state.people'\ntext: '{{ item.nmae }}'"), "PC0635", "`item.nmae`"),
     "item_of_let": ("let: {them: state.people}\n" + _section("from: them\ntext: '{{ item.nmae }}'"), "PC0635", "`item.nmae`"),
+    "item_asked_by_a_slip": (
+        _section("from: '[state.owner] + state.people'\ntext: '{{ item.age if item.nmae is defined else item.name }}'"),
+        "PC0635",
+        "`item.nmae`",
+    ),
+    "where_asked_by_a_slip": (
+        _section("from: state.people\nwhere: item.nickk is defined\ntext: '{{ item.name }}'"),
+        "PC0635",
+        "`item.nickk`",
+    ),
     "item_may_lack": (_section("from: state.people\ntext: '{{ item.nick }}'"), "PC0650", "`item.nick`"),
     "where": (_section("from: state.people\nwhere: item.nmae == 'x'\ntext: '{{ item.name }}'"), "PC0635", "`item.nmae`"),
     "by": (_section("from: state.people\ntext: '{{ item.name }}'\nsort: [item.agee]"), "PC0635", "`item.agee`"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from jinja2 import nodes
 
@@ -28,6 +29,8 @@ _RULES: Mapping[str, Rule] = {
     "left_out": "reads_none",
 }
 """What a gap is called that could be nothing else; all others are parts that nothing has."""
+
+_OF_SECTION = frozenset({"item", "group", "each"})
 
 
 @dataclass(slots=True)
@@ -68,6 +71,8 @@ class WalkRun:
             return NEVER
         if taker.gap and value.spelled.startswith("state"):
             self._judge_slip(value, node, scope)
+        elif taker.gap and self._is_of_section(value):
+            self._judge_slip(value, node, scope, only_near=True)
         if len(failing) + len(odd) == len(members):
             self._report_all(value, failing or odd, wants, node, scope)
             return UNKNOWN
@@ -97,12 +102,20 @@ class WalkRun:
         rule: Rule = "name" if gap.holder == "name" else _RULES.get(gap.reason, "part")
         self.report(rule, node, value, gap, scope, gap=gap)
 
-    def _judge_slip(self, value: Value, node: nodes.Node, scope: Scope) -> None:
-        """A path of the state that no valid state has is a slip, even where it is asked for first."""
+    def _is_of_section(self, value: Value) -> bool:
+        """Whether it is read of what a section goes over, in the section's own text: another file may serve several sections."""
+        root = value.path[0] if value.path is not None else None
+        return root in _OF_SECTION and not self.file and value.spelled.startswith((f"{root}.", f"{root}["))
+
+    def _judge_slip(self, value: Value, node: nodes.Node, scope: Scope, *, only_near: bool = False) -> None:
+        """A path that no valid state has is a slip, even where it is asked for first; with `only_near`, if a name like it is known."""
         members = list_members(value.kind)
-        if all(isinstance(member, Gap) and member.certain and member.reason == "closed" for member in members):
-            gap = members[0]
-            assert isinstance(gap, Gap)
+        gaps = [member for member in members if isinstance(member, Gap) and member.certain and member.reason == "closed"]
+        if len(gaps) < len(members) or not gaps:
+            return
+        known = tuple(sorted({name for gap in gaps for name in gap.known}))
+        if not only_near or get_close_matches(gaps[0].part, known, n=1, cutoff=0.6):
+            gap = replace(gaps[0], known=known)
             self.report("part", node, value, gap, scope, gap=gap, wants="asked")
 
     def report_certain(self, value: Value, node: nodes.Node, scope: Scope) -> None:
