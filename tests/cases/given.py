@@ -3,9 +3,11 @@
 import contextlib
 import os
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,27 +16,44 @@ from unittest.mock import patch
 
 import promptc
 from promptc.frontend.build_corpus import build_corpus
+from promptc.frontend.load_segments import load_segments
 from promptc.model.index import CorpusIndex
+from promptc.sources.database import connect
+from promptc.sources.database.address import read_address
+from promptc.sources.segments.segment_store import SegmentStore
 from promptc.text.counters import vocabulary
 from tests.cases.case import ROOT, Case
 
 
+@dataclass(frozen=True, slots=True)
+class There:
+    """Where a case is run: from which root, and the URLs of its stores by name."""
+
+    root: Path
+    stores: Mapping[str, str]
+
+
 @contextlib.contextmanager
-def given(case: Case, root: Path) -> Iterator[Path]:
-    """The root to run the case from, under the circumstances of its `given`: files of a size, links, what is missing."""
+def given(case: Case, root: Path) -> Iterator[There]:
+    """Where to run the case, under the circumstances of its `given`: files of a size, links, stores, what is missing."""
     wanted = case.given
     with contextlib.ExitStack() as stack:
-        if {"large", "link", "unreadable", "built"} & wanted.keys():
+        if {"large", "link", "unreadable", "built", "database"} & wanted.keys():
             root = stack.enter_context(_copy_case(case, root))
             _change_files(root / case.folder.relative_to(ROOT), wanted)
         if "built" in wanted:
             _build_indexes(case, root)
             _write_over(root / case.folder.relative_to(ROOT), wanted["built"])
+        for name, script in wanted.get("database", {}).items():
+            _make_database(root / case.folder.relative_to(ROOT) / name, script)
+        for name in wanted.get("locked", ()):
+            stack.enter_context(_lock(root / case.folder.relative_to(ROOT) / name))
         for name in wanted.get("unreadable", ()):
             stack.enter_context(_refuse_reading(name))
         for what in wanted.get("missing", ()):
             stack.enter_context(_MISSING[what]())
-        yield root
+        stores = stack.enter_context(_import_stores(case, root)) if "stores" in wanted else {}
+        yield There(root, stores)
 
 
 @contextlib.contextmanager
@@ -47,8 +66,10 @@ def _copy_case(case: Case, root: Path) -> Iterator[Path]:
 
 
 def _others(folder: str, names: list[str], *, wanted: Path) -> list[str]:
-    """Of a folder of cases all folders but one."""
-    return [name for name in names if Path(folder) == wanted.parent and (Path(folder) / name).is_dir() and name != wanted.name]
+    """Of a folder of cases all other cases."""
+    return [
+        name for name in names if Path(folder) == wanted.parent and (Path(folder) / name / "case.yaml").is_file() and name != wanted.name
+    ]
 
 
 def _change_files(folder: Path, wanted: Mapping[str, Any]) -> None:
@@ -71,6 +92,19 @@ def _build_indexes(case: Case, root: Path) -> None:
                 list(build_corpus(index, count=counter.measure, counter=counter.digest, load_encoder=lambda: None))
 
 
+def _make_database(path: Path, script: str) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as made:
+        made.executescript(script)
+
+
+@contextlib.contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Nobody else reads or writes the file; nor is it waited for as long as promptc would."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other, patch.object(connect, "PATIENCE", 0.05):
+        other.execute("BEGIN EXCLUSIVE")
+        yield
+
+
 def _write_over(folder: Path, wanted: Mapping[str, str]) -> None:
     """Every file that matches a pattern gets that text."""
     for pattern, text in wanted.items():
@@ -78,6 +112,23 @@ def _write_over(folder: Path, wanted: Mapping[str, str]) -> None:
         assert found, f"no file matches {pattern}"
         for path in found:
             path.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextlib.contextmanager
+def _import_stores(case: Case, root: Path) -> Iterator[Mapping[str, str]]:
+    """SQLite files with the segments of files, and what SQL then makes of them."""
+    with tempfile.TemporaryDirectory() as made:
+        urls = {}
+        for name, wanted in case.given["stores"].items():
+            files = wanted if isinstance(wanted, str) else wanted["from"]
+            path = Path(made, f"{name}.db")
+            urls[name] = f"sqlite:{path}"
+            folder = root / case.folder.relative_to(ROOT)
+            SegmentStore(read_address(urls[name])).write(load_segments((folder / files).resolve()))
+            with contextlib.closing(sqlite3.connect(path)) as opened, opened:
+                for statement in wanted.get("sql", ()) if isinstance(wanted, dict) else ():
+                    assert opened.execute(statement).rowcount, f"changes no row: {statement}"
+        yield urls
 
 
 @contextlib.contextmanager
@@ -110,6 +161,12 @@ def _no_libyaml() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _no_psycopg() -> Iterator[None]:
+    with patch.dict(sys.modules, {"psycopg": None}):
+        yield
+
+
+@contextlib.contextmanager
 def _no_tokenizers() -> Iterator[None]:
     with patch.dict(sys.modules, {"tokenizers": None, "promptc.text.counters.hf_counter": None}):
         yield
@@ -132,6 +189,7 @@ def _other_model() -> Iterator[None]:
 
 
 _MISSING = {
+    "psycopg": _no_psycopg,
     "vocabularies": _no_vocabularies,
     "libyaml": _no_libyaml,
     "tokenizers": _no_tokenizers,

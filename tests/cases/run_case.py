@@ -51,12 +51,12 @@ class Outcome:
 
 def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Outcome:
     """The case's outcome, run from `root`, a copy of the project or the project itself; `state` in place of its own."""
-    with given(case, root) as there, contextlib.chdir(there):
+    with given(case, root) as there, contextlib.chdir(there.root):
         try:
             if case.run:
                 reporter = _Recorder()
                 return Outcome(run_command(case.run, reporter), None, None, None, None, tuple(reporter.found))
-            return _check(case) if case.is_check else _render(case, read_state(case) if state is None else state)
+            return _check(case) if case.is_check else _render(case, read_state(case) if state is None else state, there.stores)
         except PromptcError as error:
             report = getattr(error, "report", None)
             return Outcome(error.exit_code, None, None, None, report, error.diagnostics)
@@ -79,7 +79,7 @@ def run_once(name: str) -> Outcome:
     return run_case(next(case for case in load_cases() if case.name == name))
 
 
-def _render(case: Case, raw: bytes) -> Outcome:
+def _render(case: Case, raw: bytes, stores: Mapping[str, str]) -> Outcome:
     pack = promptc.load(case.pack)
     flags = case.flags
     axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
@@ -90,6 +90,7 @@ def _render(case: Case, raw: bytes) -> Outcome:
         variants=axes,
         patches=tuple(flags.get("patch", ())),
         format=flags.get("format"),
+        stores=stores,
     )
     is_text = (prompt.format == "text") != (call == "other_format")
     if "only" in flags:

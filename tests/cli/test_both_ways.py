@@ -55,6 +55,9 @@ COMMANDS = [
     ("--variant", "mood=calm", "--mood", "action"),
     ("--set", "turn"),
     ("--set", "/turn"),
+    ("--store", "main=sqlite:a.db"),
+    ("--store", "main"),
+    ("--store", "main=sqlite:a.db", "--store=main=sqlite:b.db"),
 ]
 
 
@@ -73,8 +76,9 @@ def ways(run, monkeypatch):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_comes_to_the_same(case, ways, tmp_path):
-    with given(case, ROOT) as there, contextlib.chdir(there):
-        results = ways(*(case.run or _write_command(case, tmp_path)))
+    with given(case, ROOT) as there, contextlib.chdir(there.root):
+        stores = [part for name, url in there.stores.items() for part in ("--store", f"{name}={url}")]
+        results = ways(*(case.run or [*_write_command(case, tmp_path), *stores]))
     assert results[0] == results[1] == results[2]
     assert results[0].code == case.exit
 
