@@ -11,28 +11,50 @@ from promptc.cli.group import COMMANDS, group
 _EXAMPLE = re.compile(r"^  ((?:jq \S+ \S+ \| )?promptc .*)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, ""])
+def _list_commands(group=group, before=()):
+    """Every command as its words, those inside others too."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        words, found = (*before, name), group.get_command(context, name)
+        yield " ".join(words)
+        if isinstance(found, click.Group):
+            yield from _list_commands(found, words)
+
+
+ALL = tuple(_list_commands())
+
+
+@pytest.mark.parametrize("command", [*ALL, ""])
 def test_help_is_the_golden(command, run, golden):
-    done = run(*([command] if command else []), "--help")
+    done = run(*command.split(), "--help")
     assert done.code == 0 and not done.err
     assert max(map(len, done.out.splitlines())) <= 80
-    golden(f"help_{command or 'promptc'}.txt", done.out)
+    golden(f"help_{command.replace(' ', '_') or 'promptc'}.txt", done.out)
 
 
 def test_no_command_shows_the_help(run):
     assert run() == run("--help") == run("-h")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ALL)
 def test_the_examples_of_the_help_can_be_read(command, run):
     """Parsed, not run: every option and argument in them is known."""
-    lines = _EXAMPLE.findall(run(command, "--help").out)
+    lines = _EXAMPLE.findall(run(*command.split(), "--help").out)
     assert lines
     for line in lines:
-        context = click.Context(group)
-        name, found, rest = group.resolve_command(context, _split(line))
-        assert found is not None
-        found.make_context(name, list(rest), parent=context, resilient_parsing=True)
+        found, context, rest = group, click.Context(group), _split(line)
+        while isinstance(found, click.Group):
+            name, found, rest = found.resolve_command(context, rest)
+            assert found is not None
+            made = found.make_context(name, list(rest), parent=context, resilient_parsing=True)
+            context, rest = made, list(rest)
+
+
+def _find_command(words):
+    found = group
+    for word in words:
+        found = found.get_command(click.Context(found), word)
+    return found
 
 
 def _split(line):
@@ -53,5 +75,5 @@ def test_every_command_is_listed_and_can_be_loaded():
 
 def test_every_option_says_what_it_is_for():
     context = click.Context(group)
-    commands = [group, *(group.get_command(context, name) for name in COMMANDS)]
+    commands = [group, *(_find_command(words.split()) for words in ALL)]
     assert all(param.help for found in commands for param in found.get_params(context) if isinstance(param, click.Option))

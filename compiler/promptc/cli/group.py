@@ -70,8 +70,9 @@ class Command(click.Command):
         named = [
             (param.make_metavar(ctx).strip("[]"), _ARGUMENTS[str(param.name)]) for param in self.params if isinstance(param, click.Argument)
         ]
-        with formatter.section("Arguments"):
-            formatter.write_dl(named)
+        if named:
+            with formatter.section("Arguments"):
+                formatter.write_dl(named)
         _write_options("Options", self.params, ctx, formatter)
         _write_options("Everywhere", [one for one in self.get_params(ctx) if one not in self.params], ctx, formatter)
 

@@ -5,8 +5,10 @@ from collections.abc import Iterable
 
 from promptc.cli.cells import count_cells
 from promptc.cli.escape import escape_controls
+from promptc.cli.hide_passwords import hide_passwords
 from promptc.cli.paint import PLAIN, Paint, Style
 from promptc.diag.diagnostic import Diagnostic, Level
+from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 
@@ -15,15 +17,17 @@ _WORDS: dict[Level, str] = {"error": "", "warn": "warning: ", "note": "note: "}
 _INDENT = "    "
 _SHOWN = 100
 _BEFORE = 60
+_LONGEST = 400
+"""Characters of an excerpt; a longer line is cut."""
 
 
 def render_diagnostics(found: Iterable[Diagnostic], paint: Paint = PLAIN) -> str:
     """One finding after the other, in the given order; empty for none.
 
     Each reads `file:line:column: PC0201 message` (`warning:` or `note:` before the message of what is no error), then the line it is
-    about with a caret, and what would mend it. Control characters of files and messages are shown escaped.
+    about with a caret, and what would mend it. Control characters of files and messages are shown escaped, passwords in URLs are not shown.
     """
-    return "".join(f"{line}\n" for one in found for line in _render_lines(one, paint))
+    return "".join(f"{line}\n" for one in found for line in _render_lines(_hide(one), paint))
 
 
 def render_diagnostics_json(found: Iterable[Diagnostic]) -> str:
@@ -32,7 +36,8 @@ def render_diagnostics_json(found: Iterable[Diagnostic]) -> str:
 
 
 def describe_diagnostic(found: Diagnostic) -> dict[str, Any]:
-    """A finding as plain data; `file`, `line` and `column` are null for one without a place."""
+    """A finding as plain data; `file`, `line` and `column` are null for one without a place. Passwords in URLs are not shown."""
+    found = _hide(found)
     span = found.span
     return {
         "code": found.code,
@@ -43,6 +48,14 @@ def describe_diagnostic(found: Diagnostic) -> dict[str, Any]:
         "column": span.column if span is not None else None,
         "help": found.help or None,
     }
+
+
+def _hide(found: Diagnostic) -> Diagnostic:
+    span = found.span
+    if span is not None:
+        cut = len(span.excerpt) >= _LONGEST
+        span = replace(span, excerpt=hide_passwords(span.excerpt, is_cut=cut, follows_cut=span.skipped > 0))
+    return replace(found, message=hide_passwords(found.message), help=hide_passwords(found.help), span=span)
 
 
 def _render_lines(found: Diagnostic, paint: Paint) -> list[str]:
