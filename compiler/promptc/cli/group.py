@@ -68,7 +68,9 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its arguments, its own options, and the options of every command."""
         named = [
-            (param.make_metavar(ctx).strip("[]"), _ARGUMENTS[str(param.name)]) for param in self.params if isinstance(param, click.Argument)
+            (param.make_metavar(ctx).strip("[].").removesuffix("]"), _ARGUMENTS[str(param.name)])
+            for param in self.params
+            if isinstance(param, click.Argument)
         ]
         if named:
             with formatter.section("Arguments"):

@@ -69,5 +69,6 @@ def _describe(done: Done) -> str:
     built = done.built
     by = f"vectors by {built.vectors.encoder}" if built.vectors is not None else "words alone"
     sizes = f"{show_plural(len(built.documents), 'file')}, {show_plural(len(built.chunks), 'chunk')}, {by}"
-    outcome = "up to date" if done.outcome == "kept" else f"built ({done.encoded:,} texts encoded)"
+    encoded = f", {show_plural(done.encoded, 'text')} encoded" if built.vectors is not None else ""
+    outcome = "up to date" if done.outcome == "kept" else f"built{encoded}"
     return f"{built.name}  {done.part.place.folder}  {sizes}: {outcome}\n"

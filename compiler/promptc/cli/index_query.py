@@ -73,9 +73,11 @@ def command(
 def read_score(given: str) -> int:
     """A score as millionths. `UsageError` (PC0721) for what is none."""
     whole, _, part = given.partition(".")
-    if not (whole + part).isdecimal() or not given.isascii() or len(part) > _DIGITS or int(whole or 0) > 1:
-        raise UsageError([Diagnostic("PC0721", f"`--floor {given}` is no score", help="a number from 0 to 1, such as 0.25")])
-    return int(whole or 0) * MICRO + int(part.ljust(_DIGITS, "0"))
+    digits = whole + part
+    score = int(whole or 0) * MICRO + int(part.ljust(_DIGITS, "0")) if digits.isdecimal() and digits.isascii() else -1
+    if len(part) > _DIGITS or len(whole) > 1 or not 0 <= score <= MICRO:
+        raise UsageError([Diagnostic("PC0721", f"`{given}` is no score", help="a number from 0 to 1, such as 0.25")])
+    return score
 
 
 def show_score(micro: int) -> str:

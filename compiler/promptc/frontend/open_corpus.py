@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.suggest import suggest
@@ -52,7 +51,8 @@ def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Part]
     chosen = [one for one in values if not is_known or one.get(_VERSION, version) == version]
     parts = [_read_part(index, one) for one in chosen]
     if not any(part.documents for part in parts):
-        raise _refuse_empty(index, version, sorted({one[_VERSION] for one in values if _VERSION in one}))
+        known = sorted({one[_VERSION] for one in values if _VERSION in one})
+        raise _refuse_empty(index, version if known else None, known)
     if version is not None and not any(_holds(part, version) for part in parts):
         raise _refuse_empty(index, version, sorted({_find_version(one) for part in parts for one in part.documents} - {""}))
     yield from parts
@@ -75,8 +75,7 @@ def _find_version(document: Document) -> str:
 
 
 def _refuse_empty(index: CorpusIndex, version: str | None, known: list[str]) -> PromptcError:
-    if version is None or not known:
-        found = Diagnostic("PC0195", f"no file matches the corpus of `{index.name}`, `{index.pattern}`", index.span, "correct the pattern")
-    else:
-        found = Diagnostic("PC0195", f"the corpus of `{index.name}` has no version `{version}`", index.span, suggest(version, known))
-    return PromptcError([found])
+    if version is None:
+        return fail("PC0195", f"no file matches the corpus of `{index.name}`, `{index.pattern}`", index.span, help="correct the pattern")
+    help = suggest(version, known) if known else "put `{version}` in its pattern, or `version` in front matter, or ask for none"
+    return fail("PC0195", f"the corpus of `{index.name}` has no version `{version}`", index.span, help=help)

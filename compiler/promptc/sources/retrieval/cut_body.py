@@ -11,6 +11,7 @@ from promptc.text.boundaries import Boundary, find_region, iter_gaps
 Count = Callable[[str], int]
 
 _ORDER: tuple[Boundary, ...] = ("paragraph", "line", "sentence", "word")
+_REPEATED: tuple[Boundary, ...] = ("sentence", "line", "word")
 
 
 @frozen
@@ -25,7 +26,7 @@ class _Unit:
 def cut_body(text: str, room: int, overlap: int, count: Count) -> list[str]:
     """`text` in parts of about equal size of at most `room` tokens (of one character at least), in order.
 
-    Every character that is not white space stands in a part; the last sentences of a part, up to `overlap` tokens, begin the next one
+    Every character that is not white space stands in a part; the end of a part, up to `overlap` tokens, begins the next one
     again.
     """
     room, overlap = max(room, 1), min(overlap, room // 2)
@@ -76,11 +77,13 @@ def _pack(text: str, units: Sequence[_Unit], room: int, count: Count) -> list[tu
 
 
 def _find_overlap(text: str, before: tuple[int, int], own: tuple[int, int], overlap: int, room: int, count: Count) -> int:
-    """Where a part begins that repeats the end of the one before it."""
-    best = own[0]
-    gaps = list(iter_gaps(text, "sentence", before, ())) if overlap else []
-    for gap in reversed(gaps):
-        if count(text[gap.start : before[1]]) > overlap or count(text[gap.start : own[1]]) > room:
-            break
-        best = gap.start
-    return best
+    """Where a part begins that repeats the end of the one before it: at a sentence, a line or a word."""
+    for boundary in _REPEATED if overlap else ():
+        best = own[0]
+        for gap in reversed(list(iter_gaps(text, boundary, before, ()))):
+            if count(text[gap.start : before[1]]) > overlap or count(text[gap.start : own[1]]) > room:
+                break
+            best = gap.start
+        if best < own[0]:
+            return best
+    return own[0]

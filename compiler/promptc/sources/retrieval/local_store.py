@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ _FIRST = 200
 """Rows that are brought into order at once; few queries need more."""
 
 _ROW_BITS = 31
+_MANY = 20_000
 
 
 class LocalStore:
@@ -116,7 +118,11 @@ class _NumpyStore(LocalStore):
 
 
 def make_store(chunks: Sequence[Chunk], words: Words, vectors: array[int], size: int) -> LocalStore:
-    """The store of these; `vectors` hold `size` numbers for each chunk in turn."""
+    """The store of these; `vectors` hold `size` numbers for each chunk in turn. numpy is loaded for many chunks only: that takes a
+    quarter of a second.
+    """
+    if len(chunks) < _MANY and "numpy" not in sys.modules:
+        return LocalStore(chunks, words, vectors, size)
     try:
         import numpy as np
     except ImportError:

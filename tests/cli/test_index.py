@@ -1,0 +1,170 @@
+"""`promptc index`: what it builds, finds, measures and tells."""
+
+import json
+
+import pytest
+
+PACK = """promptc: 1
+name: archive
+version: 1.0.0
+tokenizer: cl100k_base
+budget: 1000
+indexes:
+  rules:
+    corpus: "rules/{version}/*.md"
+    path: "data/{version}"
+    chunk: {tokens: [10, 60]}
+    synonyms: synonyms.yaml
+  memory: {from: state.memory, text: "{{ item }}"}
+sections:
+  - {id: main, text: hello}
+"""
+COMBAT = """---
+mode: dm
+---
+# Combat
+
+## Initiative
+
+Every side rolls. Who rolls highest acts first, and ties go to the players.
+
+## Grappling
+
+To seize a creature, make a check of strength against its strength or its agility.
+
+## Falling
+
+A creature that falls takes one die of damage for every ten feet, and lies prone.
+"""
+REST = "# Rest\n\nA long rest of eight hours restores all hit points.\n\n## Short rest\n\nAn hour, and hit dice may be spent.\n"
+QUERIES = """query\texpected
+who acts first\tcombat.md#Initiative
+hp after sleeping\trest.md#Rest||rest.md#Short rest
+swimming under water\tcombat.md#Falling
+router password\t
+"""
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    files = {
+        "pack.yaml": PACK,
+        "synonyms.yaml": "hp: hit points\nsleeping: [rest, long rest]\n",
+        "queries.tsv": QUERIES,
+        "rules/1.0/combat.md": COMBAT,
+        "rules/2.0/combat.md": COMBAT.replace("highest", "lowest"),
+        "rules/2.0/rest.md": REST,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def built(archive, run):
+    run("index", "build", ".")
+    return archive
+
+
+def test_build(archive, run, golden):
+    done = run("index", "build", ".")
+    assert (done.code, done.err) == (0, "")
+    golden("index_build.txt", done.out + run("index", "build", ".").out)
+
+
+def test_build_one_version(archive, run):
+    assert run("index", "build", ".", "rules", "--version", "2.0").code == 0
+    assert sorted(path.name for path in (archive / "data").iterdir()) == ["2.0"]
+
+
+def test_query(built, run, golden):
+    done = run("index", "query", ".", "rules", "who acts first")
+    assert (done.code, done.err) == (0, "")
+    golden("index_query.txt", done.out)
+
+
+def test_query_as_json(built, run):
+    done = run("index", "query", ".", "rules", "hp", "--version", "2.0", "--floor", "0", "--top", "1", "--json")
+    told = json.loads(done.out)
+    (found,) = told["found"]
+    assert (found["file"], found["version"], found["index"], found["mode"]) == ("rules/2.0/rest.md", "2.0", "rules", None)
+    assert found["score"] == found["scores"]["words"] / 1_000_000 == found["scores"]["fused"] / 1_000_000
+    assert (told["sparse"], told["considered"], told["notes"]) == (False, 2, [])
+
+
+def test_a_query_that_finds_nothing(built, run):
+    done = run("index", "query", ".", "rules", "router password")
+    assert (done.code, done.out) == (1, "0 candidates, 0 of the best under the floor\n")
+
+
+@pytest.mark.parametrize("floor", ["-1", "1.5", "x", "", ".", "0.1234567", "2"])
+def test_a_floor_that_is_none(floor, built, run):
+    done = run("index", "query", ".", "rules", "rest", "--floor", floor)
+    assert done.code == 2 and "PC0721" in done.err
+
+
+def test_eval(built, run, golden):
+    done = run("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0")
+    assert (done.code, done.err) == (0, "")
+    golden("index_eval.txt", done.out)
+
+
+@pytest.mark.parametrize(("least", "code"), [("0.666", 0), ("0.667", 1), ("1", 1)])
+def test_eval_as_a_gate(least, code, built, run):
+    assert run("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0", "--min-recall", least).code == code
+
+
+def test_eval_as_json(built, run):
+    told = json.loads(run("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0", "--json").out)
+    assert told["queries"] == 4 and told["judged"][0]["rank"] == 1
+    assert told["judged"][3] == {"query": "router password", "rank": None, "in_cap": False, "best": 0, "flagged": True}
+
+
+def test_an_answer_that_no_chunk_holds(built, run):
+    (built / "queries.tsv").write_text("who acts first\tcombat.md#Initiatives\n", encoding="utf-8")
+    done = run("index", "eval", ".", "rules", "queries.tsv")
+    assert done.code == 2 and "no chunk holds `combat.md#Initiatives`, the answer to `who acts first`" in done.err
+
+
+def test_queries_that_are_not_there(built, run):
+    assert run("index", "eval", ".", "rules", "none.tsv").code == 4
+
+
+def test_status(built, run, golden):
+    ready = run("index", "status", ".")
+    assert (ready.code, ready.err) == (0, "")
+    (built / "rules/1.0/combat.md").write_text("# Combat\n\nother\n", encoding="utf-8")
+    (next((built / "data/2.0").glob("*/words.json"))).write_text("", encoding="utf-8")
+    done = run("index", "status", ".", "rules")
+    assert done.code == 1
+    golden("index_status.txt", ready.out + done.out + done.err)
+
+
+def test_an_index_over_the_state_is_not_built(archive, run):
+    done = run("index", "build", ".", "memory")
+    assert done.code == 2 and "PC0731" in done.err
+
+
+def test_a_pack_without_indexes(run):
+    done = run("index", "build", "packs/starter")
+    assert done.code == 2 and "the pack has no index over files" in done.err
+
+
+def test_a_stale_index_is_not_asked(built, run):
+    (built / "rules/1.0/combat.md").write_text("# Combat\n\nother\n", encoding="utf-8")
+    done = run("index", "query", ".", "rules", "first")
+    assert (done.code, done.out) == (4, "") and "promptc index build pack.yaml rules" in done.err
+
+
+@pytest.mark.parametrize("command", ["build", "query", "eval", "status"])
+def test_help(command, run, golden):
+    done = run("index", command, "--help")
+    assert done.code == 0 and max(map(len, done.out.splitlines())) <= 80
+    golden(f"help_index_{command}.txt", done.out)
+
+
+def test_an_unknown_command(run):
+    done = run("index", "bild")
+    assert done.code == 2 and "there is no command `index bild`" in done.err and "did you mean `build`" in done.err

@@ -1,0 +1,44 @@
+import io
+import sys
+
+import pytest
+
+from promptc.cli import progress as module
+from promptc.cli.progress import Progress
+from promptc.cli.reporter import Reporter
+from promptc.cli.settings import Settings
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    times = iter(range(0, 1000, 3))
+    monkeypatch.setattr(module, "monotonic", lambda: next(times))
+
+
+def draw(stream, monkeypatch, settings=Settings()):  # noqa: B008  a frozen value
+    monkeypatch.setattr(sys, "stderr", stream)
+    progress = Progress(Reporter(settings), "encoding rules")
+    for done in range(1, 5):
+        progress.note(done, 4)
+    progress.close()
+    return stream.buffer.getvalue().decode()
+
+
+def test_elsewhere_than_on_a_terminal_a_line_now_and_then(clock, monkeypatch):
+    told = draw(io.TextIOWrapper(io.BytesIO()), monkeypatch)
+    assert told == "encoding rules  2 of 4, about 0:06 left\nencoding rules  4 of 4, about 0:00 left\n"
+
+
+def test_on_a_terminal_one_line_that_goes_away(clock, monkeypatch):
+    told = draw(Terminal(io.BytesIO()), monkeypatch)
+    assert "\n" not in told and told.count("encoding rules") == 4 and told.endswith("\r\x1b[K")
+
+
+@pytest.mark.parametrize("settings", [Settings(is_quiet=True), Settings(diagnostics="json")])
+def test_nothing_where_nobody_reads_it(settings, clock, monkeypatch):
+    assert draw(io.TextIOWrapper(io.BytesIO()), monkeypatch, settings) == ""

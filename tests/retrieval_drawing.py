@@ -1,0 +1,58 @@
+"""Indexes for the tests of retrieval: small, with an encoder that needs no package."""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from promptc.model.index import Chunk, Matching, Weights
+from promptc.sources.retrieval.built_index import BuiltIndex, Vectors
+from promptc.sources.retrieval.encoder import SCALE, Vector, round_vector
+from promptc.sources.retrieval.loaded_index import LoadedIndex
+from promptc.sources.retrieval.open_index import open_index
+from promptc.sources.retrieval.weigh_words import weigh_words
+from promptc.sources.retrieval.words import find_words
+
+
+class WordEncoder:
+    """A text's vector is the sum of one axis a word: texts that share words are near."""
+
+    id = "words"
+    digest = "sha256:words"
+    size = 16
+
+    def __init__(self) -> None:
+        self.encoded: list[str] = []
+
+    def encode(self, text: str) -> Vector:
+        self.encoded.append(text)
+        values = [0] * self.size
+        for word in find_words(text):
+            values[sha256(word.encode()).digest()[0] % self.size] += 1
+        length = sum(value * value for value in values) ** 0.5 or 1.0
+        return round_vector([value / length for value in values])
+
+
+def make_chunk(text: str, place: int = 0, *, file: str = "a.md", heading: Sequence[str] = (), **metadata: Any) -> Chunk:
+    """A chunk whose id is its file and place."""
+    return Chunk(f"{file}/{place}", file, place, tuple(heading), tuple(heading[-1:]), text, len(text.split()), metadata)
+
+
+def make_index(
+    chunks: Sequence[Chunk],
+    *,
+    name: str = "rules",
+    weights: tuple[int, int] = (1, 0),
+    synonyms: Mapping[str, tuple[str, ...]] | None = None,
+) -> LoadedIndex:
+    """An index of these chunks, with vectors where they weigh."""
+    ordered = sorted(chunks, key=lambda one: (one.version, one.file.encode(), one.ordinal))
+    encoder = WordEncoder()
+    values = array("h", [number for one in ordered for number in encoder.encode(one.text)])
+    vectors = Vectors(encoder.id, encoder.digest, encoder.size, 500, values) if weights[1] else None
+    matching = Matching(Weights(*weights), encoder.id if weights[1] else "", tuple((synonyms or {}).items()))
+    return open_index(name, matching, BuiltIndex(name, "", "", (), tuple(ordered), weigh_words(ordered), vectors, f"sha256:{name}"))
+
+
+ONE = SCALE * SCALE
+"""The product of a vector with itself, up to rounding."""

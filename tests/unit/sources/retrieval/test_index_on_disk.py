@@ -1,0 +1,201 @@
+"""An index on disk: the same bytes whenever it is built, whole or refused, whatever stops a build."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from promptc.diag.errors import DiskError
+from promptc.diag.span import Span
+from promptc.model.index import ChunkPlan, CorpusIndex, Document, Matching, Weights
+from promptc.sources.retrieval import write_index as writing
+from promptc.sources.retrieval.build_index import build_index
+from promptc.sources.retrieval.open_index import check_index
+from promptc.sources.retrieval.read_index import Place, read_index
+from promptc.sources.retrieval.write_index import MANIFEST, write_index
+from tests.retrieval_drawing import WordEncoder
+
+SPAN = Span("packs/rules/pack.yaml", 7, 3)
+INDEX = CorpusIndex("rules", SPAN, "", "rules/*.md", "data", ChunkPlan(5, 40), Matching(Weights(3, 2), "words"), {"mode": "general"})
+FILES = {"rules/a.md": "# A\n\ngoblins hide in caves\n", "rules/é.md": "# B\n\nlong rest\n\n## C\n\nshort rest\n"}
+
+
+def read_documents(files):
+    return tuple(Document(file, text, {"version": "1"}, f"sha256:{text}") for file, text in files.items())
+
+
+def build(files=FILES, **given):
+    encoder = given.pop("encoder", WordEncoder())
+    return build_index(INDEX, read_documents(files), count=lambda text: len(text.split()), counter="c", encoder=encoder, **given)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path / "data", SPAN, "rules")
+
+
+def read_bytes(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def code_of(function, *args):
+    with pytest.raises(DiskError) as caught:
+        function(*args)
+    (found,) = caught.value.diagnostics
+    assert found.span is SPAN and "promptc index build packs/rules/pack.yaml rules" in found.help and caught.value.exit_code == 4
+    return found.code, found.message
+
+
+def test_what_is_written_is_read_back(place):
+    built = build()
+    fingerprint = write_index(place.folder, built)
+    read = read_index(place)
+    assert read.fingerprint == fingerprint
+    assert read.chunks == built.chunks and read.documents == built.documents and read.vectors == built.vectors
+    assert (dict(read.words.numbers), read.words.ideals, read.words.ends) == (
+        dict(built.words.numbers),
+        built.words.ideals,
+        built.words.ends,
+    )
+    assert (read.words.rows, read.words.impacts, read.words.unseen) == (built.words.rows, built.words.impacts, built.words.unseen)
+
+
+def test_the_same_bytes_each_time_and_incrementally(place):
+    write_index(place.folder, build())
+    first = read_bytes(place.folder)
+    write_index(place.folder, build({**FILES, "rules/a.md": "# A\n\nother words\n"}))
+    assert read_bytes(place.folder) != first
+    encoder = WordEncoder()
+    write_index(place.folder, build(earlier=read_index(place), encoder=encoder))
+    assert read_bytes(place.folder) == first
+    assert [text for text in encoder.encoded if "\n\n" in text] == ["A\n\ngoblins hide in caves"], "only what changed is encoded again"
+    assert len([path for path in place.folder.iterdir() if path.is_dir()]) == 1, "the old generation is gone"
+
+
+def test_without_vectors_no_file_of_them(place):
+    write_index(place.folder, build(encoder=None))
+    assert read_index(place).vectors is None
+    assert not list(place.folder.glob("*/vectors.i16"))
+
+
+@pytest.mark.parametrize("step", ["documents.json", "vectors.i16", "rename", "manifest"])
+def test_a_build_that_is_stopped_leaves_the_index_that_was_there(step, place, monkeypatch):
+    write_index(place.folder, build())
+    before = read_index(place)
+    write, replaced, rename = writing._write_file, type(place.folder).replace, type(place.folder).rename
+
+    def stop_at(name):
+        if name == step:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing, "_write_file", lambda path, content: (stop_at(path.name), write(path, content)))
+    monkeypatch.setattr(type(place.folder), "rename", lambda self, to: (stop_at("rename"), rename(self, to)))
+    monkeypatch.setattr(type(place.folder), "replace", lambda self, to: (stop_at("manifest"), replaced(self, to)))
+    with pytest.raises(KeyboardInterrupt):
+        write_index(place.folder, build({"rules/new.md": "# N\n\nnew\n"}))
+    monkeypatch.undo()
+    assert read_index(place).chunks == before.chunks
+    write_index(place.folder, build({"rules/new.md": "# N\n\nnew\n"}))
+    assert [one.file for one in read_index(place).chunks] == ["rules/new.md"]
+    assert not [path.name for path in place.folder.iterdir() if path.name.startswith(".")], "what was left is cleared away"
+
+
+def test_another_process_that_builds_is_left_alone(place):
+    beside = place.folder / f".building-{os.getppid()}"
+    beside.mkdir(parents=True)
+    write_index(place.folder, build())
+    assert beside.is_dir()
+
+
+def test_no_index(place):
+    assert code_of(read_index, place)[0] == "PC0190"
+
+
+@pytest.mark.parametrize("name", ["chunks.jsonl", "words.json", "postings.u32", "vectors.i16", "documents.json"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "remove", "grow"])
+def test_every_file_is_held_to_its_digest(name, damage, place):
+    write_index(place.folder, build())
+    (path,) = place.folder.glob(f"*/{name}")
+    content = path.read_bytes()
+    half = len(content) // 2
+    made = {"flip": content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :], "cut": content[:-1], "grow": content + b"\n"}
+    path.unlink() if damage == "remove" else path.write_bytes(made[damage])
+    code, message = code_of(read_index, place)
+    assert code == "PC0193" and name in message
+    write_index(place.folder, build())
+    assert read_index(place).chunks, "a build mends it"
+
+
+@pytest.mark.parametrize(
+    ("edit", "code"),
+    [
+        (lambda told: {**told, "chunks": 99}, "PC0193"),
+        (lambda told: {**told, "format": 2}, "PC0194"),
+        (lambda told: [told], "PC0194"),
+        (lambda told: {key: told[key] for key in told if key != "fingerprint"}, "PC0193"),
+    ],
+)
+def test_a_manifest_that_was_changed(edit, code, place):
+    write_index(place.folder, build())
+    path = place.folder / MANIFEST
+    path.write_text(json.dumps(edit(json.loads(path.read_text(encoding="utf-8")))), encoding="utf-8")
+    assert code_of(read_index, place)[0] == code
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000])
+def test_a_manifest_that_is_no_json(content, place):
+    write_index(place.folder, build())
+    (place.folder / MANIFEST).write_bytes(content)
+    assert code_of(read_index, place)[0] == "PC0193"
+
+
+def test_an_index_of_another_name(place):
+    write_index(place.folder, build())
+    with pytest.raises(DiskError) as caught:
+        read_index(Place(place.folder, SPAN, "lore"))
+    assert caught.value.diagnostics[0].code == "PC0194" and "`rules`" in caught.value.diagnostics[0].message
+
+
+def test_a_reader_that_meets_a_build_reads_the_new_index(place, monkeypatch):
+    """The files of the generation it has read the name of are gone: it looks again."""
+    write_index(place.folder, build())
+    old = (place.folder / MANIFEST).read_bytes()
+    write_index(place.folder, build({"rules/new.md": "# N\n\nnew\n"}))
+    opened, given = type(place.folder).read_bytes, [old]
+    monkeypatch.setattr(type(place.folder), "read_bytes", lambda self: given.pop() if given and self.name == MANIFEST else opened(self))
+    assert [one.file for one in read_index(place).chunks] == ["rules/new.md"]
+
+
+def test_no_path_of_the_machine_and_no_time_is_in_it(place, tmp_path):
+    write_index(place.folder, build())
+    shutil.copytree(place.folder, tmp_path / "elsewhere")
+    assert read_index(Place(tmp_path / "elsewhere", SPAN, "rules")).chunks == read_index(place).chunks
+    assert not any(str(tmp_path).encode() in content for content in read_bytes(place.folder).values())
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({**FILES, "rules/a.md": "changed"}, "`rules/a.md` changed"),
+        ({**FILES, "rules/c.md": "new"}, "`rules/c.md` new"),
+        ({"rules/a.md": FILES["rules/a.md"]}, "`rules/é.md` gone"),
+        ({"rules/x.md": "x", "rules/y.md": "y"}, "`rules/x.md` and 1 more new, `rules/a.md` and 1 more gone"),
+    ],
+)
+def test_a_stale_index_says_what_changed(files, told, place):
+    code, message = code_of(check_index, INDEX, build(encoder=None), read_documents(files), "c", place)
+    assert code == "PC0192" and told in message
+
+
+def test_settings_a_counter_or_a_model_of_another_kind_make_it_stale(place):
+    documents = read_documents(FILES)
+    check_index(INDEX, build(encoder=None), documents, "c", place)
+    assert code_of(check_index, INDEX, build(encoder=None), documents, "other counter", place)[0] == "PC0192"
+    assert "vectors were made by `words`" in code_of(check_index, INDEX, build(), documents, "c", place)[1]
+
+
+def test_progress_is_told():
+    told = []
+    build(progress=lambda done, total: told.append((done, total)))
+    assert told == [(done, told[-1][1]) for done in range(1, told[-1][1] + 1)]

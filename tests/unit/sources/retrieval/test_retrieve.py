@@ -1,0 +1,146 @@
+from dataclasses import dataclass
+
+import pytest
+
+from promptc.diag.frozen import replace
+from promptc.sources.retrieval.request import MICRO, Boost, Condition, Request, describe_chunk
+from promptc.sources.retrieval.retrieve import Query, retrieve
+from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
+
+CHUNKS = [
+    make_chunk("goblin ambush in the forest", heading=("Monsters", "Goblin"), version="1", mode="dm"),
+    make_chunk("goblin stat block and tactics", 1, heading=("Monsters", "Goblin"), version="2", mode="story"),
+    make_chunk("long rest restores hit points", 2, heading=("Resting",), version="2", mode="dm"),
+    make_chunk("dragon breath weapon", 3, heading=("Monsters", "Dragon"), version="2", mode="dm"),
+]
+HYBRID = {"weights": (6, 4)}
+
+
+def ask(text, request=None, **index):
+    one = make_index(index.pop("chunks", CHUNKS), **index)
+    vectors = {"words": WordEncoder().encode(text)} if one.encoder else {}
+    return retrieve([one], Query(text, vectors), request or Request(text, floor=0))
+
+
+def places(found):
+    return [one.chunk.ordinal for one in found.found]
+
+
+@pytest.mark.parametrize("index", [{}, HYBRID])
+def test_the_best_stands_first_and_scores_are_shares(index):
+    found = ask("goblin tactics", **index)
+    assert places(found)[0] == 1
+    assert all(0 <= one.score.words <= MICRO and 0 <= one.score.vectors <= MICRO for one in found.found)
+    assert not found.is_sparse
+
+
+@pytest.mark.parametrize("text", ["", " ", "...", "!?"])
+@pytest.mark.parametrize("index", [{}, HYBRID])
+def test_a_query_without_words_retrieves_nothing(text, index):
+    found = ask(text, **index)
+    assert (found.found, found.is_sparse, found.considered) == ((), True, 0)
+
+
+def test_a_score_depends_on_the_query_the_chunk_and_the_index_only():
+    """Not on what else was found: a smaller window or another filter leaves it as it is."""
+    wide = {one.chunk.id: one.score for one in ask("goblin hit points", **HYBRID).found}
+    narrow = ask("goblin hit points", Request("", floor=0, window=1, candidates=2, version="2"), **HYBRID)
+    assert narrow.found and all(wide[one.chunk.id] == one.score for one in narrow.found)
+
+
+def test_fused_is_the_weighted_mean_cut_off():
+    for one in ask("goblin tactics", **HYBRID).found:
+        assert one.score.fused == (6 * one.score.words + 4 * one.score.vectors) // 10
+    for one in ask("goblin tactics").found:
+        assert (one.score.fused, one.score.vectors) == (one.score.words, 0)
+
+
+def test_a_version_and_a_condition_refuse_before_anything_is_scored():
+    assert places(ask("goblin", Request("", floor=0, version="1"))) == [0]
+    assert ask("goblin", Request("", floor=0, version="3")).considered == 0
+    in_story = Request("", floor=0, where=Condition(lambda item: item["mode"] == "story", "story"))
+    assert places(ask("goblin", in_story, **HYBRID)) == [1]
+
+
+def test_the_window_is_filled_by_what_the_condition_accepts():
+    many = [make_chunk("goblin", place, mode="no") for place in range(60)] + [make_chunk("goblin cave with bats", 60, mode="yes")]
+    found = ask("goblin", Request("", floor=0, window=1, where=Condition(lambda item: item["mode"] == "yes", "y")), chunks=many)
+    assert places(found) == [60]
+
+
+def test_the_floor_is_tested_before_boosts():
+    boost = Boost(900_000, Condition(lambda item: True, "all"))
+    plain = ask("goblin unheard of", Request("", floor=0))
+    floor = plain.found[0].score.fused + 1
+    found = ask("goblin unheard of", Request("", floor=floor, boosts=(boost,)))
+    assert found.found == () and found.is_sparse and found.under_floor == len(plain.found)
+    assert ask("goblin unheard of", Request("", floor=floor - 1, boosts=(boost,))).found[0].score.total == floor - 1 + 900_000
+
+
+def test_boosts_change_the_order_and_add_up():
+    boosts = tuple(Boost(add, Condition(lambda item: item["version"] == "1", "1")) for add in (300_000, 400_000))
+    found = ask("goblin tactics", Request("", floor=0, boosts=boosts))
+    assert places(found)[0] == 0
+    assert found.found[0].score.total == found.found[0].score.fused + 700_000
+
+
+def test_ties_are_broken_by_version_file_and_place():
+    same = [
+        make_chunk("same text", 1, file="b.md", version="1"),
+        make_chunk("same text", 0, file="b.md", version="1"),
+        make_chunk("same text", 0, file="é.md", version="1"),
+        make_chunk("same text", 0, file="z.md", version="1"),
+        make_chunk("same text", 0, file="a.md", version="2"),
+    ]
+    found = ask("same", chunks=same)
+    assert [one.chunk.id for one in found.found] == ["b.md/0", "b.md/1", "z.md/0", "é.md/0", "a.md/0"]
+
+
+def test_several_indexes_give_one_list():
+    first, second = make_index(CHUNKS[:2], name="b"), make_index(CHUNKS[:2], name="a")
+    found = retrieve([first, second], Query("goblin tactics", {}), Request("", floor=0, top=3))
+    assert [one.index for one in found.found] == ["a", "b", "a"], "equal scores stand by the index's name"
+    assert found.found[0].score == found.found[1].score and found.found[1].score.total > found.found[2].score.total
+    assert found.fingerprints == (first.fingerprint, second.fingerprint)
+
+
+def test_candidates_top_and_sparse_below():
+    many = [make_chunk(f"goblin {'x ' * place}", place) for place in range(30)]
+    assert len(ask("goblin", Request("", floor=0, candidates=9, top=20), chunks=many).found) == 9
+    assert ask("goblin", Request("", floor=0, top=2, sparse_below=3), chunks=many).is_sparse
+
+
+def test_a_synonym_finds_what_the_word_does_not():
+    assert ask("nap", synonyms={"nap": ("long rest",)}).found[0].chunk.ordinal == 2
+    assert ask("nap").found == ()
+
+
+def test_a_synonym_never_lowers_a_score():
+    plain = ask("goblin", Request("", floor=0)).found[0].score.words
+    assert ask("goblin", Request("", floor=0), synonyms={"goblin": ("unheard of",)}).found[0].score.words == plain
+
+
+def test_an_item_has_every_key_and_ours_win():
+    item = describe_chunk(make_chunk("# A\ntext of it", heading=("A", "B"), mode="dm", id="mine", version=None))
+    assert item["heading"] == ["A", "B"] and item["id"] == "a.md/0" and item["preview"] == "# A text of it"
+    assert (item["mode"], item["version"], item["domain"], item["date"]) == ("dm", None, None, None)
+
+
+@dataclass
+class Shuffled:
+    """A store that proposes too much, in another order."""
+
+    inner: object
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def iter_by_words(self, words, version):
+        return reversed(list(self.inner.iter_by_words(words, version)))
+
+
+def test_a_store_proposes_and_never_decides():
+    index = make_index(CHUNKS, weights=(6, 4))
+    query = Query("goblin tactics", {"words": WordEncoder().encode("goblin tactics")})
+    other = replace(index, store=Shuffled(index.store))
+    assert retrieve([other], query, Request("", floor=0)) == retrieve([index], query, Request("", floor=0))
