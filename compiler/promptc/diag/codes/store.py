@@ -85,14 +85,6 @@ STORE_CODES: tuple[Code, ...] = (
         "Set the variable, give the manifest a `url` as well, or name the store on the command line.",
     ),
     Code(
-        "PC0169",
-        "error",
-        "nothing says where a store is",
-        "The pack leaves the URL of its store to a variable of the environment, and that is not set.",
-        "stores: {main: {url_env: PROMPTC_SEGMENTS}}",
-        "Set the variable, give `--store main=URL`, or write a `url` beside it.",
-    ),
-    Code(
         "PC0170",
         "error",
         "a segment's file has no front matter",
