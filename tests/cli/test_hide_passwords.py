@@ -22,13 +22,14 @@ def test_a_password_is_starred(line, secret):
 
 
 @pytest.mark.parametrize(
-    "line", ["a: b@c", "https://example.org/a:b", "postgresql://me@h:5432/d", "time 12:30 @ noon", "see http://h:8080/x y@z"]
+    "line", ["a: b@c", "https://example.org/a:b", "postgresql://me@h:5432/d", "time 12:30 @ noon", "see http://h:8080/x y@z", "mailto:me@h"]
 )
 def test_what_is_none_stays(line):
     assert hide_passwords(line) == line
 
 
-def test_a_line_that_was_cut():
+def test_a_line_that_was_cut_and_a_url_without_its_scheme():
+    assert hide_passwords('url: "me:hunter2@h"') == 'url: "me:*******@h"'
     assert hide_passwords("x://me:secr", is_cut=True) == "x://me:****"
     assert hide_passwords("cret@h/d more", follows_cut=True) == "****@h/d more"
 
