@@ -15,10 +15,9 @@ from promptc.template.kinds.trees import find_place
 from promptc.template.load_template import Template
 
 
-def check_kinds(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_kinds(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> Iterator[Diagnostic]:
     """Names that nothing has, paths that no valid state has or that one may lack, and uses that do not suit a value's kind. What a text
     asks for first is left alone."""
-    scopes = Scopes(pack)
     describer = Describer(pack, pack.find_schema_place or (lambda pointer: None))
     return fold_looks(looks, lambda look: _iter_look(pack, look, scopes, describer))
 

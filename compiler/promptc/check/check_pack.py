@@ -8,15 +8,14 @@ from promptc.check.check_conflicts import check_conflicts
 from promptc.check.check_dead_steps import check_dead_steps
 from promptc.check.check_fixed_steps import check_fixed_steps
 from promptc.check.check_joints import check_joints
-from promptc.check.check_kinds import check_kinds
 from promptc.check.check_limit_keys import check_limit_keys
 from promptc.check.check_line_ends import check_line_ends
 from promptc.check.check_long_lists import check_long_lists
 from promptc.check.check_monotony import check_monotony
 from promptc.check.check_never_on import check_never_on
+from promptc.check.check_reads import check_reads
 from promptc.check.check_tiers import check_tiers
 from promptc.check.check_totals import check_totals
-from promptc.check.check_unread import check_unread
 from promptc.check.check_unwalked import check_unwalked
 from promptc.check.check_worst_case import check_worst_case
 from promptc.check.fold import fold
@@ -35,8 +34,7 @@ RULES: tuple[Rule, ...] = (
     check_tiers,
     check_monotony,
     check_joints,
-    check_kinds,
-    check_unread,
+    check_reads,
     check_worst_case,
     check_against,
     check_limit_keys,

@@ -15,9 +15,8 @@ _SHOWN = 8
 _DEEPEST = 12
 
 
-def check_unread(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_unread(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> Iterator[Diagnostic]:
     """One note that lists what the schema declares and no text of any combination reads."""
-    scopes = Scopes(pack)
     read, whole = _collect(pack, looks, scopes)
     found = list(dict.fromkeys(_iter_unread(scopes.state, "", read, whole, frozenset())))
     if not found:

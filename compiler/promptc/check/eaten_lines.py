@@ -17,8 +17,11 @@ _PUTS_OUT = frozenset("include endfor raw".split())
 
 
 def find_eaten(text: str) -> Iterator[tuple[int, str]]:
-    """Where lines that put out text end in a block tag or comment which takes the line end, and run into text of a later line: the place of
-    its `%}` (characters before it, plus 1), and that tag. A tag that says what it means (`-%}`, `+%}`, `{%-` on the next line) is left alone."""
+    """Where lines that put out text end in a block tag or comment which takes the line end, and run into text of a later line.
+
+    The place of its `%}` (characters before it, plus 1), and that tag. A tag that says what it means (`-%}`, `+%}`, `{%-` on the next line)
+    is left alone.
+    """
     plain = _RAW.sub(lambda found: found[1] + re.sub(r"[^\n]", "x", found[2]) + found[3], text)
     for found in _TAG.finditer(plain):
         tag = found[0]

@@ -26,13 +26,14 @@ def parse(text: str, name: str, place: Place, limits: Limits, *, expression: boo
     `text` has line ends as `\\n`. Bounds are checked before the parser, which recurses, sees a token. Raises `PromptcError`.
     """
     _raise(check_size(text, name, place, limits))
-    state = "variable" if expression else None
+    tokens: list[Token] = []
     try:
-        environment = _find_environment()
-        _raise(check_bounds(environment.iter_placed(text, state), text, name, place, limits))
+        _raise(check_bounds(_note(_iter_placed(text, "variable" if expression else None), tokens), text, name, place, limits))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python deprecates unknown escapes in a text; Jinja takes them as they stand
-            parser = Parser(environment, text, name, None, state=state)
+            environment = _find_environment()
+            parser = Parser(environment, "")
+            parser.stream = TokenStream(environment.lexer.wrap(tokens), None, None)
             return _parse_expression(parser) if expression else parser.parse()
     except TemplateSyntaxError as wrong:
         raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
@@ -45,7 +46,7 @@ def verbatim(text: str) -> nodes.Template:
 
 def iter_tokens(text: str) -> Iterator[Token]:
     """The tokens of a template that can be parsed, white space and comments included: the place of each, its kind, its text."""
-    return _find_environment().iter_placed(text, None)
+    return _iter_placed(text, None)
 
 
 def wrong_syntax(why: str | None, name: str, text: str, at: int, place: Place) -> Diagnostic:
@@ -55,31 +56,31 @@ def wrong_syntax(why: str | None, name: str, text: str, at: int, place: Place) -
     return Diagnostic("PC0401", message, place.find_span(name, text, at), help)
 
 
-class _Environment(Environment):
-    """The one setting of Jinja: its output rules, and a place instead of a line for every token."""
+def _iter_placed(source: str, state: str | None) -> Iterator[Token]:
+    """The lexer's tokens with their places. Only white space is ever skipped between two, so each is found from the last on."""
+    at = 0
+    tokens = _find_environment().lexer.tokeniter(source, None, None, state)
+    while True:
+        try:
+            _, kind, value = next(tokens)
+        except StopIteration:
+            return
+        except TemplateSyntaxError as wrong:
+            raise TemplateSyntaxError(wrong.message or "", at + 1) from None
+        at = source.find(value, at)
+        yield at + 1 + (value == "." and kind == "operator"), kind, value
+        at += len(value)
 
-    def iter_placed(self, source: str, state: str | None) -> Iterator[Token]:
-        """The lexer's tokens with their places. Only white space is ever skipped between two, so each is found from the last on."""
-        at = 0
-        tokens = self.lexer.tokeniter(source, None, None, state)
-        while True:
-            try:
-                _, kind, value = next(tokens)
-            except StopIteration:
-                return
-            except TemplateSyntaxError as wrong:
-                raise TemplateSyntaxError(wrong.message or "", at + 1) from None
-            at = source.find(value, at)
-            yield at + 1 + (value == "." and kind == "operator"), kind, value
-            at += len(value)
 
-    def _tokenize(self, source: str, name: str | None, filename: str | None = None, state: str | None = None) -> TokenStream:
-        return TokenStream(self.lexer.wrap(self.iter_placed(source, state), name, filename), name, filename)
+def _note(tokens: Iterator[Token], noted: list[Token]) -> Iterator[Token]:
+    for token in tokens:
+        noted.append(token)
+        yield token
 
 
 @cache
-def _find_environment() -> _Environment:
-    return _Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False, optimized=False, cache_size=0)
+def _find_environment() -> Environment:
+    return Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False, optimized=False, cache_size=0)
 
 
 def _raise(findings: Iterator[Diagnostic]) -> None:

@@ -43,14 +43,17 @@ def _find_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
     """What a macro sees of its file: a name that is set again, or only later, may be anything by the time of a call."""
     key = ("stored", file)
     if key not in walk.memo:
-        walk.memo[key] = _count_stored(walk.trees[file])
-    stored = walk.memo[key]
-    assert isinstance(stored, Counter)
-    names = dict(scope.names)
-    for name, times in stored.items():
-        if times > 1 or name not in names:
-            names[name] = Bound(UNKNOWN, (object(),))
-    return replace(scope, names=names)
+        walk.memo[key] = _find_unknown(_count_stored(walk.trees[file]))
+    found = walk.memo[key]
+    assert isinstance(found, tuple)
+    later, again = found
+    return replace(scope, names={**later, **scope.names, **again})
+
+
+def _find_unknown(stored: "Counter[str]") -> tuple[dict[str, Bound], dict[str, Bound]]:
+    """What each name of a file is where nothing is known of it: of all names, and of those that are set more than once."""
+    unknown = {name: Bound(UNKNOWN, (object(),)) for name in stored}
+    return unknown, {name: bound for name, bound in unknown.items() if stored[name] > 1}
 
 
 def _count_stored(tree: nodes.Template) -> "Counter[str]":
@@ -89,10 +92,10 @@ def _call(
 
 
 def _bind(walk: WalkRun, node: nodes.Macro | nodes.CallBlock, args: list[Value], named: dict[str, Value], scope: Scope) -> Scope:
-    for name in ("varargs", "kwargs"):
-        scope = scope.bind(name, Bound(UNKNOWN, (object(),)))
     caller = named.get("caller")
-    scope = scope.bind("caller", Bound(caller.kind if caller is not None else Gap("given", "caller"), (object(),)))
+    special = {name: Bound(UNKNOWN, (object(),)) for name in ("varargs", "kwargs")}
+    special["caller"] = Bound(caller.kind if caller is not None else Gap("given", "caller"), (object(),))
+    scope = scope.bind_all(special)
     first_default = len(node.args) - len(node.defaults)
     for place, arg in enumerate(node.args):
         value = args[place] if place < len(args) else named.get(arg.name)

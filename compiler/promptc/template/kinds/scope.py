@@ -41,9 +41,13 @@ class Scope:
 
     def bind(self, name: str, bound: Bound) -> "Scope":
         """The scope with one more name; what was asked about an earlier one of that name no longer holds."""
-        names = {**self.names, name: bound}
+        return self.bind_all({name: bound})
+
+    def bind_all(self, bounds: Mapping[str, Bound]) -> "Scope":
+        """The same for several names."""
+        names = {**self.names, **bounds}
         for other, one in self.names.items():
-            if one.condition is not None and other != name and _reads(one.condition, name):
+            if one.condition is not None and other not in bounds and any(_reads(one.condition, name) for name in bounds):
                 names[other] = Bound(one.kind, one.path)
         return replace(self, names=names)
 

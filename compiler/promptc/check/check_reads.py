@@ -1,0 +1,17 @@
+"""What the texts of a pack read: each is walked once, and asked for what is wrong with it and for what it reads."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.check_kinds import check_kinds
+from promptc.check.check_unread import check_unread
+from promptc.check.looks import Look
+from promptc.check.scopes import Scopes
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.pack import Pack
+
+
+def check_reads(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """Reads that do not suit the kinds of what is read, and properties of the state that nothing reads."""
+    scopes = Scopes(pack)
+    yield from check_kinds(pack, looks, scopes)
+    yield from check_unread(pack, looks, scopes)
