@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from promptc.frontend.decode import decode_text
 from promptc.frontend.read_file import read_pack_file, show_path
 from promptc.frontend.yaml_io import load_yaml
 from promptc.model.index import CorpusIndex, Document
+from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 from promptc.text.unicode_form import find_form
 
@@ -27,6 +29,7 @@ _MARK = "---"
 
 def read_corpus(index: CorpusIndex, wanted: Mapping[str, str] | None = None) -> tuple[Document, ...]:
     """The documents of an index, in the order of their paths as UTF-8; with `wanted`, those alone whose names in braces are so.
+    Metadata has its keys in order, as it will have when it is read back from an index.
 
     The same on every machine: NFC, line ends as `\\n`, whatever order a folder is listed in. Raises `PromptcError`: PC0271 for a pattern,
     PC0276 for front matter, and the findings of `read_pack_file`; `DiskError` for what cannot be read.
@@ -75,7 +78,7 @@ def _read_document(index: CorpusIndex, path: str, values: Mapping[str, str]) -> 
     shown = show_path(index.span, path)
     text = find_form("NFC", decode_text(read_pack_file(index.folder, path, index.span), shown))
     front, body = _part_front(text)
-    metadata = {**index.defaults, **values, **_read_front(front, shown, values)}
+    metadata = json.loads(render_canonical_json({**index.defaults, **values, **_read_front(front, shown, values)}))
     return Document(unicodedata.normalize("NFC", path), body, metadata, render_digest(text.encode()))
 
 

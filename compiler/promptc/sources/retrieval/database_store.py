@@ -1,0 +1,137 @@
+"""The store in PostgreSQL with pgvector: chunks, words and vectors of any number of indexes, each under its fingerprint.
+
+Its sums of impacts are whole numbers and its products of vectors exact (`encoder.SCALE`), and both break ties by row: it proposes the very
+rows that memory does, as long as no approximate index of pgvector's is put on its table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlalchemy import Connection, text
+
+from promptc.diag.typed import Any
+from promptc.model.index import Chunk
+from promptc.sources.database.connect import Database
+from promptc.sources.retrieval.built_index import BuiltIndex
+from promptc.sources.retrieval.encoder import Vector
+
+_PAGE = 200
+_BATCH = 1000
+
+_TABLES = (
+    "CREATE EXTENSION IF NOT EXISTS vector",
+    "CREATE TABLE IF NOT EXISTS promptc_indexes (fingerprint TEXT PRIMARY KEY, name TEXT NOT NULL, chunks BIGINT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS promptc_chunks (fingerprint TEXT NOT NULL REFERENCES promptc_indexes ON DELETE CASCADE, "
+    "place BIGINT NOT NULL, version TEXT NOT NULL, told TEXT NOT NULL, near vector, PRIMARY KEY (fingerprint, place))",
+    "CREATE TABLE IF NOT EXISTS promptc_postings (fingerprint TEXT NOT NULL REFERENCES promptc_indexes ON DELETE CASCADE, "
+    "word TEXT NOT NULL, place BIGINT NOT NULL, impact BIGINT NOT NULL, PRIMARY KEY (fingerprint, word, place))",
+)
+_BY_WORDS = """SELECT place FROM promptc_postings JOIN promptc_chunks USING (fingerprint, place)
+    WHERE fingerprint = :fingerprint AND word = ANY(:words) AND (CAST(:version AS TEXT) IS NULL OR version = :version)
+    GROUP BY place ORDER BY sum(impact) DESC, place LIMIT :page OFFSET :passed"""
+_BY_VECTOR = """SELECT place FROM promptc_chunks
+    WHERE fingerprint = :fingerprint AND near IS NOT NULL AND (CAST(:version AS TEXT) IS NULL OR version = :version)
+    ORDER BY near <#> CAST(:vector AS vector), place LIMIT :page OFFSET :passed"""
+_CHUNKS = "SELECT place, told FROM promptc_chunks WHERE fingerprint = :fingerprint AND place = ANY(:rows)"
+_VECTORS = "SELECT place, CAST(near AS TEXT) FROM promptc_chunks WHERE fingerprint = :fingerprint AND place = ANY(:rows)"
+_IMPACTS = """SELECT place, word, impact FROM promptc_postings
+    WHERE fingerprint = :fingerprint AND word = ANY(:words) AND place = ANY(:rows)"""
+
+
+class DatabaseStore:
+    """The chunks of the index with this fingerprint. Every method may raise `DiskError` (PC0160 to PC0168) of the database."""
+
+    def __init__(self, database: Database, fingerprint: str) -> None:
+        self._database = database
+        self._fingerprint = fingerprint
+
+    @property
+    def count(self) -> int:
+        found = self._select("SELECT chunks FROM promptc_indexes WHERE fingerprint = :fingerprint")
+        return int(found[0][0]) if found else 0
+
+    def iter_by_words(self, words: Sequence[str], version: str | None) -> Iterator[int]:
+        return self._iter_pages(_BY_WORDS, words=list(words), version=version)
+
+    def iter_by_vector(self, vector: Vector, version: str | None) -> Iterator[int]:
+        return self._iter_pages(_BY_VECTOR, vector=str(list(vector)), version=version)
+
+    def read_chunks(self, rows: Sequence[int]) -> Sequence[Chunk]:
+        found = dict(self._select(_CHUNKS, rows=list(rows)))
+        return [_read_chunk(json.loads(found[row])) for row in rows]
+
+    def read_impacts(self, words: Sequence[str], rows: Sequence[int]) -> Sequence[Mapping[str, int]]:
+        found: dict[int, dict[str, int]] = {row: {} for row in rows}
+        for row, word, impact in self._select(_IMPACTS, words=list(words), rows=list(rows)):
+            found[row][word] = impact
+        return [found[row] for row in rows]
+
+    def read_vectors(self, rows: Sequence[int]) -> Sequence[Vector]:
+        found = dict(self._select(_VECTORS, rows=list(rows)))
+        return [[int(float(number)) for number in found[row][1:-1].split(",")] for row in rows]
+
+    def _iter_pages(self, query: str, **given: Any) -> Iterator[int]:
+        passed = 0
+        while True:
+            page = self._select(query, page=_PAGE, passed=passed, **given)
+            yield from (row for (row,) in page)
+            passed += len(page)
+            if len(page) < _PAGE:
+                return
+
+    def _select(self, query: str, **given: Any) -> list[Any]:
+        with self._database.read() as connection:
+            return [tuple(row) for row in connection.execute(text(query), {"fingerprint": self._fingerprint, **given})]
+
+
+def write_chunks(database: Database, built: BuiltIndex) -> None:
+    """Puts a built index (with its fingerprint) into the database, all of it or nothing, in place of the earlier ones of its name.
+
+    Makes the tables and the extension where they are not there. Raises `DiskError` (PC0160 to PC0168).
+    """
+    with database.write() as connection:
+        for statement in _TABLES:
+            connection.execute(text(statement))
+        connection.execute(text("DELETE FROM promptc_indexes WHERE name = :name"), {"name": built.name})
+        told = {"fingerprint": built.fingerprint, "name": built.name, "chunks": len(built.chunks)}
+        connection.execute(text("INSERT INTO promptc_indexes VALUES (:fingerprint, :name, :chunks)"), told)
+        chunks = "INSERT INTO promptc_chunks VALUES (:fingerprint, :place, :version, :told, CAST(:near AS vector))"
+        _insert(connection, chunks, _iter_chunks(built))
+        _insert(connection, "INSERT INTO promptc_postings VALUES (:fingerprint, :word, :place, :impact)", _iter_postings(built))
+
+
+def _insert(connection: Connection, statement: str, rows: Iterator[dict[str, Any]]) -> None:
+    batch: list[dict[str, Any]] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == _BATCH:
+            connection.execute(text(statement), batch)
+            batch = []
+    if batch:
+        connection.execute(text(statement), batch)
+
+
+def _iter_chunks(built: BuiltIndex) -> Iterator[dict[str, Any]]:
+    vectors = built.vectors
+    for place, chunk in enumerate(built.chunks):
+        near = str(vectors.values[place * vectors.size : (place + 1) * vectors.size].tolist()) if vectors is not None else None
+        told = json.dumps(_tell_chunk(chunk), ensure_ascii=True)
+        yield {"fingerprint": built.fingerprint, "place": place, "version": chunk.version, "told": told, "near": near}
+
+
+def _iter_postings(built: BuiltIndex) -> Iterator[dict[str, Any]]:
+    words = built.words
+    for word, number in words.numbers.items():
+        for at in range(words.ends[number], words.ends[number + 1]):
+            yield {"fingerprint": built.fingerprint, "word": word, "place": words.rows[at], "impact": words.impacts[at]}
+
+
+def _tell_chunk(chunk: Chunk) -> dict[str, Any]:
+    told = {name: getattr(chunk, name) for name in Chunk.__match_args__}
+    return told | {"metadata": dict(chunk.metadata)}
+
+
+def _read_chunk(told: dict[str, Any]) -> Chunk:
+    return Chunk(**told | {"heading": tuple(told["heading"]), "covers": tuple(told["covers"])})

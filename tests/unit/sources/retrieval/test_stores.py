@@ -1,0 +1,169 @@
+"""What every store must do, and that the answer is the same bytes whichever proposes: memory with numpy and without, and PostgreSQL.
+
+A store of another engine is added to `STORES`: it passes all of this, or it says which rows it may leave out.
+"""
+
+import sys
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from promptc.diag.errors import DiskError
+from promptc.diag.frozen import replace
+from promptc.model.index import Matching, Weights
+from promptc.sources.database.address import read_address
+from promptc.sources.database.connect import Database
+from promptc.sources.retrieval.built_index import BuiltIndex, Vectors
+from promptc.sources.retrieval.database_store import DatabaseStore, write_chunks
+from promptc.sources.retrieval.local_store import LocalStore, _NumpyStore
+from promptc.sources.retrieval.open_index import open_index
+from promptc.sources.retrieval.request import Boost, Condition, Request
+from promptc.sources.retrieval.retrieve import Query, retrieve
+from promptc.sources.retrieval.weigh_words import weigh_words
+from tests.retrieval_drawing import WordEncoder, array, make_chunk
+
+STORES = ("memory", "numpy", "postgresql")
+TEXTS = [
+    "goblin ambush in the forest",
+    "goblin stat block and tactics",
+    "goblin goblin goblin",
+    "long rest restores hit points",
+    "dragon breath weapon 'quoted' \"twice\" \\ % :name",
+    "字字字 と 漢字",
+    "same text",
+    "same text",
+    "",
+]
+MANY = [f"filler {'goblin ' * (number % 7)}{number}" for number in range(250)]
+
+
+def make_chunks():
+    made = [
+        make_chunk(
+            text,
+            place,
+            file="é.md" if place % 2 else "z.md",
+            heading=("H", f"S{place}"),
+            version=str(place % 3 or ""),
+            mode="dm",
+            deep={"a": [1]},
+        )
+        for place, text in enumerate([*TEXTS, *MANY])
+    ]
+    return sorted(made, key=lambda one: (one.version, one.file.encode(), one.ordinal))
+
+
+CHUNKS = make_chunks()
+ENCODER = WordEncoder()
+VECTORS = Vectors("words", "d", ENCODER.size, 500, array("h", [number for one in CHUNKS for number in ENCODER.encode(one.text)]))
+BUILT = BuiltIndex("rules", "", "", (), tuple(CHUNKS), weigh_words(CHUNKS), VECTORS, "sha256:one")
+INDEX = open_index("rules", Matching(Weights(6, 4), "words", (("nap", ("long rest",)),)), BUILT)
+
+
+@pytest.fixture(params=STORES)
+def store(request):
+    if request.param == "memory":
+        return LocalStore(CHUNKS, BUILT.words, VECTORS.values, VECTORS.size)
+    if request.param == "numpy":
+        return _NumpyStore(np, CHUNKS, BUILT.words, VECTORS.values, VECTORS.size)
+    return request.getfixturevalue("database_store")
+
+
+@pytest.fixture
+def database(postgres):
+    opened = Database(read_address(postgres))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def database_store(database):
+    write_chunks(database, BUILT)
+    return DatabaseStore(database, BUILT.fingerprint)
+
+
+def test_what_is_read_is_what_was_written(store):
+    rows = [5, 0, 258, 3]
+    assert store.count == len(CHUNKS) == 259
+    assert list(store.read_chunks(rows)) == [CHUNKS[row] for row in rows]
+    assert [list(one) for one in store.read_vectors(rows)] == [list(ENCODER.encode(CHUNKS[row].text)) for row in rows]
+    assert store.read_chunks([]) == [] and store.read_vectors([]) == [] and store.read_impacts(["goblin"], []) == []
+
+
+def test_impacts(store):
+    rows = [row for row, one in enumerate(CHUNKS) if one.text in TEXTS]
+    plain = LocalStore(CHUNKS, BUILT.words, VECTORS.values, VECTORS.size)
+    words = ["goblin", "rest", "字字", "nothing"]
+    assert store.read_impacts(words, rows) == plain.read_impacts(words, rows)
+    assert any(store.read_impacts(words, rows)) and store.read_impacts([], rows) == [{} for _ in rows]
+
+
+@pytest.mark.parametrize("version", [None, "", "1", "2", "9"])
+@pytest.mark.parametrize("words", [["goblin"], ["goblin", "rest", "字字"], ["nothing"], [], ["%", "'", "filler"]])
+def test_rows_by_words_best_first_then_by_row(words, version, store):
+    def total(row):
+        return sum(BUILT.words.impacts[at] for word in words for at in _places(word) if BUILT.words.rows[at] == row)
+
+    rows = list(store.iter_by_words(words, version))
+    wanted = [row for row, one in enumerate(CHUNKS) if total(row) and version in (None, one.version)]
+    assert rows == sorted(wanted, key=lambda row: (-total(row), row))
+
+
+def _places(word):
+    number = BUILT.words.numbers.get(word)
+    return range(BUILT.words.ends[number], BUILT.words.ends[number + 1]) if number is not None else ()
+
+
+@pytest.mark.parametrize("version", [None, "1", "9"])
+def test_rows_by_vector_nearest_first_then_by_row(version, store):
+    vector = ENCODER.encode("goblin rest")
+    products = [sum(a * b for a, b in zip(ENCODER.encode(one.text), vector, strict=True)) for one in CHUNKS]
+    wanted = [row for row, one in enumerate(CHUNKS) if version in (None, one.version)]
+    assert list(store.iter_by_vector(vector, version)) == sorted(wanted, key=lambda row: (-products[row], row))
+
+
+QUERIES = ("goblin tactics", "nap", "字字", "same text", "filler 7", "nothing known", "")
+REQUESTS = (
+    Request("", floor=0, top=12),
+    Request("", version="1"),
+    Request("", floor=0, window=3, candidates=5),
+    Request("", floor=0, where=Condition(lambda item: item["file"] == "é.md", "é")),
+    Request("", floor=100_000, boosts=(Boost(50_000, Condition(lambda item: item["version"] == "2", "2")),)),
+)
+
+
+def test_the_answer_is_the_same(store):
+    plain = replace(INDEX, store=LocalStore(CHUNKS, BUILT.words, VECTORS.values, VECTORS.size))
+    for text in QUERIES:
+        query = Query(text, {"words": ENCODER.encode(text)})
+        for request in REQUESTS:
+            with patch.dict(sys.modules, {"numpy": None}):
+                expected = retrieve([plain], query, request)
+            assert repr(retrieve([replace(INDEX, store=store)], query, request)) == repr(expected)
+
+
+def test_an_index_without_vectors(store, request):
+    plain = BuiltIndex("plain", "", "", (), tuple(CHUNKS[:5]), weigh_words(CHUNKS[:5]), None, "sha256:plain")
+    if isinstance(store, DatabaseStore):
+        database = request.getfixturevalue("database")
+        write_chunks(database, plain)
+        store = DatabaseStore(database, plain.fingerprint)
+    else:
+        store = type(store)(*([np] if isinstance(store, _NumpyStore) else []), CHUNKS[:5], plain.words, array("h"), 0)
+    assert store.count == 5 and list(store.iter_by_vector(ENCODER.encode("goblin"), None)) == []
+
+
+def test_a_build_takes_the_place_of_the_one_before_it(database, database_store):
+    write_chunks(database, replace(BUILT, chunks=BUILT.chunks[:2], words=weigh_words(CHUNKS[:2]), vectors=None, fingerprint="sha256:two"))
+    assert DatabaseStore(database, "sha256:two").count == 2
+    assert database_store.count == 0 and list(database_store.iter_by_words(["goblin"], None)) == []
+    write_chunks(database, BUILT)
+    write_chunks(database, BUILT)
+    assert database_store.count == len(CHUNKS)
+
+
+def test_a_server_that_is_not_there(tmp_path):
+    gone = DatabaseStore(Database(read_address(f"postgresql://someone@/nothing?host={tmp_path}")), "sha256:one")
+    with pytest.raises(DiskError):
+        list(gone.iter_by_words(["goblin"], None))
