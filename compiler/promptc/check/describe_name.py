@@ -21,7 +21,7 @@ _WHERE = {
     "removed": "it is there in the `marker` of `evict`",
     "before": "it is there in the texts of `strain.watch`",
     "after": "it is there in the texts of `strain.watch`",
-    "each": "it comes with segment sources, in a later version",
+    "each": "it is there in sections whose `from` has `segments.each`",
     "args": "it comes with operations, in a later version",
     "answers": "it comes with operations, in a later version",
 }

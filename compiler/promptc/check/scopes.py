@@ -1,5 +1,6 @@
 """What each text of a pack may see: the kinds of its names, and what holds whenever it is evaluated."""
 
+from promptc.check.source_kinds import find_source_kind
 from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import Text
 from promptc.diag.frozen import replace
@@ -31,8 +32,6 @@ from promptc.template.kinds.walk import Cost
 from promptc.template.load_expression import Expression
 
 _COUNT = Number(True, 0)
-_ROW = make_mapping({"content": TEXT, **dict.fromkeys(("id", "scope", "ref_id", "metadata", "locale", "version"), UNKNOWN)})
-"""A segment (language.md §4)."""
 _PARTS: dict[str, Kind] = {
     **dict.fromkeys(("title", "id", "role", "tier"), TEXT),
     **dict.fromkeys(("number", "index"), WHOLE),
@@ -142,9 +141,9 @@ class Scopes:
             scope = add_name(scope, "each", self._find_element(scope, items.source.each))
         if text.code is items.source or not {"item", "group", "items"} & text.names.keys():
             return scope
-        inner = add_name(scope, "item", self._find_item(scope, items))
-        asked = isinstance(items.source, Expression) or all(text.code is not one for _, one in iter_expressions(items.source))
-        if items.where is not None and text.code is not items.where and asked:
+        asked = any(text.code is one for _, one in iter_expressions(items.source))
+        inner = add_name(scope, "item", self._find_item(scope, items, asked=asked))
+        if items.where is not None and text.code is not items.where and not asked:
             inner = _suppose(items.where, inner)
         element = inner.facts.get(("item",), inner.names["item"].kind)
         if "items" in text.names:
@@ -156,11 +155,11 @@ class Scopes:
             scope = add_name(scope, "group", found)
         return scope
 
-    def _find_item(self, scope: Scope, items: Items) -> Kind:
-        """What an item is: an element of the list, or a row of a store. Chunks are not told apart."""
-        if isinstance(items.source, Segments):
-            return _ROW
-        return self._find_element(scope, items.source) if isinstance(items.source, Expression) else UNKNOWN
+    def _find_item(self, scope: Scope, items: Items, *, asked: bool) -> Kind:
+        """What an item is: an element of the list, a row of a store or a chunk of an index."""
+        if isinstance(items.source, Expression):
+            return self._find_element(scope, items.source)
+        return find_source_kind(items.source, asked=asked)
 
     def _find_element(self, scope: Scope, source: Expression | None) -> Kind:
         """What the elements of a list may be; none stands for no list."""
