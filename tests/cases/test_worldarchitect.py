@@ -1,0 +1,130 @@
+"""What a single case of worldarchitect cannot show: all known queries, a rollback, every budget, answers and their contract."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import promptc
+from promptc.diag.errors import FitError
+from tests.cases.case import FIXTURES, ROOT, load_cases
+
+FOLDER = ROOT / "packs" / "worldarchitect"
+PACK = promptc.load(FOLDER)
+SHARED = FIXTURES / "worldarchitect" / "base"
+RESPONSES = FIXTURES / "worldarchitect" / "responses"
+QUERIES = [line.split("\t") for line in (FIXTURES / "worldarchitect" / "queries.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+REAL = [columns for columns in QUERIES if columns[1]]
+INSIDE = re.compile(r"\b(MBTI|Myers|alignment|Big Five|lawful|chaotic|neutral|extraversion|neuroticism|[EI][NS][FT][JP])\b", re.IGNORECASE)
+CONTRACT = json.loads((FOLDER / "schemas" / "response.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(CONTRACT)
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _ask(query: str, mode: str = "story", version: str = "1.1") -> promptc.Prompt:
+    """An ordinary turn with that input and no help from the scene."""
+    state = _read(SHARED / "table.json")
+    return PACK.render(dict(state, input=query, mode=mode, rules_version=version, scene={"topic": "", "domains": []}))
+
+
+def _holds(text: str, answer: str, version: str) -> bool:
+    """Whether one of the pages in `text` is of the answer's file and holds the first words under its heading."""
+    name, _, heading = answer.partition("#")
+    path = f"prompt_archive/{version}/{name}"
+    page = (FOLDER / path).read_text(encoding="utf-8").split(f"## {heading}\n", 1)[1]
+    first = next(line for line in page.splitlines() if line)
+    return any(first in rule for rule in text.split("<rule ") if rule.startswith(path))
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_nine_of_ten_known_queries_have_their_page_in_the_prompt(version: str) -> None:
+    """After the floor and the cap of the section; pages of other modes are asked for in their own."""
+    modes = {"worldgen": "dm", "god": "god"}
+    missed = []
+    for query, answers, *_ in REAL:
+        text = _ask(query, modes.get(answers.split("/")[0], "story"), version).text
+        if not any(_holds(text, answer, version) for answer in answers.split("||")):
+            missed.append(query)
+    assert len(missed) < len(REAL) / 10, missed
+
+
+def test_what_the_archive_knows_nothing_of_is_sparse() -> None:
+    junk = [columns[0] for columns in QUERIES if not columns[1]]
+    told = [query for query in junk if _ask(query).report["flags"].get("retrieval_sparse") == ["rules"]]
+    assert len(junk) == 20 and len(told) >= 18
+
+
+def test_no_narrative_prompt_speaks_of_what_people_are_inside() -> None:
+    """Whatever is asked: outside the core's rule and the player's own words there is none of it. In the game master's mode there is."""
+    for query in [*(columns[0] for columns in QUERIES), "MBTI", "alignment", "inner profile of companions", "is she lawful or chaotic"]:
+        prompt = _ask(query)
+        for section in prompt.report["sections"]:
+            if section["range"] and section["id"] not in ("core", "input"):
+                start, end = section["range"]
+                assert not INSIDE.search(prompt.text.encode()[start:end].decode()), (query, section["id"])
+    assert INSIDE.search(_ask("MBTI", "dm").text.split("</core>")[1])
+
+
+def test_no_page_but_those_for_the_game_master_speaks_of_it() -> None:
+    told = {
+        path.relative_to(FOLDER).parts[2:]
+        for path in FOLDER.glob("prompt_archive/*/*/*.md")
+        if INSIDE.search(path.read_text(encoding="utf-8"))
+    }
+    assert told == {("worldgen", "companions.md")}
+
+
+def test_a_rollback_is_the_earlier_version_to_the_byte() -> None:
+    for query in ("CR 3 XP", "fare of a keel passage", "putting out a public lamp penalty"):
+        before, after, back = (_ask(query, version=version) for version in ("1.0", "1.1", "1.0"))
+        assert before.text == back.text and before.report == back.report
+        assert before.text != after.text
+        assert "prompt_archive/1.1/" not in before.text and "prompt_archive/1.0/" not in after.text
+
+
+def test_a_larger_budget_keeps_what_a_smaller_one_kept_and_the_core_is_always_whole() -> None:
+    state = PACK.load_state(_read(SHARED / "vesper.json"))
+    core = (FOLDER / "templates" / "core.md").read_text(encoding="utf-8")
+    kept: set[tuple[str, str]] | None = None
+    for budget in (*range(1500, 3300, 29), 8000):
+        try:
+            prompt = PACK.render(state, budget=budget)
+        except FitError:
+            assert kept is None, f"an error at {budget}, and none at a smaller budget"
+            continue
+        items = {(section["id"], item["id"]) for section in prompt.report["sections"] for item in section["items"]}
+        assert prompt.tokens <= budget and core in prompt.text
+        assert kept is None or kept <= items, f"lost at {budget}: {kept - items}"
+        kept = items
+    assert kept
+
+
+@pytest.mark.parametrize("path", sorted((RESPONSES / "valid").iterdir()), ids=lambda path: path.stem)
+def test_an_answer_as_the_core_asks_for_it_keeps_the_contract(path: Path) -> None:
+    assert [error.message for error in VALIDATOR.iter_errors(_read(path))] == []
+
+
+@pytest.mark.parametrize("path", sorted((RESPONSES / "invalid").iterdir()), ids=lambda path: path.stem)
+def test_an_answer_that_the_core_forbids_breaks_the_contract(path: Path) -> None:
+    assert not VALIDATOR.is_valid(_read(path))
+
+
+def test_the_core_names_the_fields_of_the_contract_and_no_other() -> None:
+    core = (FOLDER / "templates" / "core.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `([a-z_]+)` \|", core, re.MULTILINE)
+    assert sorted(named) == sorted(CONTRACT["properties"])
+    example = next(line for line in core.splitlines() if line.startswith('{"purpose"'))
+    answer = dict(_read(RESPONSES / "valid" / "story.json"), dice_rolls=[json.loads(example)])
+    header = re.search(r"`(\[Day [^`]+)`", core)
+    assert header and VALIDATOR.is_valid(dict(answer, session_header=header[1]))
+
+
+def test_every_row_has_a_case() -> None:
+    covered = {row for case in load_cases() if case.name.startswith("worldarchitect/") for row in case.covers}
+    assert covered == {f"C{number}" for number in range(1, 9)}
