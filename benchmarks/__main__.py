@@ -8,6 +8,7 @@ from benchmarks.counting import bench_counting
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
 from benchmarks.memory import bench_memory
+from benchmarks.segments import bench_segments
 from benchmarks.state import bench_state
 from benchmarks.templates import bench_templates
 
@@ -21,6 +22,7 @@ PARTS = {
     "templates": bench_templates,
     "attacks": bench_attacks,
     "state": bench_state,
+    "segments": bench_segments,
 }
 
 
@@ -30,7 +32,7 @@ def main() -> None:
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         sys.exit(f"no such benchmark: {', '.join(unknown)}; known: {', '.join(PARTS)}")
-    print("Medians of interleaved runs, in processor time (cold: by the clock).")
+    print("Medians of interleaved runs, in processor time (cold, segments: by the clock).")
     print("Ratios hold from machine to machine; milliseconds do not.\n")
     for name in names:
         PARTS[name]()

@@ -31,7 +31,7 @@ _ARGUMENTS = {
     "state": "A state: a JSON file, or `-` for standard input.",
     "expression": "As in a pack, such as state.player.name.",
     "code": "The code of a finding, such as PC0531.",
-    "kind": "pack, state (of PACK), report or case.",
+    "kind": "pack, state (of PACK), report, segments or case.",
     "folder": "Where to make it; its name becomes the pack's.",
     "shell": "bash, zsh or fish.",
     "index": "An index that the pack declares.",

@@ -21,10 +21,10 @@ _STATE = "state"
         ("of what `render --report` and `explain --json` write", "promptc schema report"),
     ],
 )
-@click.argument("kind", metavar="KIND", type=click.Choice(("pack", _STATE, "report", "case")))
+@click.argument("kind", metavar="KIND", type=click.Choice(("pack", _STATE, "report", "segments", "case")))
 @click.argument("pack", required=False, type=click.Path())
 def command(kind: str, pack: str | None) -> int:
-    """Print the JSON Schema (2020-12) of manifests, of reports, of test cases, or of the states PACK takes."""
+    """Print the JSON Schema (2020-12) of manifests, of reports, of files of segments, of test cases, or of the states PACK takes."""
     if (kind == _STATE) != (pack is not None):
         found = "`promptc schema state` needs a pack" if pack is None else f"`promptc schema {kind}` takes no pack"
         raise UsageError([Diagnostic("PC0720", found, help="such as `promptc schema state packs/sentinel`")])
