@@ -13,6 +13,7 @@ from promptc.passes.arrange_items import arrange_items, find_cap_name, find_dedu
 from promptc.passes.name_items import find_id, name_items
 from promptc.passes.read_items import ItemReader, Read
 from promptc.passes.render_items import ItemRenderer
+from promptc.passes.tell_source import tell_source
 
 Places = Sequence[int]
 
@@ -114,7 +115,9 @@ class _Tracing:
 
     def _iter_stages(self) -> Iterator[Stage]:
         items, size = self._items, len(self._source)
-        yield Stage("from", size, (), str(items.source.span), _say(""))
+        gathered = self._selected.gathered
+        told = tell_source(gathered) if gathered is not None else ""
+        yield Stage("from", size, (), str(items.source.span), _say(""), told)
         refused = sorted(set(self._reader.refused))
         if items.where is not None:
             text = f"`where` is false for it: {items.where.text.strip()}"

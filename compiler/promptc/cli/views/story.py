@@ -16,6 +16,7 @@ from promptc.model.stages import Item, Selected
 from promptc.passes.act import Entry
 from promptc.passes.ladder import Applied
 from promptc.passes.section_fit import SectionFit
+from promptc.passes.tell_source import tell_value
 from promptc.passes.trace_items import Trace, trace_items
 from promptc.pipeline import Outcome
 
@@ -124,6 +125,8 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: 
     place = next(iter(trace.find_places(item.id)), None) if trace is not None else None
     if trace is not None and place is not None:
         yield _place(trace, place)
+        if fit.selected.gathered is not None:
+            yield Fact("source", tell_value(fit.selected.gathered, place))
     marks = [
         *(["an anchor from before the window"] if item.anchor else []),
         *(["kept: no limit and no step touches it"] if item.kept else []),

@@ -1,0 +1,68 @@
+"""Sources in words: what a section asked and what it was given. For tools that explain a render; none needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from promptc.diag.plural import count_noun
+from promptc.diag.typed import Any
+from promptc.model.gathered import Gathered
+
+_STAGES = {
+    "inactive": "inactive",
+    "malformed": "malformed",
+    "other_variant": "of another locale or version",
+    "other_locale": "in no preferred locale",
+    "source": "that `segments.where` refuses",
+    "floor": "under the floor",
+    "top": "not among the best",
+}
+_NAMED = 6
+
+
+def tell_source(gathered: Gathered) -> str:
+    """What was asked, and what the source had and did not give."""
+    account = gathered.account
+    asked = "; ".join(_iter_segments(account) if account["kind"] == "segments" else _iter_retrieval(account))
+    left_out = ", ".join(f"{count} {_STAGES[stage]}" for stage, count in gathered.left_out.items())
+    return f"{asked}; left out: {left_out}" if left_out else asked
+
+
+def tell_value(gathered: Gathered, place: int) -> str:
+    """Where one of the values comes from, and for a chunk what its score is made of."""
+    value = gathered.values[place]
+    if gathered.account["kind"] == "segments":
+        told = [f"{name} {value[name]}" for name in ("ref_id", "locale", "version") if value[name] is not None]
+        return ", ".join([f"segment `{value['id']}` of the store `{gathered.account['store']}`, scope `{value['scope']}`", *told])
+    chunk = gathered.account["chunks"][place]
+    parts = [f"words {chunk['words']:.6f}", f"vectors {chunk['vectors']:.6f}", f"boosts {chunk['boost']:+.6f}"]
+    where = f", {chunk['file']}" if chunk["file"] else ""
+    version = f", version {chunk['version']}" if chunk["version"] else ""
+    return f"chunk `{chunk['id']}` of the index `{chunk['index']}`{where}{version}\nscore {chunk['score']:.6f}: {', '.join(parts)}"
+
+
+def _iter_segments(account: Mapping[str, Any]) -> Iterator[str]:
+    yield f"store `{account['store']}`, scope `{account['scope']}`"
+    for asked in account["asked"]:
+        refs = asked["refs"]
+        about = "all of it" if refs is None else f"about {_name_few(refs)}"
+        locales = f", locale {' → '.join(asked['locales'])}" if asked["locales"] else ""
+        yield about + locales + (f", version {asked['version']}" if asked["version"] else "")
+    if not account["asked"]:
+        yield "nothing was asked"
+
+
+def _iter_retrieval(account: Mapping[str, Any]) -> Iterator[str]:
+    names = dict.fromkeys(index["name"] for index in account["indexes"])
+    if not names:
+        yield "an empty query retrieves nothing"
+        return
+    version = f", version {account['version']}" if account["version"] else ""
+    yield f"{', '.join(f'`{name}`' for name in names)}{version}, query {account['query'][:80]!r}"
+    yield f"{count_noun(account['considered'], 'chunk')} scored" + (", sparse" if account["sparse"] else "")
+    yield from account["notes"]
+
+
+def _name_few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
