@@ -1,0 +1,181 @@
+"""`python -m benchmarks.retrieval CORPUS QUERIES [--words]`: builds an index over a folder of Markdown and measures it.
+
+CORPUS is a folder whose files are to be indexed, QUERIES a file as `promptc index eval` reads it. Neither belongs to the project. With
+`--words` no vectors are made. Prints times by the clock, recall by words alone and with vectors, and how many queries that no rulebook
+answers stay under the floor.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median, quantiles
+from time import perf_counter
+
+import promptc
+from promptc.diag.frozen import replace
+from promptc.frontend.build_corpus import build_corpus
+from promptc.frontend.open_corpus import open_corpus
+from promptc.frontend.read_queries import read_queries
+from promptc.model.index import CorpusIndex
+from promptc.sources.retrieval.encoder import Encoder, Missing
+from promptc.sources.retrieval.judge_index import Known, Verdict, judge_index
+from promptc.sources.retrieval.loaded_index import LoadedIndex
+from promptc.sources.retrieval.request import MICRO, Request
+from promptc.sources.retrieval.retrieve import Query, retrieve
+from promptc.sources.retrieval.retriever import Retriever
+from promptc.text.meter import Meter
+
+_PACK = """promptc: 1
+name: measured
+version: 1.0.0
+tokenizer: o200k_base
+budget: 4000
+indexes:
+  corpus: {corpus: "corpus/**/*.md", weights: {words: 0.6, vectors: 0.4}, vectors: {encoder: minilm-int8}, synonyms: synonyms.yaml}
+sections:
+  - {id: main, text: nothing}
+"""
+_SYNONYMS = "cr: challenge rating\nxp: experience points\nhp: hit points\nac: armor class\ndc: difficulty class\n"
+_JUNK = """how do I reset my wifi router password
+best pizza restaurants in Chicago
+python list comprehension syntax
+quarterly earnings report for semiconductor companies
+change the oil in a Honda Civic
+who won the 1998 world cup
+kubernetes pod stuck in pending state
+recipe for sourdough bread starter
+mortgage refinance rates today
+football transfer rumours Manchester
+asdf qwer zxcv
+symptoms of vitamin D deficiency
+how to file income tax online
+flight from Berlin to Lisbon tomorrow
+javascript async await promise error handling
+stock market crash of 1929 causes
+guitar chords for beginners
+what time does the post office close
+convert kilometers to miles per hour formula
+best laptop for video editing under 1000 euros
+what is the capital of Australia
+install postgres on ubuntu server
+romantic comedy movies from the nineties
+how to train a puppy to sit
+interest rate of the federal reserve
+my printer is out of ink
+marathon training plan for beginners
+css flexbox center a div
+who wrote pride and prejudice
+electric car charging stations near me
+vaccination schedule for infants
+how do airplanes stay in the air
+tax deduction for home office
+best sunscreen for sensitive skin
+symptoms of the common cold in children
+solve quadratic equation with complex roots
+train timetable from Paris to Lyon
+phone battery drains too fast
+knitting pattern for a wool scarf
+what is the GDP of Brazil"""
+_FLOOR = 250_000
+_CAP = 1000
+_ROUNDS = 5
+
+
+def main() -> None:
+    """Measures what the command line names."""
+    parser = argparse.ArgumentParser(description="Build an index over a folder of Markdown and measure it.")
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("queries", type=Path)
+    parser.add_argument("--words", action="store_true", help="no vectors")
+    given = parser.parse_args()
+    known = read_queries(given.queries.read_bytes(), given.queries.name)
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(given.corpus, Path(folder, "corpus"))
+        Path(folder, "pack.yaml").write_text(_PACK, encoding="utf-8")
+        Path(folder, "synonyms.yaml").write_text(_SYNONYMS, encoding="utf-8")
+        _measure(Path(folder), known, is_encoding=not given.words)
+
+
+def _measure(folder: Path, known: Sequence[Known], *, is_encoding: bool) -> None:
+    model = promptc.load(folder).model
+    (index,) = (one for one in model.indexes if isinstance(one, CorpusIndex))
+    meter, retriever = Meter(model.counting.counter), Retriever()
+    encoder = retriever.load_encoder(index.matching.encoder) if is_encoding else None
+    if isinstance(encoder, Missing):
+        sys.exit(f"{encoder.reason}, or measure `--words`")
+    counter = model.counting.counter.digest
+    build = partial(_build, index, meter.count, counter, encoder)
+    print(f"build                         {build():7.1f} s")
+    first = _read(folder)
+    changed = sorted((folder / "corpus").rglob("*.md"))[0]
+    before = changed.read_bytes()
+    changed.write_bytes(before + b"\n\nOne more line.\n")
+    print(f"after one changed file        {build():7.1f} s")
+    changed.write_bytes(before)
+    build()
+    print(f"changed back: the same bytes  {'yes' if _read(folder) == first else 'NO':>7}")
+    print(f"size                          {sum(map(len, first.values())) / 1e6:7.1f} MB")
+    started = perf_counter()
+    (opened,) = open_corpus(index, counter)
+    print(f"read, checked and opened      {perf_counter() - started:7.2f} s, {opened.store.count} chunks\n")
+    _judge_all(opened, retriever, known, encoder)
+
+
+def _build(index: CorpusIndex, count: Callable[[str], int], counter: str, encoder: Encoder | None) -> float:
+    started = perf_counter()
+    list(build_corpus(index, count=count, counter=counter, load_encoder=lambda: encoder))
+    return perf_counter() - started
+
+
+def _read(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted((folder / "data").rglob("*")) if path.is_file()}
+
+
+def _judge_all(index: LoadedIndex, retriever: Retriever, known: Sequence[Known], encoder: Encoder | None) -> None:
+    print("                recall@1     @6    @12    MRR  after cap   flagged      junk    a query, p50 / p99")
+    weights = [("words", (1, 0))] + ([("0.6 and 0.4", (3, 2)), ("0.5 and 0.5", (1, 1))] if encoder is not None else [])
+    for name, weight in weights:
+        one = replace(index, weights=weight, encoder=index.encoder if weight[1] else "", fingerprint=name, note="")
+        verdict, junk = _judge(one, retriever, known), _judge(one, retriever, [Known(query, ()) for query in _JUNK.split("\n")])
+        times = _time(one, [query.query for query in known], encoder)
+        shares = [verdict.recall(1), verdict.recall(6), verdict.recall(12), verdict.mean_reciprocal_rank, verdict.recall_in_cap]
+        told = [f"{share / 1000:6.3f}" for share in shares]
+        flagged = sum(one.is_flagged for one in verdict.answered), sum(one.is_flagged for one in junk.judged)
+        print(
+            f"{name:14} {told[0]:>9} {told[1]} {told[2]} {told[3]} {told[4]:>10} {flagged[0]:>4} of {len(verdict.answered)} "
+            f"{flagged[1]:>4} of {len(junk.judged)} {median(times):9.1f} / {quantiles(times, n=100)[98]:.1f} ms"
+        )
+    if encoder is not None:
+        times = [_clock(partial(encoder.encode, query.query)) for query in known]
+        print(f"\nencoding a query: p50 {median(times):.1f} ms, to be added once to each of these; an answer that is kept: ", end="")
+        request = Request(known[0].query)
+        retriever.ask([index], request)
+        print(f"{median(_clock(partial(retriever.ask, [index], request)) for _ in range(100)):.3f} ms")
+
+
+def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[Known]) -> Verdict:
+    def ask(query: str) -> object:
+        return retriever.ask([index], Request(query, floor=0, top=12))
+
+    return judge_index(known, ask, floor=_FLOOR, top=6, cap=_CAP)
+
+
+def _time(index: LoadedIndex, queries: Sequence[str], encoder: Encoder | None) -> list[float]:
+    """Milliseconds of each, its vector at hand."""
+    asked = [Query(query, {index.encoder: encoder.encode(query)} if encoder is not None and index.encoder else {}) for query in queries]
+    request = Request("", floor=MICRO // 4)
+    return [_clock(partial(retrieve, [index], query, request)) for _ in range(_ROUNDS) for query in asked]
+
+
+def _clock(work: Callable[[], object]) -> float:
+    started = perf_counter()
+    work()
+    return (perf_counter() - started) * 1000
+
+
+if __name__ == "__main__":
+    main()
