@@ -1,0 +1,113 @@
+"""What indexes retrieve, as items: requests, conditions, scores, and what is told of them."""
+
+import pytest
+
+from promptc.diag.errors import PromptcError
+from tests.unit.passes.small_sources import SmallSources, compile_small, load_small, render_small
+
+NOTES = [
+    {"id": "n1", "text": "Ada would not look at the bell.", "kind": "person"},
+    {"id": "n2", "text": "The bell of Sele is cracked.", "kind": "place"},
+    {"id": "n3", "text": "Bread was dear.", "kind": "place"},
+    {"id": "n4", "text": " "},
+]
+STATE = {"notes": NOTES, "query": "cracked bell", "kind": None}
+INDEX = "indexes: {notes: {from: state.notes, id: item.id, text: '{{ item.text }}'}}\n"
+STRAIN = (
+    "strain:\n  count: [log]\n  tiers: [{name: low, at: 0}, "
+    "{name: high, at: 0.5, sections: {found: {items: {from: {retrieve: {top: 1}}}}}}]\n"
+)
+
+
+@pytest.fixture
+def load(tmp_path):
+    def call(source="index: notes, query: state.query, floor: 0.01", more="", rest=""):
+        items = f"from: {{retrieve: {{{source}}}}}\n      text: '{{{{ item.text }}}}'\n"
+        return load_small(tmp_path, f"{INDEX}{rest}sections:\n  - id: found\n    items:\n      {items}{more}")
+
+    return call
+
+
+def test_the_best_come_first_and_are_called_by_their_ids(load):
+    outcome = compile_small(load(), STATE, SmallSources())
+    (section,) = outcome.report["sections"]
+    assert [item["id"] for item in section["items"]] == ["n2", "n1"]
+    scores = [chunk["score"] for chunk in section["source"]["chunks"]]
+    assert scores == sorted(scores, reverse=True) and section["source"]["query"] == "cracked bell"
+    assert outcome.report["flags"] == {} and list(outcome.report["digests"]["indexes"]) == ["notes"]
+
+
+def test_an_item_has_the_keys_of_what_it_was_made_of(load):
+    pack = load("index: notes, query: state.query, floor: 0.01, where: item.kind == 'person'")
+    assert render_small(pack, STATE, SmallSources()) == "Ada would not look at the bell.\n"
+
+
+def test_a_boost_is_added_after_the_floor(load):
+    source = "index: notes, query: state.query, floor: 0.01, boost: [{add: 0.5, where: item.kind == state.kind}]"
+    outcome = compile_small(load(source), {**STATE, "kind": "person"}, SmallSources())
+    chunks = outcome.report["sections"][0]["source"]["chunks"]
+    assert [(one["id"], one["boost"]) for one in chunks] == [("n1", 0.5), ("n2", 0)]
+
+
+@pytest.mark.parametrize("query", ["", "  ", None])
+def test_an_empty_query_opens_no_index_and_retrieves_nothing(load, query):
+    sources = SmallSources()
+    outcome = compile_small(load(), {**STATE, "query": query}, sources)
+    assert sources.asked == [] and outcome.report["sections"][0]["state"] == "empty"
+    assert outcome.report["flags"] == {"retrieval_sparse": ["found"]}
+
+
+def test_sparse_below_none_is_never_sparse(load):
+    source = "index: notes, query: state.query, sparse_below: 0"
+    assert compile_small(load(source), {**STATE, "query": ""}, SmallSources()).report["flags"] == {}
+
+
+def test_the_default_ladder_removes_the_lowest_score_first(load):
+    outcome = compile_small(load(more="    budget: {chars: 30}\n"), STATE, SmallSources())
+    assert [item["id"] for item in outcome.report["sections"][0]["items"]] == ["n2"]
+    assert [cut["items"] for cut in outcome.report["cuts"]] == [["n1"]]
+
+
+def test_a_tier_asks_again(load):
+    log = "  - {id: log, budget: 10, text: '{{ state.log }}'}\n"
+    pack = load(more=log, rest=STRAIN)
+    low = compile_small(pack, {**STATE, "log": "x"}, SmallSources()).report
+    high = compile_small(pack, {**STATE, "log": "x" * 30}, SmallSources()).report
+    assert [len(one["sections"][0]["items"]) for one in (low, high)] == [2, 1] and high["strain"] == "high"
+
+
+def test_a_pack_asked_twice_answers_by_the_state_it_is_given(load):
+    """One retriever for both: what it remembers must not be taken for another state's answer."""
+    pack = load("index: notes, query: state.query, floor: 0.01, where: item.kind == state.kind")
+    sources = SmallSources()
+    texts = [render_small(pack, {**STATE, "kind": kind}, sources) for kind in ("person", "place", "person")]
+    assert texts[0] == texts[2] != texts[1]
+    whole = load("index: notes, query: state.query, floor: 0.01, where: item.id in state.values()")
+    first, second = (render_small(whole, {**STATE, "wanted": wanted}, sources) for wanted in ("n1", "n2"))
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "code"),
+    [
+        ("index: notes, query: state.x", 7, "PC0554"),
+        ("index: notes, query: state.query, version: state.x", 2, "PC0555"),
+    ],
+)
+def test_what_is_no_text_is_said(load, source, value, code):
+    with pytest.raises(PromptcError) as raised:
+        render_small(load(source), {**STATE, "x": value}, SmallSources())
+    assert [one.code for one in raised.value.diagnostics] == [code]
+
+
+def test_an_index_is_over_a_list(load):
+    with pytest.raises(PromptcError) as raised:
+        render_small(load(), {**STATE, "notes": {"n1": "x"}}, SmallSources())
+    assert [one.code for one in raised.value.diagnostics] == ["PC0556"]
+    assert compile_small(load(), {**STATE, "notes": None}, SmallSources()).report["flags"] == {"retrieval_sparse": ["found"]}
+
+
+def test_items_without_text_are_no_entries(load):
+    sources = SmallSources()
+    render_small(load(), STATE, sources)
+    assert sources.asked == [("notes", ("n1", "n2", "n3"))]

@@ -1,0 +1,145 @@
+"""Segments as items: what a section asks a store, what it does with the rows, and what is told of both."""
+
+import pytest
+
+from promptc.diag.errors import PromptcError
+from promptc.model.segment import Segment
+from promptc.sources.segments.rows import Malformed
+from tests.unit.passes.small_sources import SmallSources, compile_small, load_small, render_small
+
+STORES = "stores: {main: {url: 'sqlite:a.db', locale: \"[state.locale, 'en']\", version: state.tone}}\n"
+ROWS = [
+    Segment(f"{ref}-{tier}{locale}", "npc", ref, f"{ref}{tier}{locale}", {"tier": tier, "key": tier}, locale=locale or None)
+    for ref in ("ada", "bo")
+    for tier in (0, 1)
+    for locale in ("", "de")
+]
+STATE = {"locale": "fr", "tone": None}
+
+
+def _section(source, more="text: '{{ item.content }}'", name="a"):
+    return f"  - id: {name}\n    items:\n      from: {{segments: {{{source}}}}}\n      {more}\n"
+
+
+@pytest.fixture
+def load(tmp_path):
+    return lambda *sections, **named: load_small(tmp_path, f"{STORES}sections:\n{''.join(sections)}", **named)
+
+
+@pytest.mark.parametrize(
+    ("ref", "value", "refs"),
+    [
+        ("state.x", "ada", ("ada",)),
+        ("state.x", ["ada", "bo", "ada"], ("ada", "bo")),
+        ("state.x", 7, ("7",)),
+        ("[state.x, 'bo']", "ada", ("ada", "bo")),
+    ],
+)
+def test_references_are_text_or_a_list(load, ref, value, refs):
+    sources = SmallSources(ROWS)
+    render_small(load(_section(f'scope: npc, ref: "{ref}"')), {**STATE, "x": value}, sources)
+    assert sources.asked == [("main", (("npc", refs),), ("fr", "en"), None)]
+
+
+@pytest.mark.parametrize("value", [None, []])
+def test_no_reference_asks_for_nothing(load, value):
+    sources = SmallSources(ROWS)
+    outcome = compile_small(load(_section("scope: npc, ref: state.x")), {**STATE, "x": value}, sources)
+    assert sources.asked == [] and outcome.report["sections"][0]["state"] == "empty"
+    assert outcome.report["sections"][0]["source"]["asked"] == []
+
+
+def test_without_a_reference_the_whole_scope_is_asked_for(load):
+    sources = SmallSources(ROWS)
+    assert render_small(load(_section("scope: npc")), STATE, sources) == "ada0\nada1\nbo0\nbo1\n"
+    assert sources.asked[0][1] == (("npc", None),)
+
+
+def test_a_section_says_otherwise_than_its_store(load):
+    sources = SmallSources(ROWS)
+    section = _section("scope: npc, ref: \"'ada'\", locale: \"'de-AT'\", version: \"'2.0.0'\"")
+    assert render_small(load(section), STATE, sources) == "ada0de\nada1de\n"
+    assert sources.asked == [("main", (("npc", ("ada",)),), ("de-AT",), "2.0.0")]
+
+
+def test_each_is_bound_in_every_stage_and_asked_for_at_once(load):
+    more = (
+        "where: each.on\n      sort: [{by: each.rank}]\n      group: {by: each.name, header: '{{ group }}'}\n"
+        "      id: each.name ~ item.id\n      text: '{{ each.name }} {{ item.content }}'"
+    )
+    people = [{"id": "bo", "name": "B", "rank": 2, "on": True}, {"id": "ada", "name": "A", "rank": 1, "on": True}]
+    people.append({"id": "ada", "name": "off", "rank": 0, "on": False})
+    sources = SmallSources(ROWS)
+    section = _section("scope: npc, each: state.people, ref: each.id, where: item.metadata.tier < 1", more)
+    text = render_small(load(section), {**STATE, "people": people}, sources)
+    assert text == "A\nA ada0\nB\nB bo0\n"
+    assert sources.asked == [("main", (("npc", ("bo",)), ("npc", ("ada",))), ("fr", "en"), None)]
+
+
+def test_each_is_bound_in_steps(load):
+    section = _section("scope: npc, each: state.people, ref: each.id") + (
+        "    budget: {chars: 9}\n    overflow: [{evict: {order: [each.far], marker: '{{ removed }}'}}]\n"
+    )
+    people = [{"id": "ada", "far": True}, {"id": "bo", "far": False}]
+    assert render_small(load(section), {**STATE, "people": people}, SmallSources(ROWS)) == "2\nbo0\nbo1\n"
+
+
+def test_preferences_of_elements_are_asked_apart(load):
+    people = [{"id": "ada", "tongue": "de"}, {"id": "bo", "tongue": "fr"}, {"id": "bo", "tongue": "de"}]
+    sources = SmallSources(ROWS)
+    section = _section("scope: npc, each: state.people, ref: each.id, locale: each.tongue, where: item.metadata.tier == 0")
+    assert render_small(load(section), {**STATE, "people": people}, sources) == "ada0de\nbo0\nbo0de\n"
+    assert [(wanted, locales) for _, wanted, locales, _ in sources.asked] == [
+        ((("npc", ("ada",)), ("npc", ("bo",))), ("de",)),
+        ((("npc", ("bo",)),), ("fr",)),
+    ]
+
+
+def test_one_question_is_asked_once_however_many_sections_have_it(load):
+    sources = SmallSources(ROWS)
+    render_small(load(_section("scope: npc"), _section("scope: npc", name="b")), STATE, sources)
+    assert len(sources.asked) == 1
+
+
+def test_a_section_that_is_off_asks_nothing(load):
+    sources = SmallSources(ROWS)
+    render_small(load(_section("scope: npc") + "    when: false\n"), STATE, sources)
+    assert sources.asked == []
+
+
+def test_what_is_left_out_is_counted_and_malformed_rows_are_named(load):
+    malformed = tuple(Malformed(f"m{number}", "metadata is no JSON") for number in range(7))
+    sources = SmallSources(ROWS, malformed, inactive=3)
+    outcome = compile_small(load(_section("scope: npc, where: item.metadata.tier == 0")), STATE, sources)
+    (section,) = outcome.report["sections"]
+    assert section["left_out"] == {"inactive": 3, "malformed": 7, "source": 2}
+    assert [one["id"] for one in section["source"]["malformed"]] == [one.id for one in malformed]
+    (warning,) = outcome.warnings
+    assert warning.code == "PC0553" and "`m4`" in warning.message and "`m5`" not in warning.message and "and 2 more" in warning.message
+
+
+def test_the_report_names_the_segments_of_the_prompt_and_what_was_read(load):
+    section = _section("scope: npc, ref: \"'ada'\"") + "    budget: {chars: 5}\n"
+    report = compile_small(load(section), STATE, SmallSources(ROWS)).report
+    assert report["segments"] == {"npc": ["ada-1"]}
+    assert report["sections"][0]["source"]["ids"] == ["ada-0", "ada-1"]
+    other = compile_small(load(section), STATE, SmallSources(ROWS[::-1])).report
+    assert other["digests"] == report["digests"] and other == report
+    changed = [Segment("ada-0", "npc", "ada", "changed"), *ROWS[1:]]
+    assert compile_small(load(section), STATE, SmallSources(changed)).report["digests"]["stores"] != report["digests"]["stores"]
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "code"),
+    [
+        ("scope: npc, each: state.x", "ada", "PC0550"),
+        ("scope: npc, ref: state.x", {"id": 1}, "PC0551"),
+        ("scope: npc, ref: state.x", [True], "PC0551"),
+        ("scope: npc, locale: state.x", [1], "PC0552"),
+        ("scope: npc, version: state.x", 2, "PC0552"),
+    ],
+)
+def test_what_is_of_another_kind_is_said(load, source, value, code):
+    with pytest.raises(PromptcError) as raised:
+        render_small(load(_section(source)), {**STATE, "x": value}, SmallSources(ROWS))
+    assert [one.code for one in raised.value.diagnostics] == [code]
