@@ -65,6 +65,8 @@ def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Ou
 class _Recorder(Reporter):
     """Keeps what a command reports and goes on."""
 
+    found: list[Diagnostic]
+
     def __init__(self) -> None:
         super().__init__()
         object.__setattr__(self, "found", [])
