@@ -39,7 +39,8 @@ STORE_CODES: tuple[Code, ...] = (
         "PC0164",
         "error",
         "a store has no table of segments",
-        "The table is missing, lacks one of the columns id, scope, ref_id, content, metadata, active, locale and version, or has other types.",
+        "The table is missing, lacks one of the columns id, scope, ref_id, content, metadata, active, locale and version, or has "
+        "other types.",
         "stores: {main: {url: 'sqlite:app.db', table: users}}",
         "Name the table with `table`. `promptc segments import` makes one.",
     ),
