@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import jsonschema
 import pytest
 
 import promptc
-from promptc.diag.errors import FitError
+from promptc.diag.errors import DiskError, FitError
 from tests.cases.case import FIXTURES, ROOT, load_cases
 
 FOLDER = ROOT / "packs" / "worldarchitect"
@@ -128,3 +129,15 @@ def test_the_core_names_the_fields_of_the_contract_and_no_other() -> None:
 def test_every_row_has_a_case() -> None:
     covered = {row for case in load_cases() if case.name.startswith("worldarchitect/") for row in case.covers}
     assert covered == {f"C{number}" for number in range(1, 9)}
+
+
+def test_a_page_that_was_changed_after_the_build_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    shutil.copytree(FOLDER, tmp_path / "pack")
+    page = tmp_path / "pack" / "prompt_archive" / "1.1" / "travel" / "keels.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("4 marks", "5 marks"), encoding="utf-8")
+    pack, state = promptc.load(tmp_path / "pack"), _read(SHARED / "table.json")
+    with pytest.raises(DiskError) as raised:
+        pack.render(state)
+    (found,) = raised.value.diagnostics
+    assert found.code == "PC0192" and "keels.md" in found.message and "promptc index build" in (found.help or "")
+    assert "3 marks for every ten miles" in pack.render(dict(state, rules_version="1.0")).text
