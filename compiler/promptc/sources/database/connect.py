@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
+from weakref import finalize
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import SQLAlchemyError
@@ -28,7 +29,7 @@ _LONGEST_STATEMENT = 60
 
 
 class Database:
-    """A database that transactions are made of. May be used from several threads; `close` gives its connections back."""
+    """A database that transactions are made of. May be used from several threads; `close` gives its connections back, and so does its end."""
 
     def __init__(self, address: Address, span: Span | None = None) -> None:
         """Nothing is opened yet. `span` is where the address was named."""
@@ -45,6 +46,7 @@ class Database:
         self._check_file(is_writing=False)
         if self._reader is None:
             self._reader = self._make_engine(is_writing=False)
+            finalize(self, self._reader.dispose)
         with self._explained(), self._reader.connect() as connection, connection.begin():
             yield connection
 
