@@ -1,9 +1,11 @@
 """What a store does, with SQLite and with PostgreSQL."""
 
 import sqlite3
+import threading
 from contextlib import closing
 
 import pytest
+from sqlalchemy import event
 
 from promptc.diag.errors import DiskError
 from promptc.model.segment import Segment
@@ -181,3 +183,48 @@ def test_a_table_of_another_name(url):
 
 def test_no_wishes_open_nothing():
     assert SegmentStore(read_address("sqlite:no/such/file.db")).read([]).parts == ()
+
+
+def test_one_query_a_scope_however_many_references(store):
+    store.write(ROWS)
+    asked = []
+    wishes = [("npc", [f"n{number}", "mira"]) for number in range(300)] + [("core", None), ("npc", ["bo"])]
+    store.read(wishes)
+    engine = store._database._reader
+    event.listen(engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+    rows = store.read(wishes)
+    assert len(rows.parts) == 302 and all(_ids(part) for part in rows.parts)
+    assert len([one for one in asked if "FROM prompt_segments" in one and "content" in one]) == 2
+
+
+def test_more_references_than_one_statement_takes(store):
+    store.write(ROWS)
+    rows = store.read([("npc", [*(f"n{number}" for number in range(50_000)), "mira", "bo"])], ["de"])
+    assert _ids(rows.rows) == ["mira.start", "bo", "mira.de2", "mira.end"]
+
+
+def test_imports_at_the_same_time_are_one_after_the_other(url):
+    done, wrong = [], []
+
+    def work(number):
+        store = SegmentStore(read_address(url))
+        try:
+            done.append(store.write([Segment(f"{number}.{place}", "core", None, "x") for place in range(50)] + [ROWS[0]]))
+        except DiskError as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    [one.start() for one in threads]
+    [one.join() for one in threads]
+    assert not wrong and sorted(one.added for one in done) == [50, 50, 50, 51]
+    store = SegmentStore(read_address(url))
+    assert len(store.load_all().segments) == 201
+    store.close()
+
+
+def test_a_key_decides_what_is_one_segment(store):
+    tiers = [Segment(f"t{tier}", "npc", "mira", f"tier {tier}", {"tier": tier, "order": tier}) for tier in range(3)]
+    twins = [Segment(id, "npc", "bo", id, {"key": "k"}, priority=priority) for id, priority in (("b", 1), ("a", 1), ("c", 0))]
+    store.write([*tiers, *twins])
+    assert _ids(store.read([("npc", ["mira"])]).rows) == ["t0", "t1", "t2"]
+    assert _ids(store.read([("npc", ["bo"])]).rows) == ["a"]
