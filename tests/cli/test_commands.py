@@ -23,9 +23,20 @@ def _write(folder, text):
 # --- check ---
 
 
-def test_a_clean_pack_has_nothing(keep, run):
-    assert (run("check", "keep").code, run("check", "keep").out, run("check", "keep").err) == (0, "nothing found\n", "")
-    assert run("check", "keep", "--format", "json").out == "[]\n"
+def test_a_clean_pack_has_nothing(run, tmp_path):
+    (tmp_path / "state.schema.json").write_text(
+        '{"type": "object", "properties": {"hint": {"type": "string", "default": ""}}}', encoding="utf-8"
+    )
+    clean = _write(tmp_path, HEAD + "state: {schema: state.schema.json}\nsections: [{id: hint, text: '{{ state.hint }}'}]\n")
+    done = run("check", clean)
+    assert (done.code, done.out, done.err) == (0, "nothing found\n", "")
+    assert run("check", clean, "--format", "json").out == "[]\n"
+    assert run("check", clean, "--quiet").out == ""
+
+
+def test_notes_are_no_failure(keep, run):
+    done = run("check", "keep")
+    assert (done.code, done.err) == (0, "") and "PC0655 note: " in done.out and done.out.endswith("\n1 note\n")
     assert run("check", "keep", "--quiet").out == ""
 
 
@@ -116,7 +127,7 @@ def test_a_new_pack_renders_at_once_and_is_clean(run, tmp_path, monkeypatch):
     assert files == ["pack.schema.json", "pack.yaml", "state.json", "state.schema.json", "templates/rules.md.j2"]
     done = run("render", ".", "state.json")
     assert (done.code, done.err) == (0, "") and done.out.startswith("You are Ilse")
-    assert run("check", ".").out == "nothing found\n"
+    assert "note: pinned content fits for every valid state" in run("check", ".").out and run("check", ".").out.endswith("\n1 note\n")
     assert "the-old-house 0.1.0" in run("explain", ".", "state.json").out
 
 
