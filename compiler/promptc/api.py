@@ -129,7 +129,9 @@ class Pack:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Keeps what was compiled and counted in the cache, if there is one. Never fails for want of it."""
+        """Keeps what was compiled and counted in the cache, if there is one, and gives connections back. Never fails for want of either."""
+        if self._sources is not None:
+            self._sources.close()
         if self._cache is not None and not self._is_kept:
             keep_pack(self._cache, self._path, self._loaded, self._known)
             self._is_kept = True
@@ -188,10 +190,13 @@ class Pack:
         loaded = self.load_state(state)
 
         def compile_loaded() -> Outcome:
-            pack, meter, gather = self._loaded.pack, self._meter, self._find_gather(stores or {})
-            return compile_prompt(
-                pack, loaded, meter, budget=budget, variants=variants, patches=patches, format=format, without=without, gather=gather
-            )
+            pack, meter, (gather, end) = self._loaded.pack, self._meter, self._find_gather(stores or {})
+            try:
+                return compile_prompt(
+                    pack, loaded, meter, budget=budget, variants=variants, patches=patches, format=format, without=without, gather=gather
+                )
+            finally:
+                end()
 
         try:
             return compile_loaded()
@@ -220,22 +225,24 @@ class Pack:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
 
-    def _find_gather(self, urls: Mapping[str, str]) -> Callable[[Bound], Gathering] | None:
-        """What makes a render ask this pack's sources; None where it has none. They are opened when first asked."""
+    def _find_gather(self, urls: Mapping[str, str]) -> tuple[Callable[[Bound], Gathering] | None, Callable[[], object]]:
+        """What makes a render ask this pack's sources (None where it has none), and what is to be called at its end. Sources are opened
+        when first asked.
+        """
         pack = self._loaded.pack
         known = [store.name for store in pack.stores]
         unknown = [name for name in urls if name not in known]
         if unknown:
             raise UsageError(Diagnostic("PC0707", f"the pack has no store `{name}`", help=suggest(name, known)) for name in unknown)
         if not pack.stores and not pack.indexes:
-            return None
+            return None, tuple
         from promptc.frontend.open_sources import OpenSources
         from promptc.passes.gather import gather
 
         if self._sources is None:
             self._sources = OpenSources(pack.counting.counter.digest, os.environ)
         chosen = self._sources.find_urls(urls)
-        return lambda bound: gather(bound, chosen)
+        return lambda bound: gather(bound, chosen), chosen.close
 
 
 def _load_files(path: str) -> LoadedPack:

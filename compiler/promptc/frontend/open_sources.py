@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from threading import Lock
 
 from promptc.diag.frozen import replace
@@ -15,7 +16,7 @@ from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Request, Retrieved
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.sources.segments.rows import Rows
-from promptc.sources.segments.segment_store import SegmentStore
+from promptc.sources.segments.segment_store import Read, SegmentStore
 
 Wish = tuple[str, Sequence[str] | None]
 
@@ -59,15 +60,23 @@ class OpenSources:
 
 
 class ChosenSources:
-    """The sources of one render."""
+    """The sources of one render, which sees each store at one moment; to be closed at its end."""
 
     def __init__(self, opened: OpenSources, urls: Mapping[str, str]) -> None:
         self._opened = opened
         self._urls = urls
+        self._held: dict[str, Read] = {}
+        self._stack = ExitStack()
 
     def read_segments(self, store: Store, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
         """As `SegmentStore.read`; and the errors of `open_store`."""
-        return self._opened.open_store(store, self._urls.get(store.name, "")).read(wanted, locales, version)
+        if store.name not in self._held:
+            self._held[store.name] = self._stack.enter_context(self._opened.open_store(store, self._urls.get(store.name, "")).hold())
+        return self._held[store.name](wanted, locales, version)
+
+    def close(self) -> None:
+        """Ends what was held of stores."""
+        self._stack.close()
 
     def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
         """As `open_corpus`."""

@@ -3,7 +3,7 @@
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -23,13 +23,14 @@ from promptc.sources.database.explain_failure import explain_failure
 PATIENCE = 5
 """Seconds that a lock is waited for, and twice that a connection to a server."""
 
+_MAKE = "`promptc segments import` makes one; or correct the path"
 _LONGEST = 16_000_000
 _TURNS, _TURN = 1000, 500_000
 _LONGEST_STATEMENT = 60
 
 
 class Database:
-    """A database that transactions are made of. May be used from several threads; `close` gives its connections back, and so does its end."""
+    """A database that transactions are made of. Several threads may use it; `close` gives its connections back, and so does its end."""
 
     def __init__(self, address: Address, span: Span | None = None) -> None:
         """Nothing is opened yet. `span` is where the address was named."""
@@ -47,24 +48,23 @@ class Database:
         if self._reader is None:
             self._reader = self._make_engine(is_writing=False)
             finalize(self, self._reader.dispose)
-        with self._explained(), self._reader.connect() as connection, connection.begin():
+        with self.explain(), self._reader.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that is alone in changing the database: all of it is done, or, where anything is raised, nothing.
 
-        A SQLite file that is not there is made. `DiskError` as for `read`.
+        A SQLite file that is not there is made; where the transaction then fails it stays, empty: another program may have it open, and
+        to a reader it is none. `DiskError` as for `read`.
         """
-        is_new = self._check_file(is_writing=True)
+        self._check_file(is_writing=True)
         engine = self._make_engine(is_writing=True)
         try:
-            with self._explained(), engine.connect() as connection, connection.begin():
+            with self.explain(), engine.connect() as connection, connection.begin():
                 yield connection
         finally:
             engine.dispose()
-            if is_new:
-                _remove_empty(Path(self.address.target))
 
     def close(self) -> None:
         """Gives the connections back; another read opens them again."""
@@ -73,7 +73,8 @@ class Database:
             self._reader = None
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def explain(self) -> Iterator[None]:
+        """What the driver raises within becomes a `DiskError`."""
         try:
             yield
         except SQLAlchemyError as wrong:
@@ -84,21 +85,22 @@ class Database:
             return _make_file_engine(self.address.target, is_writing=is_writing)
         return _make_server_engine(self.address.target, self._find_driver(), is_writing=is_writing)
 
-    def _check_file(self, *, is_writing: bool) -> bool:
-        """Whether a file is to be made. Refuses what SQLite would not explain, or would wait for: nothing there, a folder, a pipe."""
+    def _check_file(self, *, is_writing: bool) -> None:
+        """Refuses what SQLite would not explain, or would wait for: nothing there, nothing in it, a folder, a pipe."""
         path = Path(self.address.target)
         if self.address.kind != "sqlite":
-            return False
+            return
         try:
-            mode = path.stat().st_mode
+            found = path.stat()
         except OSError as wrong:
             missing = isinstance(wrong, (FileNotFoundError, NotADirectoryError))
-            if missing and is_writing and path.parent.is_dir():
-                return True
-            raise self._fail(*_describe_missing(wrong, self.address.shown, is_writing=is_writing)) from None
-        if not stat.S_ISREG(mode):
+            if not (missing and is_writing and path.parent.is_dir()):
+                raise self._fail(*_describe_missing(wrong, self.address.shown, is_writing=is_writing)) from None
+            return
+        if not stat.S_ISREG(found.st_mode):
             raise self._fail("PC0161", f"the store `{self.address.shown}` is no file", "name a SQLite file")
-        return False
+        if found.st_size == 0 and not is_writing:
+            raise self._fail("PC0160", f"there is nothing in the store `{self.address.shown}` yet", _MAKE)
 
     def _find_driver(self) -> Any:
         try:
@@ -117,14 +119,7 @@ def _describe_missing(wrong: OSError, shown: str, *, is_writing: bool) -> tuple[
         return "PC0168", f"the store `{shown}` cannot be opened: {wrong.strerror or 'the path does not do'}", ""
     if is_writing:
         return "PC0168", f"the store `{shown}` cannot be made: its folder is not there", "make the folder, or correct the path"
-    return "PC0160", f"there is no store `{shown}`", "`promptc segments import` makes one; or correct the path"
-
-
-def _remove_empty(path: Path) -> None:
-    """A file that was made for a transaction that then failed."""
-    with suppress(OSError):
-        if path.stat().st_size == 0:
-            path.unlink()
+    return "PC0160", f"there is no store `{shown}`", _MAKE
 
 
 def _make_file_engine(path: str, *, is_writing: bool) -> Engine:

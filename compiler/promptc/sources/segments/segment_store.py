@@ -1,6 +1,7 @@
 """A store of segments: read for a render, read whole, written."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from sqlalchemy import Connection, Select, Text, cast, column, literal, select, table
 
@@ -21,6 +22,8 @@ from promptc.sources.segments.write_segments import write_segments
 
 Wish = tuple[str, Sequence[str] | None]
 """A scope, and what its segments are to be about; None for all of the scope."""
+
+Read = Callable[[Sequence[Wish], Sequence[str], str | None], Rows]
 
 MAX_ROWS = 200_000
 """Rows that a render reads of one scope."""
@@ -53,11 +56,22 @@ class SegmentStore:
         """
         if not wanted:
             return Rows(())
+        with self.hold() as read:
+            return read(wanted, locales, version)
+
+    @contextmanager
+    def hold(self) -> Iterator[Read]:
+        """`read` for as long as this holds, however often it is called, of one moment of the store."""
         with self._database.read() as connection:
             found = find_table(connection, self._name, self.address.shown, self._span)
-            raw = {scope: self._read_scope(connection, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
-        scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
-        return _answer(wanted, scopes, locales, version)
+
+            def read(wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
+                with self._database.explain():
+                    raw = {scope: self._read_scope(connection, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
+                scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
+                return _answer(wanted, scopes, locales, version)
+
+            yield read
 
     def load_all(self, scope: str | None = None) -> Stored:
         """All rows, or those of a scope, active or not."""
