@@ -63,9 +63,10 @@ def test_no_database(content, words, tmp_path):
     assert _state(path) == before
 
 
-def test_an_empty_file_has_no_table(tmp_path):
+def test_an_empty_file_is_no_store_yet(tmp_path):
     (tmp_path / "x.db").touch()
-    assert _refuse(lambda: _read(tmp_path / "x.db")).code == "PC0164"
+    assert _refuse(lambda: _read(tmp_path / "x.db")).code == "PC0160"
+    assert SegmentStore(read_address(f"sqlite:{tmp_path / 'x.db'}")).write(ROWS).added == len(ROWS)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -111,10 +112,10 @@ def test_a_folder_and_a_pipe(tmp_path):
     assert _refuse(lambda: _read(tmp_path / "pipe")).code == "PC0161"
 
 
-def test_a_failed_import_leaves_no_file(tmp_path):
+def test_a_failed_import_leaves_no_store(tmp_path):
     store = SegmentStore(read_address(f"sqlite:{tmp_path / 'new.db'}"))
     assert _refuse(lambda: store.write([Segment("x", None, None, "no scope")])).code == "PC0164"
-    assert not list(tmp_path.iterdir())
+    assert _refuse(store.load_all).code == "PC0160" and [one.stat().st_size for one in tmp_path.iterdir()] == [0]
     assert _refuse(lambda: SegmentStore(read_address(f"sqlite:{tmp_path}/no/new.db")).write(ROWS)).code == "PC0168"
 
 
