@@ -1,5 +1,7 @@
 """`promptc index build`."""
 
+import os
+
 import click
 
 from promptc.api import Pack
@@ -58,7 +60,9 @@ def _build(index: CorpusIndex, meter: Meter, retriever: Retriever, reporter: Rep
     progress = Progress(reporter, f"encoding {index.name}")
     digest = meter.counter.digest
     try:
-        for done in build_corpus(index, count=count, counter=digest, load_encoder=load_encoder, progress=progress.note, version=wanted):
+        for done in build_corpus(
+            index, count=count, counter=digest, load_encoder=load_encoder, progress=progress.note, version=wanted, environment=os.environ
+        ):
             progress.close()
             write_stdout(_describe(done).encode())
     finally:

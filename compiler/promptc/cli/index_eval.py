@@ -1,6 +1,7 @@
 """`promptc index eval`."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def command(
     loaded = Pack.load(pack)
     (one,) = find_corpus_indexes(loaded, (index,))
     known = read_queries(_read(queries), queries)
-    opened = open_corpus(one, loaded.model.counting.counter.digest, wanted)
+    opened = open_corpus(one, loaded.model.counting.counter.digest, wanted, os.environ)
     _check_answers(known, opened, queries)
     retriever = Retriever()
     depth = max(_DEPTHS)

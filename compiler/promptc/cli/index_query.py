@@ -1,6 +1,7 @@
 """`promptc index query`."""
 
 import json
+import os
 import sys
 
 import click
@@ -53,7 +54,7 @@ def command(
     """
     loaded = Pack.load(pack)
     (one,) = find_corpus_indexes(loaded, (index,))
-    opened = open_corpus(one, loaded.model.counting.counter.digest, wanted)
+    opened = open_corpus(one, loaded.model.counting.counter.digest, wanted, os.environ)
     usual, count = Request(query), top or _TOP
     request = replace(
         usual,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from promptc.diag.errors import DiskError
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Literal
+from promptc.frontend.corpus_pattern import fill_path
+from promptc.frontend.find_engine import find_engine
 from promptc.frontend.open_corpus import Part, iter_parts
 from promptc.model.index import CorpusIndex
 from promptc.sources.retrieval.build_index import Count, Progress, build_index
 from promptc.sources.retrieval.built_index import BuiltIndex
+from promptc.sources.retrieval.database_store import DatabaseStore, write_chunks
 from promptc.sources.retrieval.encoder import Encoder
 from promptc.sources.retrieval.open_index import check_index
 from promptc.sources.retrieval.read_index import read_index
@@ -37,30 +40,41 @@ def build_corpus(
     load_encoder: Callable[[], Encoder | None],
     progress: Progress = lambda done, total: None,
     version: str | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Done]:
     """Each index of `index` in turn, built if it is missing, stale or damaged, or could have vectors now and has none.
 
     `count` and `counter` (its digest) are the pack's; `load_encoder` is called when something is built, and gives None where there are to
-    be no vectors. Raises `PromptcError` for a corpus that cannot be read, `DiskError` where an index cannot be written.
+    be no vectors. An `engine` (found with `environment`) is given what it does not hold as it is on disk. Raises `PromptcError` for a
+    corpus that cannot be read, `DiskError` where an index cannot be written.
     """
+    database = find_engine(index, environment or {})
     for part in iter_parts(index, version):
-        earlier = _find_earlier(part)
-        if earlier is not None and _is_fresh(index, earlier, part, counter) and (earlier.vectors or not index.matching.encoder):
-            yield Done(part, "kept", earlier, 0)
-            continue
-        encoder = load_encoder()
-        if encoder is None and earlier is not None and _is_fresh(index, earlier, part, counter):
-            yield Done(part, "kept", earlier, 0)
-            continue
-        encoded = [0]
+        done = _build_part(index, part, count, counter, load_encoder, progress)
+        if database is not None and not DatabaseStore(database, done.built.fingerprint).is_whole(len(done.built.chunks)):
+            write_chunks(database, done.built, f"{index.name} {fill_path(index.path, part.values)}")
+        yield done
 
-        def note(done: int, total: int, encoded: list[int] = encoded) -> None:
-            encoded[0] = total
-            progress(done, total)
 
-        built = build_index(index, part.documents, count=count, counter=counter, encoder=encoder, earlier=earlier, progress=note)
-        write_index(part.place.folder, built, part.place.span)
-        yield Done(part, "built", built, encoded[0])
+def _build_part(
+    index: CorpusIndex, part: Part, count: Count, counter: str, load_encoder: Callable[[], Encoder | None], progress: Progress
+) -> Done:
+    earlier = _find_earlier(part)
+    is_fresh = earlier is not None and _is_fresh(index, earlier, part, counter)
+    if earlier is not None and is_fresh and (earlier.vectors or not index.matching.encoder):
+        return Done(part, "kept", earlier, 0)
+    encoder = load_encoder()
+    if earlier is not None and is_fresh and encoder is None:
+        return Done(part, "kept", earlier, 0)
+    encoded = [0]
+
+    def note(done: int, total: int) -> None:
+        encoded[0] = total
+        progress(done, total)
+
+    built = build_index(index, part.documents, count=count, counter=counter, encoder=encoder, earlier=earlier, progress=note)
+    fingerprint = write_index(part.place.folder, built, part.place.span)
+    return Done(part, "built", replace(built, fingerprint=fingerprint), encoded[0])
 
 
 def _find_earlier(part: Part) -> BuiltIndex | None:

@@ -15,7 +15,7 @@ from promptc.frontend.pack_path import check_pack_path
 from promptc.frontend.read_budget import read_ratio, read_size
 from promptc.frontend.read_file import show_path
 from promptc.frontend.yaml_io import load_yaml
-from promptc.model.index import ChunkPlan, CorpusIndex, Index, Matching, StateIndex, Weights
+from promptc.model.index import ChunkPlan, CorpusIndex, Engine, Index, Matching, StateIndex, Weights
 from promptc.model.node import Node
 from promptc.model.ratio import Ratio
 from promptc.sources.retrieval.encoder import KNOWN
@@ -57,7 +57,15 @@ def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles)
         _load_chunk(node.get("chunk"), compiler),
         matching,
         _load_defaults(node.get("defaults"), compiler),
+        _load_engine(node.get("engine")),
     )
+
+
+def _load_engine(node: Node | None) -> Engine | None:
+    if node is None:
+        return None
+    url, variable = node.get("url"), node.get("url_env")
+    return Engine(node.span, str(url.value) if url is not None else "", str(variable.value) if variable is not None else "")
 
 
 def _check_path(path: Node, names: tuple[str, ...], compiler: TextCompiler) -> str:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from promptc.diag.errors import PromptcError, fail
-from promptc.diag.frozen import frozen
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError, PromptcError, fail
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.suggest import suggest
 from promptc.frontend.corpus_pattern import fill_path, find_names, read_corpus_pattern
+from promptc.frontend.find_engine import find_engine
 from promptc.frontend.pack_path import check_pack_path
 from promptc.frontend.read_corpus import list_parts, read_corpus
 from promptc.model.index import CorpusIndex, Document
+from promptc.sources.database.connect import Database
+from promptc.sources.retrieval.built_index import BuiltIndex
+from promptc.sources.retrieval.database_store import DatabaseStore
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.open_index import check_index, open_index
 from promptc.sources.retrieval.read_index import Place, read_index
@@ -28,19 +33,34 @@ class Part:
     documents: tuple[Document, ...]
 
 
-def open_corpus(index: CorpusIndex, counter: str, version: str | None = None) -> tuple[LoadedIndex, ...]:
-    """Every index on disk of `index` that may hold chunks of `version` (None: all of them). `counter` is the digest of the pack's counter.
+def open_corpus(
+    index: CorpusIndex, counter: str, version: str | None = None, environment: Mapping[str, str] | None = None
+) -> tuple[LoadedIndex, ...]:
+    """Every index on disk of `index` that may hold chunks of `version` (None: all of them). `counter` is the digest of the pack's counter,
+    `environment` holds the variables that an `engine` may name.
 
     Each is read whole and checked: what has a digest that differs is refused. Raises `DiskError`: PC0190 where one is missing, PC0192 where
     it is stale, PC0193 damaged, PC0194 of another form; each names the command to run. `PromptcError`: PC0195 where the corpus has no
     files, or none of that version; and the findings of `read_corpus`.
     """
     opened = []
+    database = find_engine(index, environment or {})
     for part in iter_parts(index, version):
         built = read_index(part.place)
         check_index(index, built, part.documents, counter, part.place)
-        opened.append(open_index(index.name, index.matching, built))
+        loaded = open_index(index.name, index.matching, built)
+        opened.append(replace(loaded, store=_find_store(database, built, part)) if database is not None else loaded)
     return tuple(opened)
+
+
+def _find_store(database: Database, built: BuiltIndex, part: Part) -> DatabaseStore:
+    store = DatabaseStore(database, built.fingerprint)
+    if not store.is_whole(len(built.chunks)):
+        message = (
+            f"the engine of the index `{part.place.name}`, {database.address.shown}, does not hold it as it is in `{part.place.folder}`"
+        )
+        raise DiskError([Diagnostic("PC0192", message, part.place.span, f"run `{part.place.command}`")])
+    return store
 
 
 def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Part]:

@@ -46,7 +46,7 @@ class OpenSources:
         with self._lock:
             key = (index.name, version)
             if key not in self._indexes:
-                self._indexes[key] = open_corpus(index, self._counter, version)
+                self._indexes[key] = open_corpus(index, self._counter, version, self._environment)
             return self._indexes[key]
 
     def find_urls(self, urls: Mapping[str, str]) -> ChosenSources:

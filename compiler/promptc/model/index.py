@@ -44,6 +44,15 @@ class Matching:
 
 
 @frozen
+class Engine:
+    """A database that holds the chunks of an index in place of memory: at `url`, or where the variable `url_env` says (empty: none)."""
+
+    span: Span
+    url: str = ""
+    url_env: str = ""
+
+
+@frozen
 class CorpusIndex:
     """An index over files. `pattern` and `path` are relative to `folder`; names in braces in `path` part the corpus into several
     indexes."""
@@ -56,6 +65,7 @@ class CorpusIndex:
     chunk: ChunkPlan
     matching: Matching
     defaults: Mapping[str, Any]
+    engine: Engine | None = None
 
 
 @frozen

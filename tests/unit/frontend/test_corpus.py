@@ -3,12 +3,14 @@
 import pytest
 
 from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.frontend.build_corpus import build_corpus
 from promptc.frontend.corpus_pattern import fill_path, read_corpus_pattern
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_corpus import list_parts, read_corpus
-from promptc.model.index import ChunkPlan, CorpusIndex, Matching, Weights
+from promptc.model.index import ChunkPlan, CorpusIndex, Engine, Matching, Weights
+from promptc.sources.retrieval.database_store import DatabaseStore
 from promptc.sources.retrieval.request import Request
 from promptc.sources.retrieval.retriever import Retriever
 from tests.retrieval_drawing import WordEncoder
@@ -177,3 +179,24 @@ def test_a_folder_that_is_no_plain_path(corpus, tmp_path):
     (tmp_path / "aux").mkdir()
     (tmp_path / "aux/a.md").write_text("# A\n\ntext\n", encoding="utf-8")
     assert code_of(build, corpus(pattern="{version}/*.md"))[0] == "PC0272"
+
+
+def test_an_engine_holds_the_chunks_and_answers_the_same(corpus, postgres):
+    plain = corpus()
+    build(plain)
+    index = replace(plain, engine=Engine(SPAN, url_env="PROMPTC_INDEX"))
+    with pytest.raises(DiskError) as caught:
+        open_corpus(index, "c", "1.0", {"PROMPTC_INDEX": postgres})
+    assert caught.value.diagnostics[0].code == "PC0192" and "promptc index build pack.yaml rules" in caught.value.diagnostics[0].help
+    assert [one.outcome for one in build(index, environment={"PROMPTC_INDEX": postgres})] == ["kept", "kept"]
+    for version in ("1.0", "2.0", None):
+        opened = open_corpus(index, "c", version, {"PROMPTC_INDEX": postgres})
+        assert all(isinstance(one.store, DatabaseStore) for one in opened)
+        assert ask(opened, "acts first power") == ask(open_corpus(plain, "c", version), "acts first power") != []
+
+
+def test_an_engine_that_nothing_names_or_that_is_none(corpus):
+    index = replace(corpus(), engine=Engine(SPAN, url_env="PROMPTC_INDEX"))
+    assert code_of(open_corpus, index, "c")[0] == "PC0169"
+    assert code_of(open_corpus, index, "c", None, {"PROMPTC_INDEX": "sqlite:x.db"})[0] == "PC0278"
+    assert code_of(open_corpus, replace(index, engine=Engine(SPAN, url="http://x")), "c")[0] == "PC0167"

@@ -69,4 +69,12 @@ CORPUS_CODES: tuple[Code, ...] = (
         "indexes: {memory: {from: state.memory}}",
         'Add `text: "{{ item.text }}"`.',
     ),
+    Code(
+        "PC0278",
+        "error",
+        "an engine that is no PostgreSQL",
+        "An index lies in its folder and is read into memory. An `engine` holds the chunks in its place, and needs to compare vectors.",
+        "engine: {url: \"sqlite:chunks.db\"}",
+        "Leave `engine` out, or name a PostgreSQL that has pgvector.",
+    ),
 )

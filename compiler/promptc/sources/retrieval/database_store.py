@@ -47,6 +47,11 @@ class DatabaseStore:
         self._database = database
         self._fingerprint = fingerprint
 
+    def is_whole(self, chunks: int) -> bool:
+        """Whether the database holds the index, with so many chunks. False as well where it has no tables of ours yet."""
+        found = self._select("SELECT to_regclass('promptc_indexes') IS NOT NULL")
+        return bool(found[0][0]) and self.count == chunks
+
     @property
     def count(self) -> int:
         found = self._select("SELECT chunks FROM promptc_indexes WHERE fingerprint = :fingerprint")
@@ -86,16 +91,16 @@ class DatabaseStore:
             return [tuple(row) for row in connection.execute(text(query), {"fingerprint": self._fingerprint, **given})]
 
 
-def write_chunks(database: Database, built: BuiltIndex) -> None:
-    """Puts a built index (with its fingerprint) into the database, all of it or nothing, in place of the earlier ones of its name.
+def write_chunks(database: Database, built: BuiltIndex, name: str) -> None:
+    """Puts a built index (with its fingerprint) into the database, all of it or nothing, in place of what was there under `name`.
 
     Makes the tables and the extension where they are not there. Raises `DiskError` (PC0160 to PC0168).
     """
     with database.write() as connection:
         for statement in _TABLES:
             connection.execute(text(statement))
-        connection.execute(text("DELETE FROM promptc_indexes WHERE name = :name"), {"name": built.name})
-        told = {"fingerprint": built.fingerprint, "name": built.name, "chunks": len(built.chunks)}
+        connection.execute(text("DELETE FROM promptc_indexes WHERE name = :name"), {"name": name})
+        told = {"fingerprint": built.fingerprint, "name": name, "chunks": len(built.chunks)}
         connection.execute(text("INSERT INTO promptc_indexes VALUES (:fingerprint, :name, :chunks)"), told)
         chunks = "INSERT INTO promptc_chunks VALUES (:fingerprint, :place, :version, :told, CAST(:near AS vector))"
         _insert(connection, chunks, _iter_chunks(built))

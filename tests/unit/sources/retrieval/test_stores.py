@@ -79,7 +79,7 @@ def database(postgres):
 
 @pytest.fixture
 def database_store(database):
-    write_chunks(database, BUILT)
+    write_chunks(database, BUILT, "rules")
     return DatabaseStore(database, BUILT.fingerprint)
 
 
@@ -147,7 +147,7 @@ def test_an_index_without_vectors(store, request):
     plain = BuiltIndex("plain", "", "", (), tuple(CHUNKS[:5]), weigh_words(CHUNKS[:5]), None, "sha256:plain")
     if isinstance(store, DatabaseStore):
         database = request.getfixturevalue("database")
-        write_chunks(database, plain)
+        write_chunks(database, plain, "plain")
         store = DatabaseStore(database, plain.fingerprint)
     else:
         store = type(store)(*([np] if isinstance(store, _NumpyStore) else []), CHUNKS[:5], plain.words, array("h"), 0)
@@ -155,11 +155,14 @@ def test_an_index_without_vectors(store, request):
 
 
 def test_a_build_takes_the_place_of_the_one_before_it(database, database_store):
-    write_chunks(database, replace(BUILT, chunks=BUILT.chunks[:2], words=weigh_words(CHUNKS[:2]), vectors=None, fingerprint="sha256:two"))
-    assert DatabaseStore(database, "sha256:two").count == 2
+    write_chunks(
+        database, replace(BUILT, chunks=BUILT.chunks[:2], words=weigh_words(CHUNKS[:2]), vectors=None, fingerprint="sha256:two"), "rules"
+    )
+    assert DatabaseStore(database, "sha256:two").count == 2 and DatabaseStore(database, "sha256:two").is_whole(2)
+    assert not database_store.is_whole(len(CHUNKS))
     assert database_store.count == 0 and list(database_store.iter_by_words(["goblin"], None)) == []
-    write_chunks(database, BUILT)
-    write_chunks(database, BUILT)
+    write_chunks(database, BUILT, "rules")
+    write_chunks(database, BUILT, "rules")
     assert database_store.count == len(CHUNKS)
 
 
