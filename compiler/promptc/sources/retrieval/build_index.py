@@ -18,7 +18,7 @@ Count = Callable[[str], int]
 Progress = Callable[[int, int], None]
 
 _HEADINGS = 200
-_WORKERS = 2
+_MOST_WORKERS = 8
 
 
 def build_index(
@@ -90,13 +90,14 @@ def _find_known(encoder: Encoder, earlier: BuiltIndex | None) -> dict[str, Vecto
 
 
 def _encode(encoder: Encoder, texts: Sequence[str]) -> Iterator[Vector]:
-    """In order. Each text alone and by one thread, but two texts at a time where there are two processors."""
-    if len(texts) < _WORKERS or (os.cpu_count() or 1) < _WORKERS:
+    """In order. Each text alone and by one thread, but as many at a time as there are processors."""
+    workers = min(os.cpu_count() or 1, _MOST_WORKERS, len(texts))
+    if workers < 2:
         yield from map(encoder.encode, texts)
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(_WORKERS) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         try:
             yield from pool.map(encoder.encode, texts)
         finally:

@@ -85,17 +85,15 @@ def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, r
 
 
 def _take(index: LoadedIndex, rows: Iterator[int], request: Request, accepted: dict[int, bool]) -> list[int]:
+    """The first `window` rows that the filter accepts; it is asked of a window of rows at a time, and of each row once."""
     where = request.where
-    if where is None:
-        return list(islice(rows, request.window))
-
-    def accept(row: int) -> bool:
-        if row not in accepted:
-            (chunk,) = index.store.read_chunks([row])
-            accepted[row] = where.accepts(describe_chunk(chunk))
-        return accepted[row]
-
-    return list(islice(filter(accept, rows), request.window))
+    taken: list[int] = []
+    while len(taken) < request.window and (batch := list(islice(rows, request.window))):
+        if where is not None:
+            new = [row for row in batch if row not in accepted]
+            accepted.update(zip(new, (where.accepts(describe_chunk(chunk)) for chunk in index.store.read_chunks(new)), strict=True))
+        taken += [row for row in batch if where is None or accepted[row]]
+    return taken[: request.window]
 
 
 def _score_words(index: LoadedIndex, terms: Sequence[Term], rows: Sequence[int]) -> list[int]:
