@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from promptc.cache.counts import KeptCounts
 from promptc.cache.store import Cache
 from promptc.cache.words import KeptWords
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.errors import FitError, PromptcError, UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Self
@@ -158,11 +158,15 @@ class Pack:
         """The pack's name."""
         return self._loaded.pack.name
 
-    def check(self) -> tuple[Diagnostic, ...]:
-        """What is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among them."""
+    def check(self, sources: Mapping[str, str] | None = None) -> tuple[Diagnostic, ...]:
+        """What is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among them.
+
+        With `sources`, URLs by the names of stores (none: as the pack says), stores and indexes are opened and looked at as well.
+        """
         from promptc.check.check_pack import check_pack
 
-        return check_pack(self.model)
+        found = check_pack(self.model)
+        return sort_diagnostics([*found, *self._check_sources(sources)]) if sources is not None else found
 
     def load_state(
         self, given: bytes | Mapping[str, Any] | State, name: str = "state.json", *, changes: Sequence[tuple[str, str]] = ()
@@ -225,24 +229,41 @@ class Pack:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
 
+    def _check_sources(self, urls: Mapping[str, str]) -> Iterator[Diagnostic]:
+        from promptc.check.check_chunk_sizes import check_chunk_sizes
+        from promptc.check.looks import find_looks
+        from promptc.frontend.probe_sources import probe_sources
+
+        self._check_stores(urls)
+        probed = probe_sources(self.model, self._open_sources(), urls)
+        yield from probed.found
+        yield from check_chunk_sizes(find_looks(self.model).loaded, probed.medians)
+
     def _find_gather(self, urls: Mapping[str, str]) -> tuple[Callable[[Bound], Gathering] | None, Callable[[], object]]:
         """What makes a render ask this pack's sources (None where it has none), and what is to be called at its end. Sources are opened
         when first asked.
         """
         pack = self._loaded.pack
-        known = [store.name for store in pack.stores]
+        self._check_stores(urls)
+        if not pack.stores and not pack.indexes:
+            return None, tuple
+        from promptc.passes.gather import gather
+
+        chosen = self._open_sources().find_urls(urls)
+        return lambda bound: gather(bound, chosen), chosen.close
+
+    def _check_stores(self, urls: Mapping[str, str]) -> None:
+        known = [store.name for store in self._loaded.pack.stores]
         unknown = [name for name in urls if name not in known]
         if unknown:
             raise UsageError(Diagnostic("PC0707", f"the pack has no store `{name}`", help=suggest(name, known)) for name in unknown)
-        if not pack.stores and not pack.indexes:
-            return None, tuple
+
+    def _open_sources(self) -> Any:
         from promptc.frontend.open_sources import OpenSources
-        from promptc.passes.gather import gather
 
         if self._sources is None:
-            self._sources = OpenSources(pack.counting.counter.digest, os.environ)
-        chosen = self._sources.find_urls(urls)
-        return lambda bound: gather(bound, chosen), chosen.close
+            self._sources = OpenSources(self._loaded.pack.counting.counter.digest, os.environ)
+        return self._sources
 
 
 def _load_files(path: str) -> LoadedPack:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import promptc
-from promptc.check.check_pack import check_pack
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.reporter import Reporter
 from promptc.cli.run import run_command
@@ -56,7 +55,9 @@ def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Ou
             if case.run:
                 reporter = _Recorder()
                 return Outcome(run_command(case.run, reporter), None, None, None, None, tuple(reporter.found))
-            return _check(case) if case.is_check else _render(case, read_state(case) if state is None else state, there.stores)
+            return (
+                _check(case, there.stores) if case.is_check else _render(case, read_state(case) if state is None else state, there.stores)
+            )
         except PromptcError as error:
             report = getattr(error, "report", None)
             return Outcome(error.exit_code, None, None, None, report, error.diagnostics)
@@ -102,8 +103,9 @@ def _render(case: Case, raw: bytes, stores: Mapping[str, str]) -> Outcome:
     return Outcome(0, text, messages, prompt.tokens, prompt.report, prompt.warnings)
 
 
-def _check(case: Case) -> Outcome:
-    found = check_pack(promptc.load(case.pack).model)
+def _check(case: Case, stores: Mapping[str, str]) -> Outcome:
+    sources = stores if {"stores", "built"} & case.given.keys() else None
+    found = promptc.load(case.pack).check(sources)
     is_clean = all(one.level == "note" for one in found)
     return Outcome(0 if is_clean else 1, None, None, None, None, found)
 

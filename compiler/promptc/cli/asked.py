@@ -48,7 +48,7 @@ def read_asked(
 ) -> Asked:
     """The options of that name. `UsageError` (PC0721) for a variant, a change or a store that is not of its form."""
     variants = _read_variants([*variant, *([f"{_MOOD}={mood}"] if mood is not None else [])])
-    return Asked(budget, variants, tuple(patch), format, _read_changes(set), _read_stores(store))
+    return Asked(budget, variants, tuple(patch), format, _read_changes(set), read_stores(store))
 
 
 def is_count(given: str) -> bool:
@@ -79,8 +79,8 @@ def _read_changes(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(changes)
 
 
-def _read_stores(given: Sequence[str]) -> dict[str, str]:
-    """A URL may hold a password: what is wrong is said without it."""
+def read_stores(given: Sequence[str]) -> dict[str, str]:
+    """URLs by the names of stores. `UsageError` (PC0721) for what is not NAME=URL; a URL may hold a password, so it is not shown."""
     stores: dict[str, str] = {}
     for one in given:
         name, equals, url = one.partition("=")

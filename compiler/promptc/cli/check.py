@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import click
 
 from promptc.api import Pack
+from promptc.cli.asked import read_stores
 from promptc.cli.group import Command
-from promptc.cli.options import PACK
+from promptc.cli.options import PACK, STORE
 from promptc.cli.render_diagnostic import describe_diagnostic, render_diagnostics
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
@@ -26,22 +27,25 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
     cls=Command,
     examples=[
         ("errors, warnings and notes, each with its place", "promptc check packs/sentinel"),
+        ("the stores and indexes as well", "promptc check packs/worldarchitect --sources"),
         ("for a program", "promptc check packs/sentinel --format json"),
         ("what one of them means", "promptc rule PC0610"),
     ],
 )
 @PACK
 @click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print the findings. [text]")
+@click.option("--sources", is_flag=True, help="Open the stores and indexes, too: are they there, and do chunks fit their sections?")
+@STORE
 @click.option("--strict", is_flag=True, help="Let notes, too, end with exit code 1.")
 @click.pass_obj
-def command(reporter: Reporter, pack: str, format: str, strict: bool) -> int:
+def command(reporter: Reporter, pack: str, format: str, sources: bool, store: tuple[str, ...], strict: bool) -> int:
     """Look for what is wrong or doubtful in PACK, without a state.
 
     Exit code 0 where there is nothing but notes, 1 with errors or warnings, 3 where the pack cannot be loaded (its findings then go to
-    standard error).
+    standard error). A store that is not there is a finding only when `--sources` asks for it.
     """
     try:
-        found = Pack.load(pack).check()
+        found = Pack.load(pack).check(read_stores(store) if sources or store else None)
     except PromptcError as error:
         shape = "json" if format == "json" else reporter.settings.diagnostics
         Reporter(replace(reporter.settings, diagnostics=shape)).report(error.diagnostics)

@@ -12,6 +12,8 @@ from promptc.model.pack import Format
 PACK = click.argument("pack", type=click.Path())
 STATE = click.argument("state", type=click.Path(allow_dash=True))
 
+STORE = click.option("--store", multiple=True, metavar="NAME=URL", help="Where a store of segments is, in place of what the pack says.")
+
 NO_CACHE = click.option("--no-cache", is_flag=True, help="Read the pack's files afresh, and keep nothing for the next time.")
 
 
@@ -53,5 +55,5 @@ _OPTIONS = (
     click.option("--patch", multiple=True, metavar="NAME", help="A patch of the pack; several apply in the order given."),
     click.option("--format", type=click.Choice(("text", "messages")), help="What to make, if not what the pack says."),
     click.option("--set", multiple=True, metavar="POINTER=JSON", help="A value in place of the state's, such as /turn/number=3."),
-    click.option("--store", multiple=True, metavar="NAME=URL", help="Where a store of segments is, in place of what the pack says."),
+    STORE,
 )

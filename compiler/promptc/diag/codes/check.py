@@ -364,6 +364,14 @@ _REST: tuple[Code, ...] = (
         bad="# nine axes of two cases each",
         fix="Nothing; findings that take two unusual cases at once may be missing.",
     ),
+    Code(
+        name="PC0660",
+        level="warn",
+        summary="a section retrieves more than it may hold",
+        why="Its best chunks, were they of middling size, would not fit its budget, and what was found is cut again. Only `--sources` tells.",
+        bad="budget: 1000   # top: 6, and chunks of 350 tokens",
+        fix="Ask for fewer chunks, build smaller ones, or raise the budget.",
+    ),
 )
 
 CHECK_CODES: tuple[Code, ...] = (*_STEPS_AND_BOUNDS, *_STRAIN_AND_SHARES, *_NAMES, *_REST, *_KINDS)
