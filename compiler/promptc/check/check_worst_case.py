@@ -13,6 +13,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section
+from promptc.model.source import Segments
 from promptc.template.kinds.amount import Amount
 
 PROVABLE = ("cl100k_base", "o200k_base", "chars/4")
@@ -98,9 +99,18 @@ def _report_open(pack: Pack, section: Section, amount: Amount) -> Diagnostic:
     pointer = amount.at.removeprefix("#")
     place = pack.find_schema_place
     span = place(pointer) if place is not None and pointer else section.span
-    why = f"nothing bounds `{_spell(pointer)}`" if pointer else "not all it prints has a bound"
-    help = "give it a `maxLength`, `maxItems`, `maximum` or `enum`, or cut it in the text with `truncate_at(..., chars=...)`"
+    why, help = _explain_open(section, pointer)
     return Diagnostic("PC0655", f"that {what} of `{section.id}` always fits cannot be proved: {why}", span, help, "note")
+
+
+def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
+    if pointer:
+        help = "give it a `maxLength`, `maxItems`, `maximum` or `enum`, or cut it in the text with `truncate_at(..., chars=...)`"
+        return f"nothing bounds `{_spell(pointer)}`", help
+    if section.items is not None and isinstance(section.items.source, Segments):
+        help = "render with the longest segments it holds: what does not fit is an error, never shorter"
+        return "a store may hold anything", help
+    return "not all it prints has a bound", "cut it in the text with `truncate_at(..., chars=...)`, or bound the list it goes over"
 
 
 def _iter_over(pack: Pack, case: _Case) -> Iterator[tuple[Section, int]]:
