@@ -6,7 +6,7 @@ from promptc.diag.frozen import frozen
 from promptc.model.index import StateIndex
 from promptc.model.pack import Assign, Band, Pack, Plan
 from promptc.model.section import Fence, Items, Section
-from promptc.model.source import Retrieve, Segments, iter_expressions
+from promptc.model.source import Retrieve, Segments, has_each, iter_expressions
 from promptc.model.step import Evict, Lower, Ranked, Recap, Replace, Step, Trim
 from promptc.model.store import Store
 from promptc.model.tiers import list_steps
@@ -108,7 +108,7 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
     last = window.last if window is not None and not isinstance(window.last, int) else None
     yield from _iter_source(items.source, section, names, stores)
     yield from _make(section, names, ("window.last", last))
-    if isinstance(items.source, Segments) and items.source.each is not None:
+    if has_each(items.source):
         names = {**names, "each": None}
     yield from _iter_reading(items, section, names)
     arranged = {**names, "item": None, "this": _ITEM}
@@ -157,7 +157,7 @@ def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Text
 def _iter_step(step: Step, section: Section, names: Names) -> Iterator[Text]:
     source = section.items.source if section.items is not None else None
     each = {**names, "item": None, "this": _STEP, "group": None}
-    if isinstance(source, Segments) and source.each is not None:
+    if source is not None and has_each(source):
         each["each"] = None
     label = step.label
     if isinstance(step, Ranked):

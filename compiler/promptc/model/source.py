@@ -51,6 +51,11 @@ class Retrieve:
     sparse_below: int = 1
 
 
+def has_each(source: Expression | Segments | Retrieve) -> bool:
+    """True where every item belongs to an element of `each`."""
+    return isinstance(source, Segments) and source.each is not None
+
+
 def iter_expressions(source: Expression | Segments | Retrieve) -> Iterator[tuple[str, Expression]]:
     """Every expression of a source, with the key it stands under."""
     if isinstance(source, Expression):

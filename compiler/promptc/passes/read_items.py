@@ -125,7 +125,8 @@ class ItemReader:
 
     def _bind(self, place: int, value: Any) -> Mapping[str, Any]:
         self._names["item"] = value
-        self._names["each"] = self._find_element(place)
+        if self._elements:
+            self._names["each"] = self._elements[place]
         self.number = place
         self._names["this"] = {"number": place, "anchor": False, "kept": False}
         return self._names

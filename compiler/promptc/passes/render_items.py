@@ -6,6 +6,7 @@ from promptc.diag.errors import fail
 from promptc.diag.typed import Any
 from promptc.model.budget import Size
 from promptc.model.section import Items, MessageForm, Section, TrimEach
+from promptc.model.source import has_each
 from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut, find_cut
 from promptc.passes.guard_value import guard_value
@@ -42,13 +43,15 @@ class ItemRenderer:
         self._guard = guard
         self._meter = meter
         self._total = total
+        self._has_each = has_each(items.source)
         self.number: int | None = None
 
     def bind(self, read: Read, id: str = "") -> Mapping[str, Any]:
         """The names with `item` and `this` of one element."""
         self.number = read.number
         self._names["item"] = read.value
-        self._names["each"] = read.element
+        if self._has_each:
+            self._names["each"] = read.element
         self._names["this"] = {"id": id or str(read.number), "number": read.number, "anchor": read.anchor, "kept": read.kept}
         return self._names
 

@@ -143,3 +143,10 @@ def test_what_is_of_another_kind_is_said(load, source, value, code):
     with pytest.raises(PromptcError) as raised:
         render_small(load(_section(source)), {**STATE, "x": value}, SmallSources(ROWS))
     assert [one.code for one in raised.value.diagnostics] == [code]
+
+
+def test_without_each_there_is_no_such_name(load):
+    pack = load(_section("scope: npc", "text: '{{ each is defined }}'"))
+    assert render_small(pack, STATE, SmallSources(ROWS[:1])) == "False\n"
+    with pytest.raises(PromptcError):
+        render_small(load(_section("scope: npc", "where: each\n      text: x")), STATE, SmallSources(ROWS))

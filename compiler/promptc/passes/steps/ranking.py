@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.errors import fail
 from promptc.diag.typed import Any
+from promptc.model.source import has_each
 from promptc.model.step import Ranked
 from promptc.passes.act import Entry
 from promptc.passes.section_fit import SectionFit
@@ -18,6 +19,8 @@ class StepScope:
     def __init__(self, fit: SectionFit) -> None:
         self._fit = fit
         self._names = dict(fit.selected.names)
+        items = fit.section.items
+        self._has_each = items is not None and has_each(items.source)
 
     @property
     def names(self) -> Mapping[str, Any]:
@@ -47,7 +50,8 @@ class StepScope:
             meter = self._fit.frame.meter
             this["tokens"] = meter.tokens(meter.count(entry.text))
         self._names["item"] = item.value
-        self._names["each"] = item.element
+        if self._has_each:
+            self._names["each"] = item.element
         self._names["this"] = this
         self._names["group"] = item.key
         return self._names
