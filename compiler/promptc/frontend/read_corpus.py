@@ -10,7 +10,7 @@ from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, fail
-from promptc.diag.span import Span
+from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
 from promptc.frontend.corpus_pattern import RESERVED, CorpusPattern, read_corpus_pattern
 from promptc.frontend.decode import decode_text
@@ -32,7 +32,7 @@ def read_corpus(index: CorpusIndex, wanted: Mapping[str, str] | None = None) -> 
     Metadata has its keys in order, as it will have when it is read back from an index.
 
     The same on every machine: NFC, line ends as `\\n`, whatever order a folder is listed in. Raises `PromptcError`: PC0271 for a pattern,
-    PC0276 for front matter, and the findings of `read_pack_file`; `DiskError` for what cannot be read.
+    PC0276 for front matter, PC0133 for U+0000, and the findings of `read_pack_file`; `DiskError` for what cannot be read.
     """
     pattern = read_corpus_pattern(index.pattern, index.span, wanted)
     return tuple(_read_document(index, path, values) for path, values in _list_files(index, pattern))
@@ -77,9 +77,17 @@ def _walk(index: CorpusIndex, folder: str) -> Iterator[str]:
 def _read_document(index: CorpusIndex, path: str, values: Mapping[str, str]) -> Document:
     shown = show_path(index.span, path)
     text = find_form("NFC", decode_text(read_pack_file(index.folder, path, index.span), shown))
+    _check_characters(text, shown)
     front, body = _part_front(text)
     metadata = json.loads(render_canonical_json({**index.defaults, **values, **_read_front(front, shown, values)}))
     return Document(unicodedata.normalize("NFC", path), body, metadata, render_digest(text.encode()))
+
+
+def _check_characters(text: str, shown: str) -> None:
+    if "\0" in text:
+        before = text[: text.index("\0")]
+        place = Source(shown, text).span(before.count("\n") + 1, len(before) - before.rfind("\n"))
+        raise fail("PC0133", "this text has U+0000; no prompt can hold it", place, help="remove it")
 
 
 def _part_front(text: str) -> tuple[str, str]:

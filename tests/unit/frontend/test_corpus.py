@@ -114,6 +114,14 @@ def test_what_is_no_front_matter(text, corpus, tmp_path):
     assert set(read_corpus(corpus())[0].metadata) == {"mode", "version", "domain"}
 
 
+def test_a_text_that_no_prompt_can_hold(corpus, tmp_path):
+    (tmp_path / "1.0/combat/a.md").write_bytes(b"# A\n\nhi\x00there\n")
+    with pytest.raises(PromptcError) as caught:
+        read_corpus(corpus())
+    (found,) = caught.value.diagnostics
+    assert (found.code, str(found.span)) == ("PC0133", "1.0/combat/a.md:3:3")
+
+
 def test_links_are_not_followed(corpus, tmp_path):
     (tmp_path / "secret.md").write_text("secret", encoding="utf-8")
     (tmp_path / "linked").symlink_to(tmp_path / "1.0")
