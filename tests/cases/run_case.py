@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from promptc.cli.run import run_command
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from tests.cases.case import ROOT, Case, load_cases, read_state, state_path
-from tests.cases.given import given
+from tests.cases.given import find_pack, given
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class Outcome:
 def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Outcome:
     """The case's outcome, run from `root`, a copy of the project or the project itself; `state` in place of its own."""
     with given(case, root) as there, contextlib.chdir(there.root):
+        case = replace(case, pack=find_pack(case, there.root))
         try:
             if case.run:
                 reporter = _Recorder()
