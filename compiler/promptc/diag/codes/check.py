@@ -256,8 +256,8 @@ _KINDS: tuple[Code, ...] = (
         name="PC0650",
         level="error",
         summary="a text reads what a valid state may leave out",
-        why="A property that is neither required nor given a default reads as none where it is absent, and a part that not all alternatives "
-        "of a schema have is undefined there: it prints `None`, or stops the run.",
+        why="A property that is neither required nor given a default reads as none where it is absent, and a part that not all "
+        "alternatives of a schema have is undefined there: it prints `None`, or stops the run.",
         bad="text: 'Last time: {{ state.resume }}' with `resume` not in `required`",
         fix="Ask first (`is not none`, `is defined`), give a default in the text or in the schema, or require it.",
     ),
@@ -368,7 +368,7 @@ _REST: tuple[Code, ...] = (
         name="PC0660",
         level="warn",
         summary="a section retrieves more than it may hold",
-        why="Its best chunks, were they of middling size, would not fit its budget, and what was found is cut again. Only `--sources` tells.",
+        why="Its best chunks, were they of middling size, would not fit its budget: what was found is cut again. Only `--sources` tells.",
         bad="budget: 1000   # top: 6, and chunks of 350 tokens",
         fix="Ask for fewer chunks, build smaller ones, or raise the budget.",
     ),
