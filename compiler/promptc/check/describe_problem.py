@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from promptc.check.describe_name import describe_name, describe_part
 from promptc.check.scopes import PARTED
+from promptc.check.source_kinds import CHUNK
 from promptc.check.texts import Text
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
@@ -62,6 +63,10 @@ class Describer:
         gap = problem.gap or Gap()
         reads = f"{text.what} reads {subject if problem.subject else f'`{gap.part}` of {_COMPUTED}'}"
         ask = _show_guard(problem.subject, "is defined", f"{problem.subject} | default('')")
+        if gap.reason == "undeclared" and gap.holder == CHUNK:
+            help = suggest(gap.part, gap.known)
+            help = help if help.startswith("did you mean") else f"give it under `defaults` of the index, or {ask}"
+            return Diagnostic("PC0650", f"{reads}, which may be absent: a file of the index need not say it", span, help)
         if gap.reason == "undeclared":
             help = suggest(gap.part, gap.known)
             help = help if help.startswith("did you mean") else f"declare it in the schema, or {ask}"

@@ -8,7 +8,7 @@ from promptc.diag.typed import Any
 from promptc.model.index import StateIndex
 from promptc.model.pack import Assign, Band, Let, Pack
 from promptc.model.section import Items, Section
-from promptc.model.source import Segments, iter_expressions
+from promptc.model.source import Retrieve, Segments, iter_expressions
 from promptc.template.kinds.find_kinds import Found, add_name, find_kinds, suppose, weigh_bytes
 from promptc.template.kinds.kind import (  # fmt: skip
     TEXT,
@@ -159,7 +159,10 @@ class Scopes:
         """What an item is: an element of the list, a row of a store or a chunk of an index."""
         if isinstance(items.source, Expression):
             return self._find_element(scope, items.source)
-        return find_source_kind(items.source, asked=asked)
+        named = items.source.indexes if isinstance(items.source, Retrieve) else ()
+        own = [one for one in self._pack.indexes if one.name in named]
+        listed = [self._find_element(self._bound, one.source) if isinstance(one, StateIndex) else one for one in own]
+        return find_source_kind(items.source, listed, asked=asked)
 
     def _find_element(self, scope: Scope, source: Expression | None) -> Kind:
         """What the elements of a list may be; none stands for no list."""

@@ -8,7 +8,10 @@ import promptc
 from tests.unit.check.lint import lint
 
 STORES = "stores: {main: {url: 'sqlite:gone.db', locale: state.locale}}\n"
-INDEXES = "indexes: {notes: {from: state.notes, id: item.id, text: '{{ item.text }}'}}\n"
+INDEXES = (
+    "indexes: {notes: {from: state.notes, id: item.id, text: '{{ item.text }}'}, "
+    "rules: {corpus: 'rules/{part}/*.md', path: 'built/{part}', defaults: {my_own: 2}}}\n"
+)
 SCHEMA = {
     "type": "object",
     "additionalProperties": False,
@@ -43,8 +46,8 @@ def _find(tmp_path, source, form, more="", head=STORES + INDEXES):
         ("segments: {scope: npc, each: state.people, ref: each.id, where: item.metadata.x == each.text}", "{{ each.text | upper }}"),
         ("retrieve: {index: notes, query: state.query, where: item.mode == state.locale}", "{{ item.score + 1 }}{{ item.heading | join }}"),
         (
-            "retrieve: {index: notes, query: state.query, boost: [{add: 1, where: item.my_own > 1}]}",
-            "{{ item.index | upper }}{{ item.my_own }}",
+            "retrieve: {index: rules, query: state.query, boost: [{add: 1, where: item.my_own > 1}]}",
+            "{{ item.index | upper }}{{ item.my_own }}{{ item.part }}{{ item.other | default(0) }}",
         ),
     ],
 )
@@ -63,6 +66,10 @@ def test_what_is_there_is_left_alone(tmp_path, source, form):
         ("retrieve: {index: notes, query: state.query, where: item.score > 0}", "x", "item.score"),
         ("retrieve: {index: notes, query: state.query, boost: [{add: 1, where: item.index}]}", "x", "item.index"),
         ("retrieve: {index: notes, query: state.query}", "{{ item.heading.upper() }}", "item.heading"),
+        ("retrieve: {index: notes, query: state.query}", "{{ item.my_own }}", "item.my_own"),
+        ("retrieve: {index: rules, query: state.query}", "{{ item.heaidng | join }}", "item.heaidng"),
+        ("retrieve: {index: rules, query: state.query, where: item.dmoain > 1}", "x", "item.dmoain"),
+        ("retrieve: {index: [notes, rules], query: state.query}", "{{ item.my_own }}", "item.my_own"),
     ],
 )
 def test_what_is_not_there_is_said(tmp_path, source, form, name):
