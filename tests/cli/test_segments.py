@@ -1,6 +1,7 @@
 """`promptc segments`: import, export, list, check."""
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -163,6 +164,12 @@ def test_nothing_is_imported_unless_all_is_right(folder, run):
     assert places == ["segments/wrong.md:3:9", "segments/wrong.yaml:3:13", "segments/wrong.yaml:4:47"]
     for code in ("PC0201", "PC0205", "PC0203"):
         assert code in done.err
+
+
+def test_a_pipe_is_not_waited_for(folder, run):
+    os.mkfifo(folder / "segments" / "pipe.md")
+    done = run("segments", "import", "segments")
+    assert (done.code, done.out) == (4, "") and "PC0724" in done.err and "segments/pipe.md: not a regular file" in done.err
 
 
 def test_check_names_what_is_wrong(folder, run, golden):

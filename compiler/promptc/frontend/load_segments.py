@@ -1,6 +1,8 @@
 """Files of segments → segments."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,6 +137,8 @@ def _check(node: Node, found: list[Diagnostic]) -> None:
 
 def _read_bytes(file: Path) -> bytes:
     try:
+        if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be waited for
+            raise OSError(errno.EINVAL, "not a regular file")
         with file.open("rb") as opened:
             data = opened.read(_MAX_FILE + 1)
     except (OSError, ValueError) as wrong:

@@ -13,10 +13,11 @@ from promptc.sources.database.address import Address
 _MAGIC = b"SQLite format 3\0"
 _IMPORT = "import into a table that promptc made"
 _COPY = "restore it from a backup, or import the segments again"
+_COPY_FILE = "restore it from a backup; or remove it and import the segments again"
 _FILE_CODES: dict[int, tuple[str, str, str]] = {
     sqlite3.SQLITE_BUSY: ("PC0162", "is locked by another program", "try again when that has ended"),
     sqlite3.SQLITE_LOCKED: ("PC0162", "is locked by another program", "try again when that has ended"),
-    sqlite3.SQLITE_CORRUPT: ("PC0161", "is damaged", _COPY),
+    sqlite3.SQLITE_CORRUPT: ("PC0161", "is damaged", _COPY_FILE),
     sqlite3.SQLITE_TOOBIG: ("PC0161", "holds a value of more than 16000000 bytes", "split the segment"),
     sqlite3.SQLITE_INTERRUPT: ("PC0168", "took more than 500000000 steps and was stopped", "is the table a view without end?"),
     sqlite3.SQLITE_FULL: ("PC0168", "cannot be written: the disk is full", "make room; nothing was changed"),

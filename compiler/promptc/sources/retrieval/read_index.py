@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import stat
 import sys
 from array import array
 from collections.abc import Mapping
@@ -54,6 +56,7 @@ def read_index(place: Place) -> BuiltIndex:
 
 def _read_manifest(place: Place) -> Mapping[str, Any]:
     try:
+        _demand_file(place.folder / MANIFEST)
         content = (place.folder / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise DiskError(
@@ -67,7 +70,8 @@ def _read_manifest(place: Place) -> Mapping[str, Any]:
         raise _refuse("PC0193", f"`{MANIFEST}` is no JSON", place) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
-        raise _refuse("PC0194", f"it has the form {found!r}, and this promptc reads {FORMAT}", place)
+        form = "no form" if found is None else f"the form {json.dumps(found)}"
+        raise _refuse("PC0194", f"it has {form}, and this promptc reads {FORMAT}", place)
     if manifest.get("fingerprint") != digest_manifest(manifest):
         raise _refuse("PC0193", f"`{MANIFEST}` was changed", place)
     if manifest["index"] != place.name:
@@ -112,11 +116,18 @@ def read_array(kind: str, content: bytes) -> array[int]:
 
 def _read_file(path: Path, told: Mapping[str, Any]) -> bytes:
     """Its bytes, if they are what the manifest tells: nothing of them is looked at before."""
+    _demand_file(path)
     with path.open("rb") as file:
         content = file.read(min(told["bytes"], _MOST_BYTES) + 1)
     if len(content) != told["bytes"] or render_digest(content) != told["digest"]:
         raise _DamageError(f"its file `{path.name}` is not as it was written")
     return content
+
+
+def _demand_file(path: Path) -> None:
+    """Raises `OSError` where there is something else: a pipe would be waited for."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def _read_lines(content: bytes) -> list[Any]:

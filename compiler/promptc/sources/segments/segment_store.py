@@ -98,7 +98,7 @@ class SegmentStore:
             with self._database.read() as connection:
                 said = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
             if said != "ok":
-                self._refuse("PC0161", "is damaged", "restore it from a backup, or import the segments again")
+                self._refuse("PC0161", "is damaged", "restore it from a backup; or remove it and import the segments again")
 
     def close(self) -> None:
         """Gives its connections back; another read opens them again."""

@@ -143,6 +143,18 @@ def test_a_manifest_that_was_changed(edit, code, place):
     assert code_of(read_index, place)[0] == code
 
 
+@pytest.mark.parametrize("pattern", [MANIFEST, "*/chunks.jsonl", "*/vectors.i16"])
+def test_a_pipe_is_not_waited_for(pattern, place):
+    write_index(place.folder, build())
+    (path,) = place.folder.glob(pattern)
+    path.unlink()
+    os.mkfifo(path)
+    code, message = code_of(read_index, place)
+    assert code == "PC0193" and "not a regular file" in message
+    write_index(place.folder, build())
+    assert read_index(place).chunks, "a build mends it"
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000])
 def test_a_manifest_that_is_no_json(content, place):
     write_index(place.folder, build())
