@@ -13,6 +13,7 @@ from promptc.template.kinds.kind import Mapping as MappingKind
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import (
     ANY,
+    ASKED,
     COUNTED,
     ITERATED,
     MAPPED,
@@ -113,6 +114,7 @@ _RULES: Mapping[str, Rule] = {
     "pick": Rule(SEQUENCE, lists.give_picked),
 }
 _SAME = {"d": "default", "e": "escape"}
+_DEFAULTS = ("default", "d")
 _KEEPS = frozenset(
     """
     batch count default dictsort first groupby items join last length list map max min pick reject rejectattr reverse select
@@ -126,8 +128,16 @@ def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, 
     """Judge a filter and its arguments; what it gives."""
     args = [evaluate(walk, arg, scope) for arg in node.args]
     named = {str(word.key): evaluate(walk, word.value, scope) for word in node.kwargs}
+    for one in [*args, *(value for name, value in named.items() if name != "default")] if not _hands_on(node) else ():
+        walk.take(one, ASKED, f"`{node.name}`", node, scope)
     given = Given(walk, node, scope, value, value.kind, args, named, apply_named)
     return Value(give(node.name, given))
+
+
+def _hands_on(node: nodes.Filter) -> bool:
+    """Whether what it is given may be undefined as long as nothing uses it: an argument of `default`, also in `map('default', ...)`."""
+    applied = node.args[0] if node.name == "map" and node.args else None
+    return node.name in _DEFAULTS or (isinstance(applied, nodes.Const) and applied.value in _DEFAULTS)
 
 
 def give(name: str, given: Given) -> Kind:
