@@ -30,6 +30,8 @@ WRONG = [
     ("{% for a, g in state.people | groupby('mod') %}{{ a }}{% endfor %}", "PC0635", "`state.people[].mod`", "`mood`?"),
     ("{% for p in state.people | selectattr('nik') %}{{ p.name }}{% endfor %}", "PC0635", "`state.people[].nik`", "`nick`?"),
     ("{{ 'a' | replace('a', state.nmae) }}", "PC0635", "`state.nmae`", "`name`?"),
+    ("{{ state.people | map(attribute='nmae') | unique | list | length }}", "PC0635", "`state.people[].nmae`", "`name`?"),
+    ("{{ state.people | unique(attribute='nmae') | list | length }}", "PC0635", "`state.people[].nmae`", "`name`?"),
     ("{{ [1, 2] | join(d=state.nmae) }}", "PC0635", "`state.nmae`", "`name`?"),
     ("{{ state.tags | reject('eq', state.nmae) | list }}", "PC0635", "`state.nmae`", "`name`?"),
     ("{% set p = state.owner %}{{ p.nmae }}", "PC0635", "`p.nmae`", "`name`?"),

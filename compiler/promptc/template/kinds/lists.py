@@ -258,7 +258,10 @@ def _find_change(test: object, args: list[Value], truth: bool) -> Callable[[Kind
 
 
 def give_unique(given: Given) -> Kind:
-    """Each element once."""
+    """Each element once: they are compared, so they must be there."""
+    key = _find_by(given, find_element(given.kind), given.find(1, "attribute"), strict=False)
+    if list_members(key):
+        given.walk.take(Value(key, None, _spell_joined(given, given.find(1, "attribute"))), _PRESENT, "`unique`", given.node, given.scope)
     return _make(given.kind, find_element(given.kind), lazy=True, least=min(1, _find_least(given.kind)))
 
 
