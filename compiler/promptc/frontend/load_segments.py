@@ -70,6 +70,8 @@ def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
         for name in sorted(names):
             file = Path(folder, name)
             if file.suffix in ENDINGS and not name.startswith("."):
+                if file.is_symlink():
+                    raise fail("PC0174", f"`{file}` is a link", help="put the file itself into the folder")
                 yield file, file.relative_to(path).as_posix()
 
 

@@ -15,7 +15,7 @@ from promptc.template.is_settled import is_settled
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.lowering.lower_template import lower_template
 from promptc.template.lowering.writer import LowerFault
-from promptc.template.parse import parse, verbatim, wrong_syntax
+from promptc.template.parse import Parts, parse, verbatim, wrong_syntax
 from promptc.template.place import Place
 from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.program import Program
@@ -42,8 +42,9 @@ def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expre
 
 
 def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression: bool, limits: Limits) -> Compiled:
-    tree = parse(text, "", place, limits, expression=expression)
-    files = _Files(place, load_file, limits)
+    parts = Parts(limits)
+    tree = parse(text, "", place, limits, expression=expression, parts=parts)
+    files = _Files(place, load_file, limits, parts)
     files.load_all(tree, "", text, ())
     texts = {"": text, **files.texts}
     trees = {"": tree, **files.trees}
@@ -69,10 +70,11 @@ def _lower(tree: nodes.Template, name: str, text: str, place: Place, *, expressi
 class _Files:
     """The files a template brings in, each loaded once; circles are refused."""
 
-    def __init__(self, place: Place, load_file: LoadFile | None, limits: Limits) -> None:
+    def __init__(self, place: Place, load_file: LoadFile | None, limits: Limits, parts: Parts) -> None:
         self.place = place
         self.load_file = load_file
         self.limits = limits
+        self.parts = parts
         self.trees: dict[str, nodes.Template] = {}
         self.texts: dict[str, str] = {}
 
@@ -96,7 +98,7 @@ class _Files:
             text = self.load_file(name)
         except PromptcError as wrong:
             raise PromptcError([_because(failed, found.message, found.help) for found in wrong.diagnostics]) from None
-        tree = parse(text, name, self.place, self.limits) if name.endswith(".j2") else verbatim(text)
+        tree = parse(text, name, self.place, self.limits, parts=self.parts) if name.endswith(".j2") else verbatim(text)
         self.texts[name] = text
         self.trees[name] = tree
         self.load_all(tree, name, text, above)

@@ -7,7 +7,7 @@ from promptc.diag.frozen import frozen
 
 @frozen
 class Limits:
-    """The bounds of the templates of one pack. A pack may raise `source`, `steps`, `text`, `range` and `width` up to `CEILINGS`."""
+    """The bounds of the templates of one pack. A pack may raise some of them, up to `CEILINGS`."""
 
     source: int = 65_536
     """Bytes (UTF-8) of one template or expression."""
@@ -19,6 +19,8 @@ class Limits:
     """Numbers in one `range`."""
     width: int = 2_000
     """Characters a filter may pad or indent by."""
+    parts: int = 12_000
+    """Tags, names, signs, numbers and texts of one template, and of each file it brings in, together."""
     depth: int = 40
     """Macros, includes and blocks inside one another."""
     bits: int = 1_024
@@ -40,4 +42,4 @@ class Limits:
 
 
 LIMITS = Limits()
-CEILINGS = Limits(source=1_048_576, steps=100_000_000, text=100_000_000, range=10_000_000, width=100_000)
+CEILINGS = Limits(source=1_048_576, parts=200_000, steps=100_000_000, text=100_000_000, range=10_000_000, width=100_000)

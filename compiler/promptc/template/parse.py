@@ -20,21 +20,35 @@ from promptc.template.runtime.reword import reword
 Token = tuple[int, str, str]
 
 
-def parse(text: str, name: str, place: Place, limits: Limits, *, expression: bool = False) -> nodes.Template:
+class Parts:
+    """What is left of `Limits.parts` for a template and the files it brings in."""
+
+    __slots__ = ("left", "most")
+
+    def __init__(self, limits: Limits) -> None:
+        self.left = self.most = limits.parts
+
+
+def parse(text: str, name: str, place: Place, limits: Limits, *, expression: bool = False, parts: Parts | None = None) -> nodes.Template:
     """Jinja's tree of a template, or of one expression. The `lineno` of every node is its place: the characters before it, plus 1.
 
+    `parts` is what the other files of the template have left of that limit.
     `text` has line ends as `\\n`. Bounds are checked before the parser, which recurses, sees a token. Raises `PromptcError`.
     """
     _raise(check_size(text, name, place, limits))
     tokens: list[Token] = []
     try:
-        _raise(check_bounds(_note(_iter_placed(text, "variable" if expression else None), tokens), text, name, place, limits))
+        placed = _note(_iter_placed(text, "variable" if expression else None), tokens, parts or Parts(limits))
+        _raise(check_bounds(placed, text, name, place, limits))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python deprecates unknown escapes in a text; Jinja takes them as they stand
             environment = _find_environment()
             parser = Parser(environment, "")
             parser.stream = TokenStream(environment.lexer.wrap(tokens), None, None)
             return _parse_expression(parser) if expression else parser.parse()
+    except _TooMany as wrong:
+        help = "print less by hand: loop, or raise `limits.parts`"
+        raise PromptcError([Diagnostic("PC0403", wrong.message or "", place.find_span(name, text, wrong.lineno), help)]) from None
     except TemplateSyntaxError as wrong:
         raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
 
@@ -72,10 +86,21 @@ def _iter_placed(source: str, state: str | None) -> Iterator[Token]:
         at += len(value)
 
 
-def _note(tokens: Iterator[Token], noted: list[Token]) -> Iterator[Token]:
+def _note(tokens: Iterator[Token], noted: list[Token], parts: Parts) -> Iterator[Token]:
     for token in tokens:
+        parts.left -= token[1] not in _FREE
+        if parts.left < 0:
+            raise _TooMany(f"more than {parts.most} parts: tags, names, signs and texts, files that are brought in included", token[0])
         noted.append(token)
         yield token
+
+
+_FREE = frozenset({"whitespace", "comment_begin", "comment", "comment_end"})
+"""Tokens the parser never sees."""
+
+
+class _TooMany(TemplateSyntaxError):
+    """The template has more parts than it may."""
 
 
 @cache

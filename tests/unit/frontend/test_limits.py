@@ -34,6 +34,7 @@ def _render(folder, text, limits=""):
         ("{{ range(150000) | length }}", "range: 150000"),
         ("{{ 'a' | center(3000) | length }}", "width: 3000"),
         ("{{ ('a' * 20000000) | length }}", "text: 20000000"),
+        ("{{ 1 }}" * 4_100, "parts: 13000"),
         ("{{ 1 }}{#" + "-" * 70_000 + "#}", "source: 80000"),
     ],
 )
@@ -41,7 +42,7 @@ def test_a_limit_that_stops_a_template_names_the_key_that_raises_it(tmp_path, te
     with pytest.raises(PromptcError) as wrong:
         _render(tmp_path, text)
     (found,) = wrong.value.diagnostics
-    assert found.code in ("PC0430", "PC0402") and f"`limits.{limit.split(':')[0]}`" in found.help
+    assert found.code in ("PC0430", "PC0402", "PC0403") and f"`limits.{limit.split(':')[0]}`" in found.help
     assert found.span is not None and found.span.line == 8
     assert _render(tmp_path, text, f"limits: {{{limit}}}")
 
@@ -59,5 +60,5 @@ def test_no_limit_goes_over_its_ceiling(tmp_path):
 def test_the_schema_tells_the_defaults_and_ceilings_of_the_code():
     told = SCHEMA["$defs"]["limits"]["properties"]
     assert {name: (one["default"], one["maximum"]) for name, one in told.items()} == {
-        name: (getattr(LIMITS, name), getattr(CEILINGS, name)) for name in ("source", "steps", "text", "range", "width")
+        name: (getattr(LIMITS, name), getattr(CEILINGS, name)) for name in ("source", "parts", "steps", "text", "range", "width")
     }
