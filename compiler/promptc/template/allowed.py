@@ -52,28 +52,6 @@ DICT_NAMES = frozenset(name for name in dir(dict) if not name.startswith("_"))
 
 LOOP_NAMES = frozenset("index index0 revindex revindex0 first last length depth depth0 previtem nextitem".split())
 
-NAMES_BY_FUNCTION = {
-    "count_tokens": "tokens",
-    "count_minutes": "minutes_since",
-    "count_hours": "hours_since",
-    "count_days": "days_since",
-    "normalize_text": "normalize",
-    "join_lines": "one_line",
-    "render_json": "json",
-    "slice_list": "slice",
-    "sum_values": "sum",
-    "round_number": "round",
-    "int_number": "int",
-    "float_number": "float",
-    "format_values": "format",
-    "escape_text": "escape",
-    "iter_pairs": "items",
-    "replace_text": "replace",
-    "pad": "center",
-    "len": "length",
-}
-"""What an author calls the functions Python names in its messages."""
-
 WHY_NOT = {
     "random": "nothing random reaches a prompt: `pick(seed)` takes an element as a pure function of the seed",
     "attr": "write the name: `x.name` or `x['name']`",

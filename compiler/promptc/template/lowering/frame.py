@@ -18,7 +18,7 @@ class Buffer(NamedTuple):
 class Frame:
     """One scope. `toplevel`: what is set here is visible to blocks and importers; `guarded`: printed only if nothing is extended."""
 
-    __slots__ = ("symbols", "buffer", "guarded", "toplevel", "rootlevel", "block")
+    __slots__ = ("symbols", "buffer", "guarded", "toplevel", "rootlevel")
 
     def __init__(self, symbols: Symbols, buffer: Buffer) -> None:
         self.symbols = symbols
@@ -26,13 +26,11 @@ class Frame:
         self.guarded = False
         self.toplevel = False
         self.rootlevel = False
-        self.block = ""
 
     def inner(self, buffer: Buffer | None = None) -> Frame:
         """A scope inside this one."""
         made = Frame(Symbols(self.symbols), buffer or self.buffer)
         made.guarded = self.guarded
-        made.block = self.block
         return made
 
     def soft(self) -> Frame:
@@ -40,7 +38,6 @@ class Frame:
         made = Frame(self.symbols, self.buffer)
         made.guarded = self.guarded
         made.toplevel = self.toplevel
-        made.block = self.block
         return made
 
 

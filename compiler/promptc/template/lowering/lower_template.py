@@ -108,7 +108,6 @@ def _render_parent(frame: Frame) -> ast.stmt:
 def _lower_block(block: nodes.Block, expressions: Expressions) -> ast.stmt:
     statements, at = Statements(expressions), block.lineno
     frame = Frame(Symbols(), statements.find_buffer())
-    frame.block = block.name
     special = find_undeclared(block.body, ("self", "super"))
     for name in sorted(special):
         frame.symbols.declare_parameter(name)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 
-from promptc.template.allowed import NAMES_BY_FUNCTION
 from promptc.template.runtime.fault import find_kind
 
 
@@ -46,15 +45,14 @@ def _wrong_kind(due: str, kind: str) -> _Words:
 
 def _wrong_arguments(name: str, rest: str) -> _Words:
     name = _PREFIX.sub("", name)
-    own = NAMES_BY_FUNCTION.get(name, name)
-    return f"`{own}` {_INSIDE.sub('', rest)}", "see docs/templates.md for its arguments"
+    return f"`{name}` {_INSIDE.sub('', rest)}", "see docs/templates.md for its arguments"
 
 
 def _too_many(name: str, most: str, given: str) -> _Words:
     """Python counts what every filter and method is given first: the run, and the value."""
     allowed = int(most) - 2
     takes = f"at most {allowed} argument{'s' if allowed > 1 else ''}" if allowed > 0 else "no argument"
-    return f"`{NAMES_BY_FUNCTION.get(name, name)}` takes {takes}, and was given {int(given) - 2}", "see docs/templates.md for its arguments"
+    return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/templates.md for its arguments"
 
 
 _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
