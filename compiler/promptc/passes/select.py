@@ -122,7 +122,8 @@ class _Selecting:
         selected = self._select(section, names)
         if section.required and selected.state != "present":
             why = "its `when` is false" if selected.state == "off" else "it has no content"
-            raise PromptcError([Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span)])
+            absent = Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span)
+            raise PromptcError([absent, *selected.warnings])
         raw = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
         header, found = self._guard.guard(raw) if raw else ("", ())
         selected = replace(selected, open=fences[0], close=fences[1], header=header, found=(*found, *selected.found), names=names)
