@@ -7,17 +7,14 @@ from promptc.frontend.iter_keys import iter_keys
 from promptc.model.node import Node
 
 _LATER = {
-    "tools": "tools",
-    "response": "response schemas",
     "operations": "state operations",
-    "cache": "cache breakpoints",
 }
 
 
 def check_later_keys(manifest: Node) -> Iterator[Diagnostic]:
-    """PC0290 for each of them, at its place; `cache: false` asks for nothing. What an author calls by such a word is no such key."""
-    for owner, key, node in iter_keys(manifest):
-        if key in _LATER and not (key == "cache" and node.value is False):
+    """PC0290 for each of them, at its place. What an author calls by such a word is no such key."""
+    for owner, key, _ in iter_keys(manifest):
+        if key in _LATER:
             yield Diagnostic(
                 "PC0290",
                 f"`{key}` is not in this version: {_LATER[key]} come with a later one",

@@ -37,6 +37,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
         when=compiler.find_expression(node.get("when")),
         pinned=pinned,
         required=_flag(node, "required"),
+        cache=_flag(node, "cache"),
         header=None if as_messages else compiler.find_inline(node.get("header")),
         budget=read_budget(budget) if budget is not None else None,
         fence=None if as_messages else fence,

@@ -45,8 +45,8 @@ def read_total(node: Node) -> TotalBudget:
     """The whole's budget: a number, or `{context, reserve}`."""
     if isinstance(node.value, dict):
         reserve = node.get("reserve")
-        return TotalBudget(int(node.value["context"].value), int(reserve.value) if reserve else 0, node.span)
-    return TotalBudget(int(node.value), 0, node.span)
+        return TotalBudget(int(node.value["context"].value), int(reserve.value) if reserve else None, node.span)
+    return TotalBudget(int(node.value), None, node.span)
 
 
 def _make_ratio(exact: Fraction) -> Ratio:

@@ -41,13 +41,13 @@ class Budget:
 
 @frozen
 class TotalBudget:
-    """The whole prompt's budget in tokens: `context - reserve`."""
+    """The whole prompt's budget in tokens: `context - reserve`. `reserve` is None where none is written."""
 
     context: int
-    reserve: int
+    reserve: int | None
     span: Span
 
     @property
     def total(self) -> int:
         """What a prompt may hold, in tokens."""
-        return self.context - self.reserve
+        return self.context - (self.reserve or 0)

@@ -13,6 +13,7 @@ from promptc.model.ratio import Ratio
 from promptc.model.section import Fence, Role, Section
 from promptc.model.step import Step
 from promptc.model.store import Store
+from promptc.model.tool import Response, Tool
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 from promptc.text.counters.counter import Counter
@@ -60,6 +61,8 @@ class Plan:
     truncate: tuple[Step, ...]
     output: Output
     budget: TotalBudget
+    tools: tuple[Tool, ...] = ()
+    response: Response | None = None
 
     def find_section(self, name: str) -> Section | None:
         """The section of that id, or None."""

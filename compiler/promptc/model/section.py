@@ -137,7 +137,8 @@ class Items:
 
 @frozen
 class Section:
-    """One section. Exactly one of `text` (a template or constant text) and `items` is its source.
+    """One section. Exactly one of `text` (a template or constant text) and `items` is its source. `cache` puts a cache
+    breakpoint behind it.
 
     `reads` are the static paths of every expression and template that its selection evaluates.
     """
@@ -149,6 +150,7 @@ class Section:
     when: Expression | None = None
     pinned: bool = False
     required: bool = False
+    cache: bool = False
     header: Template | None = None
     budget: Budget | None = None
     fence: Fence | None = None

@@ -22,7 +22,11 @@ SectionState = Literal["present", "empty", "off", "dropped"]
 
 @frozen(eq=False)
 class Bound:
-    """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out."""
+    """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out.
+
+    `provider` is the one whose overheads messages are counted with (None: those of language.md §8), `due` the operations whose
+    `when` holds.
+    """
 
     pack: Pack
     state: State
@@ -33,6 +37,8 @@ class Bound:
     total: int
     without: frozenset[str] = frozenset()
     warnings: tuple[Diagnostic, ...] = ()
+    provider: Any = None
+    due: tuple[str, ...] = ()
 
 
 @frozen(eq=False)

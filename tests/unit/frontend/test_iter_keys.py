@@ -32,7 +32,7 @@ def test_an_authors_names_are_free(word: str, tmp_path: Path) -> None:
     assert pack.render({"input": "hello", "log": []}, patches=[word]).text == "head\nhello\n"
 
 
-LATER = ("tools: [a.json]", "patches: {tools: {tools: [a.json]}}", "patches: {p: {sections: {main: {cache: true}}}}")
+LATER = ("operations: {tidy: {edits: [{remove: /log}]}}",)
 
 
 @pytest.mark.parametrize("line", LATER)

@@ -192,7 +192,7 @@ COMPOSE_CODES: tuple[Code, ...] = (
         level="error",
         summary="a key of a later version",
         why="The language already names it, this version does not carry it out yet.",
-        bad="tools: [tools/look.json]",
+        bad="operations: {checkpoint: {edits: [{set: /turn, to: 1}]}}",
         fix="Leave it out, or keep the content in the state.",
     ),
 )
