@@ -22,7 +22,7 @@ HOMES = {
     "sqlalchemy": "promptc.sources.",
     "psycopg": "promptc.sources.database.connect",
     "httpx": "promptc.operations.ask_endpoint",
-    "rapidfuzz": "promptc.golden.diff_words",
+    "rapidfuzz": "promptc.text.diff_words",
 }
 # Of these, one module imports each, though its package is named above.
 SINGLE = ("yaml", "jsonschema", "referencing", "tokenizers")

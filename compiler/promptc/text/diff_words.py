@@ -1,0 +1,98 @@
+"""What changed between two texts, word by word. The only module that imports rapidfuzz."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Literal
+
+Kind = Literal["same", "gone", "come"]
+
+_WORD = re.compile(r"\w+|[^\S\n]+|\n|[^\w\s]")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_FEW = 3
+"""Words that happen to stay between two changes and are told with them, so that a rewritten sentence is not confetti."""
+
+
+@frozen
+class Run:
+    """Characters that are in both texts, in the old one alone (`gone`), or in the new one alone (`come`)."""
+
+    kind: Kind
+    text: str
+
+
+def diff_words(old: str, new: str) -> tuple[Run, ...]:
+    """The runs in order: without `come` they join to `old`, without `gone` to `new`. What goes stands before what comes in its place.
+
+    Whole lines that both texts have are matched first, then words (runs of letters and digits, of white space, single marks, line ends)
+    between them, both by the longest common subsequence (rapidfuzz, bit-parallel: Hyyrö 2004).
+    """
+    if old == new:
+        return (Run("same", old),) if old else ()
+    runs: list[Run] = []
+    for is_same, before, after in _match(_LINE.findall(old), _LINE.findall(new)):
+        runs += [Run("same", before)] if is_same else _diff_hunk(before, after)
+    return tuple(_iter_merged(runs))
+
+
+def _match(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
+    """Stretches of both, alike or not, joined."""
+    from rapidfuzz.distance import Indel
+
+    before, after = 0, 0
+    numbers: dict[str, int] = {}  # equal ones by number, so that no two texts can be taken for each other
+    sides = [[numbers.setdefault(one, len(numbers)) for one in side] for side in (old, new)]
+    for block in Indel.opcodes(*sides):
+        if block.tag != "equal":
+            continue
+        if block.src_start > before or block.dest_start > after:
+            yield False, "".join(old[before : block.src_start]), "".join(new[after : block.dest_start])
+        yield True, "".join(old[block.src_start : block.src_end]), "".join(new[block.dest_start : block.dest_end])
+        before, after = block.src_end, block.dest_end
+    if before < len(old) or after < len(new):
+        yield False, "".join(old[before:]), "".join(new[after:])
+
+
+def _diff_hunk(old: str, new: str) -> list[Run]:
+    """Words that go and come. What stays between them by chance goes and comes with them."""
+    runs: list[Run] = []
+    gone, come = "", ""
+    for is_same, before, after in _match(_WORD.findall(old), _WORD.findall(new)):
+        if is_same and not (_is_chance(before) and (gone or come)):
+            runs += [*_pair(gone, come), Run("same", before)]
+            gone = come = ""
+        else:
+            gone, come = gone + before, come + after
+    return [*runs, *_pair(gone, come)]
+
+
+def _is_chance(text: str) -> bool:
+    return "\n" not in text and len(_WORD.findall(text)) <= _FEW and sum(map(str.isalnum, text)) <= _FEW
+
+
+def _pair(gone: str, come: str) -> list[Run]:
+    """The two sides of a change, without what both begin and end with."""
+    start = 0
+    while start < min(len(gone), len(come)) and gone[start] == come[start] and not gone[start].isalnum():
+        start += 1
+    kept, gone, come = gone[:start], gone[start:], come[start:]
+    end = 0
+    while end < min(len(gone), len(come)) and gone[-1 - end] == come[-1 - end] and not gone[-1 - end].isalnum():
+        end += 1
+    tail = gone[len(gone) - end :]
+    sides = (Run("same", kept), Run("gone", gone[: len(gone) - end]), Run("come", come[: len(come) - end]), Run("same", tail))
+    return [run for run in sides if run.text]
+
+
+def _iter_merged(runs: Sequence[Run]) -> Iterator[Run]:
+    last: Run | None = None
+    for run in runs:
+        if last is not None and last.kind == run.kind:
+            last = Run(run.kind, last.text + run.text)
+            continue
+        if last is not None:
+            yield last
+        last = run
+    if last is not None:
+        yield last

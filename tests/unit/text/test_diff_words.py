@@ -1,0 +1,48 @@
+"""Word by word: both texts can be read off the runs, and a reader sees words, not letters."""
+
+from itertools import pairwise
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from promptc.text.diff_words import Run, diff_words
+
+_WORDS = st.lists(
+    st.sampled_from(["the", "gate", "is", "shut", ".", " ", "\n", "\r\n", "  ", "é", "e\u0301", "\x85", "\u2028", "12"]), max_size=40
+)
+_TEXTS = _WORDS.map("".join) | st.text(max_size=40)
+
+
+@given(_TEXTS, _TEXTS)
+@example("", "")
+@example("a\n", "a")
+@example("gate \n", "gate\r\n\n")
+def test_both_texts_are_in_the_runs(old: str, new: str) -> None:
+    runs = diff_words(old, new)
+    assert "".join(run.text for run in runs if run.kind != "come") == old
+    assert "".join(run.text for run in runs if run.kind != "gone") == new
+    assert all(run.text for run in runs)
+    assert all(one.kind != other.kind for one, other in pairwise(runs))
+
+
+@given(_TEXTS, _TEXTS)
+def test_equal_texts_have_no_change(old: str, new: str) -> None:
+    assert (old == new) == all(run.kind == "same" for run in diff_words(old, new))
+
+
+def test_a_changed_word_is_a_word() -> None:
+    assert diff_words("The Gilded Tavern burned in 1432.\n", "The Gilded Tavern burned in 1433.\n") == (
+        Run("same", "The Gilded Tavern burned in "),
+        Run("gone", "1432"),
+        Run("come", "1433"),
+        Run("same", ".\n"),
+    )
+
+
+def test_a_rewritten_clause_is_one_change() -> None:
+    runs = diff_words("she owes a debt to them\n", "he pays a fine to us\n")
+    assert [run.kind for run in runs] == ["gone", "come", "same"]
+
+
+def test_a_line_that_goes_leaves_the_others_alone() -> None:
+    assert diff_words("one\ntwo\nthree\n", "one\nthree\n") == (Run("same", "one\n"), Run("gone", "two\n"), Run("same", "three\n"))
