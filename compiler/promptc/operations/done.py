@@ -1,0 +1,40 @@
+"""What an operation came to."""
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+
+
+@frozen(eq=False)
+class Archive:
+    """What one `keep` took out of a list: its elements as they were written, in order.
+
+    `pointer` is the list's, `length` how many elements it had, `places` the half-open ranges [start, stop) of those that went, rising and
+    apart. Putting the elements back at their places gives the list as it was.
+    """
+
+    name: str
+    pointer: str
+    length: int
+    places: tuple[tuple[int, int], ...]
+    elements: tuple[Any, ...]
+
+
+@frozen(eq=False)
+class Done:
+    """The new state and all that goes with it.
+
+    `value` is the state as written with the edits made: keys in the order of the file, new ones behind them, nothing filled in that was
+    not asked for. `before` is the digest (`sha256:…`) of the state it was made of. `archives` hold what went (none that is empty), in the
+    order of the edits. `said` is what the operation says (may be empty, ends without a newline). `fallbacks` name the asks whose `else`
+    stands.
+    """
+
+    operation: str
+    value: Any
+    before: str
+    is_changed: bool
+    archives: tuple[Archive, ...] = ()
+    said: str = ""
+    fallbacks: tuple[str, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
