@@ -5,6 +5,8 @@ from tests.contract.sources import iter_imports, load_modules
 # A layer imports itself and what stands below it. Layers of one rank do not import each other.
 RANKS = (
     ("cli",),
+    ("golden", "operations", "blockmap"),
+    ("compare",),
     ("api",),
     ("pipeline",),
     ("frontend", "check", "passes"),
