@@ -18,6 +18,7 @@ FAMILIES = {
     "compose": "PC02",
     "corpus": "PC027",
     "gather": ("PC028", "PC055"),
+    "offer": "PC02",
     "state": "PC03",
     "template": "PC04",
     "render": "PC05",

@@ -17,6 +17,7 @@ from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.load_stores import load_stores
 from promptc.frontend.load_strain import load_strain
 from promptc.frontend.loaded_pack import LoadedPack
+from promptc.frontend.offered_files import OfferedFiles
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_budget import read_ratio
 from promptc.frontend.read_file import show_path
@@ -40,10 +41,12 @@ def load_pack(path: Path) -> LoadedPack:
     schema = _load_schema(manifest, compiler, files)
     counting = load_counting(manifest.value["tokenizer"], compiler.findings)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
-    plans = PlanLoader(manifest, compiler)
+    offered = OfferedFiles(files, compiler.findings)
+    plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), _load_asserts(manifest, compiler), _load_axes(manifest, compiler)
     strain = load_strain(manifest, compiler)
     _compile_files(manifest, compiler)
+    offered.read_all(manifest)
     _load_first_plan(plans, compiler)
     if compiler.findings or counting is None:
         raise PromptcError(compiler.findings)
@@ -64,7 +67,7 @@ def load_pack(path: Path) -> LoadedPack:
         schema=schema.schema if schema is not None else None,
         find_plan=plans.find_plan,
         read_manifest=lambda: manifest,
-        warnings=tuple(schema.warnings) if schema is not None else (),
+        warnings=(*(schema.warnings if schema is not None else ()), *offered.doubts),
         find_schema_place=lambda pointer: _find_schema_place(manifest, files, pointer),
     )
     return LoadedPack(pack, schema, files.inputs, plans.plans)

@@ -11,6 +11,7 @@ from promptc.frontend.load_output import load_output, load_shared_fence
 from promptc.frontend.load_section import load_section
 from promptc.frontend.load_source import find_declared
 from promptc.frontend.load_steps import load_steps
+from promptc.frontend.offered_files import OfferedFiles
 from promptc.frontend.read_budget import read_total
 from promptc.frontend.schema_check import check_effective_shape
 from promptc.frontend.vary import apply_variation
@@ -25,8 +26,9 @@ class PlanLoader:
 
     `plans` are those found so far."""
 
-    def __init__(self, manifest: Node, compiler: TextCompiler) -> None:
+    def __init__(self, manifest: Node, compiler: TextCompiler, offered: OfferedFiles) -> None:
         self._manifest = manifest
+        self._offered = offered
         self._compiler = compiler
         self._declared = find_declared(manifest)
         patches = manifest.get("patches")
@@ -72,6 +74,8 @@ class PlanLoader:
             truncate=self._load_truncate(manifest, sections),
             output=load_output(manifest, sections, fence, self._compiler),
             budget=read_total(manifest.value["budget"]),
+            tools=self._offered.find_tools(manifest.get("tools")),
+            response=self._offered.find_response(manifest.get("response")),
         )
 
     def _iter_variations(self, choice: Choice) -> list[Node]:

@@ -7,6 +7,7 @@ from promptc.diag.codes.corpus import CORPUS_CODES
 from promptc.diag.codes.counter import COUNTER_CODES
 from promptc.diag.codes.gather import GATHER_CODES
 from promptc.diag.codes.index import INDEX_CODES
+from promptc.diag.codes.offer import OFFER_CODES
 from promptc.diag.codes.pack import PACK_CODES
 from promptc.diag.codes.read import READ_CODES
 from promptc.diag.codes.render import RENDER_CODES
@@ -24,6 +25,7 @@ _FAMILIES = (
     *COMPOSE_CODES,
     *CORPUS_CODES,
     *GATHER_CODES,
+    *OFFER_CODES,
     *STATE_CODES,
     *TEMPLATE_CODES,
     *RENDER_CODES,
