@@ -1,0 +1,76 @@
+"""The verdict on a case: the one thing all reports are made of."""
+
+from collections.abc import Mapping
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import Any, Literal
+
+Status = Literal["passed", "failed", "new", "obsolete", "broken"]
+"""`passed`: all that is expected holds and every golden is equal. `failed`: something expected does not hold, or a golden differs.
+`new`: all holds and nothing differs, but a golden is not there yet. `obsolete`: a golden that no case asks for. `broken`: the case cannot
+be run, or not be judged: its file is wrong, its state or pack is not there, a golden is a link."""
+
+
+@frozen(eq=False)
+class Figures:
+    """What a prompt came to, for the head of a failure: the one its golden was accepted with, or the one of now.
+
+    `pressure` is (spent, allowed); `variants` the case chosen on each axis (`mood` among them); `items` the ids by section, in order;
+    `sections` their tokens. `reuse` is that of a session (least of all turns, in per cent), else None.
+    """
+
+    tokens: int | None = None
+    tier: str | None = None
+    pressure: tuple[int, int] | None = None
+    variants: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, int] = field(default_factory=dict)
+    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reuse: int | None = None
+
+
+@frozen(eq=False)
+class Difference:
+    """A golden that is not what came out. `path` and `pending` are from the root; `pending` is empty where nothing was written (in CI, or
+    where it could not be). `old` is None for a golden that is not there. `ranges` are, of a text, the byte ranges of each section in `new`;
+    `turn` is that of a session, else 0."""
+
+    kind: str
+    path: str
+    old: bytes | None = field(repr=False)
+    new: bytes = field(repr=False)
+    pending: str = ""
+    turn: int = 0
+    ranges: tuple[tuple[str, int, int], ...] = ()
+
+
+@frozen(eq=False)
+class Verdict:
+    """What came of one case, or of one golden that no case asks for (`obsolete`; its `name` is that of the folder it lies in).
+
+    `root` and `folder` are absolute, `file` is the case's `case.yaml` from the root (of an obsolete golden: that golden). `findings` say
+    all that is wrong, in order, each with its place where it has one: PC0920 to PC0924 for what differs, and whatever made a case broken.
+    `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
+    `is_known` tells that nothing was run: all inputs are those of a run that passed. Pickles, so that workers can hand it over.
+    """
+
+    name: str
+    status: Status
+    root: str
+    folder: str
+    file: str
+    title: str = ""
+    pack: str = ""
+    findings: tuple[Diagnostic, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    found: tuple[Diagnostic, ...] = ()
+    before: Figures | None = None
+    after: Figures | None = None
+    is_known: bool = False
+    microseconds: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def fails(self) -> bool:
+        """Whether a run with this verdict in it ends with exit code 1, wherever it runs. What is new or obsolete fails in CI only."""
+        return self.status in ("failed", "broken")
