@@ -48,7 +48,7 @@ def _iter_cases(pack: Pack, looks: Sequence[Look]) -> Iterator[_Case]:
     settled = Settled(pack)
     scopes: dict[tuple[str, ...], Scopes] = {}
     for look in looks:
-        fences = _list_fences(look.plan, settled)
+        fences = list_fences(look.plan, settled)
         if fences not in scopes:
             scopes[fences] = Scopes(pack, make_cost(pack.counting.counter, fences))
         bounds = tuple(_iter_bounds(pack, look, fences, scopes[fences], settled))
@@ -60,7 +60,7 @@ def _find_total(pack: Pack, plan: Plan) -> int:
     return plan.budget.total * (100 - held) // 100
 
 
-def _list_fences(plan: Plan, settled: Settled) -> tuple[str, ...]:
+def list_fences(plan: Plan, settled: Settled) -> tuple[str, ...]:
     """The lines of all fences, or how they begin where the rest depends on the state. An item fence that begins with an expression guards
     nothing; a section's may then begin as any line does."""
     found: set[str] = set()
