@@ -29,7 +29,7 @@ MANIFEST = "pack.yaml"
 _SIZE = 32
 _LONGEST = 16_000_000
 _MOST_CHOICES = 64
-_LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place")
+_LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place", "list_operations")
 _FIELDS = tuple(name for name in Pack.__match_args__ if name not in _LEFT_OUT)
 
 Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]
@@ -133,7 +133,7 @@ def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
         return plans[choice] if choice in plans else _refuse()
 
     named = dict(zip(_FIELDS, values, strict=True))
-    pack = Pack(**named, counting=counting, find_plan=find_plan, read_manifest=_refuse)
+    pack = Pack(**named, counting=counting, find_plan=find_plan, read_manifest=_refuse, list_operations=_refuse)
     return LoadedPack(pack, schema, inputs, plans)
 
 

@@ -6,12 +6,13 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.frontend.check_later_keys import check_later_keys
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.json_io import load_json
+from promptc.frontend.load_ask_pack import AskPacks
 from promptc.frontend.load_counting import load_counting
 from promptc.frontend.load_indexes import load_indexes
+from promptc.frontend.load_operations import OperationLoader
 from promptc.frontend.load_plan import PlanLoader
 from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.load_stores import load_stores
@@ -24,7 +25,7 @@ from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
-from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Let, Pack
+from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Condition, Let, Pack
 from promptc.template.limits import LIMITS, Limits
 
 
@@ -37,7 +38,6 @@ def load_pack(path: Path) -> LoadedPack:
     files = PackFiles()
     manifest = read_manifest(file, files)
     compiler = TextCompiler(files, _read_limits(manifest))
-    compiler.findings.extend(check_later_keys(manifest))
     schema = _load_schema(manifest, compiler, files)
     counting = load_counting(manifest.value["tokenizer"], compiler.findings)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
@@ -45,6 +45,9 @@ def load_pack(path: Path) -> LoadedPack:
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), _load_asserts(manifest, compiler), _load_axes(manifest, compiler)
     strain = load_strain(manifest, compiler)
+    packs = AskPacks(lambda path: load_pack(path).pack)
+    loader = OperationLoader(compiler, files, packs)
+    operations = loader.load(manifest)
     _compile_files(manifest, compiler)
     offered.read_all(manifest)
     _load_first_plan(plans, compiler)
@@ -67,9 +70,12 @@ def load_pack(path: Path) -> LoadedPack:
         schema=schema.schema if schema is not None else None,
         find_plan=plans.find_plan,
         read_manifest=lambda: manifest,
-        warnings=(*(schema.warnings if schema is not None else ()), *offered.doubts),
+        warnings=(*(schema.warnings if schema is not None else ()), *offered.doubts, *loader.doubts),
         find_schema_place=lambda pointer: _find_schema_place(manifest, files, pointer),
+        conditions=tuple(Condition(one.name, one.args, one.when) for one in operations if one.when is not None),
+        list_operations=lambda: operations,
     )
+    packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)
 
 

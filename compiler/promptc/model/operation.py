@@ -92,7 +92,8 @@ class Keep(Edit):
 class Operation:
     """A named way from one state to another.
 
-    `args` are its arguments with their defaults, plain data; `say` is what is said when it is done. `when` is None where none is written and where it is a constant: an operation is due only by a condition.
+    `args` are its arguments with their defaults, plain data; `say` is what is said when it is done. `when` is None where none is
+    written and where it reads nothing: an operation is due only by a condition.
     """
 
     name: str

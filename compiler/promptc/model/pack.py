@@ -159,11 +159,21 @@ class Counting:
 
 
 @frozen(eq=False)
+class Condition:
+    """When an operation is due, and the defaults of its arguments: what a render needs of it."""
+
+    operation: str
+    args: Mapping[str, Any]
+    when: Expression
+
+
+@frozen(eq=False)
 class Pack:
     """A pack: read, checked in shape, its bases merged.
 
     `file` is its manifest as its author knows it, `sections` are the ids of all of them. `find_plan` gives the compiled plan of a choice,
-    the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file.
+    the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file. `given` are names that
+    whoever renders it must give a value besides the state; `conditions` are those of its operations that have one.
     """
 
     name: str
@@ -184,11 +194,19 @@ class Pack:
     read_manifest: Callable[[], Node]
     warnings: tuple[Diagnostic, ...] = ()
     find_schema_place: Callable[[str], Span] | None = None
+    given: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    list_operations: Callable[[], tuple[Any, ...]] = tuple
 
     @property
     def manifest(self) -> Node:
         """The manifest, for rules that look at what its author wrote. No render needs it."""
         return self.read_manifest()
+
+    @property
+    def operations(self) -> tuple[Any, ...]:
+        """What it can do to a state: each a `model.operation.Operation`. No render needs them."""
+        return self.list_operations()
 
     @property
     def patches(self) -> Mapping[str, Node]:

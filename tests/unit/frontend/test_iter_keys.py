@@ -32,18 +32,6 @@ def test_an_authors_names_are_free(word: str, tmp_path: Path) -> None:
     assert pack.render({"input": "hello", "log": []}, patches=[word]).text == "head\nhello\n"
 
 
-LATER = ("operations: {tidy: {edits: [{remove: /log}]}}",)
-
-
-@pytest.mark.parametrize("line", LATER)
-def test_keys_of_later_versions_are_named_wherever_they_stand(line: str, tmp_path: Path) -> None:
-    manifest = "promptc: 1\nname: later\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 9\nsections: [{id: main, text: x}]\n"
-    (tmp_path / "pack.yaml").write_text(manifest + line)
-    with pytest.raises(promptc.PromptcError) as raised:
-        promptc.load(tmp_path)
-    assert [found.code for found in raised.value.diagnostics] == ["PC0290"]
-
-
 def test_every_mapping_by_names_in_the_schema_is_known() -> None:
     defs = json.loads(find_shipped("schemas", "pack.schema.json").read_bytes())["$defs"]
     by_name = {name for name, schema in defs.items() if "propertyNames" in schema or isinstance(schema.get("additionalProperties"), dict)}

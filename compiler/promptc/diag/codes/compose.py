@@ -187,12 +187,4 @@ COMPOSE_CODES: tuple[Code, ...] = (
         bad="default: scen",
         fix="Name one of the cases.",
     ),
-    Code(
-        name="PC0290",
-        level="error",
-        summary="a key of a later version",
-        why="The language already names it, this version does not carry it out yet.",
-        bad="operations: {checkpoint: {edits: [{set: /turn, to: 1}]}}",
-        fix="Leave it out, or keep the content in the state.",
-    ),
 )

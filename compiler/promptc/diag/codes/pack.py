@@ -93,4 +93,55 @@ PACK_CODES: tuple[Code, ...] = (
         "promptc: 2",
         "Use a promptc that reads that version, or write the pack in version 1.",
     ),
+    Code(
+        "PC0220",
+        "error",
+        "an edit lacks a key, or has one that does not go with it",
+        "`set` needs `to`; `append` needs `to` or `each`; `keep` needs `last` or `where` and may have an `archive`; `remove` needs nothing. "
+        "Without its key an edit says nothing, with two it says two things.",
+        "- {keep: /transcript, archive: transcript}",
+        "Give the key: `- {keep: /transcript, last: 12, archive: transcript}`.",
+    ),
+    Code(
+        "PC0221",
+        "error",
+        "a check of answers that asks for neither JSON nor headings, or for both",
+        "An answer is JSON, judged by a schema, or Markdown, judged by its headings. A check that asks for neither would let any text into "
+        "the state.",
+        "check: {max: 2500}",
+        "Give it one: `check: {headings: [Hinge Index, Open Threads], max: 2500}`.",
+    ),
+    Code(
+        "PC0222",
+        "error",
+        "an edit of the place behind a list",
+        "`-` stands for the element behind the last one (RFC 6901), where nothing can be set, kept or removed.",
+        "- {set: /history/-, to: answers.summary}",
+        "Append it: `- {append: /history, to: answers.summary}`.",
+    ),
+    Code(
+        "PC0223",
+        "error",
+        "the pack of a question is invalid",
+        "A question is a pack of its own, inside the folder of the pack that asks. It is loaded when an operation asks, or `check` looks at "
+        "it; its findings follow in its own file.",
+        "asks: {digest: {pack: digest.yaml, …}}        # with a section misspelt in digest.yaml",
+        "Mend what is told of that file.",
+    ),
+    Code(
+        "PC0224",
+        "error",
+        "a question without a message of the user",
+        "A model answers the user. A pack with system and developer sections alone is a request that providers refuse.",
+        "sections: [{id: task, role: system, text: …}]",
+        "Give the section that asks `role: user`.",
+    ),
+    Code(
+        "PC0225",
+        "error",
+        "the pack of a question has operations of its own",
+        "Operations belong to the pack whose state it is; those of a pack that only asks could never be run.",
+        "operations: {…}        # in digest.yaml",
+        "Leave `operations` to the pack that asks.",
+    ),
 )

@@ -1,0 +1,150 @@
+"""The operations of a manifest: every expression and template compiled, every file they name read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError, PromptcError
+from promptc.frontend.compile_text import TextCompiler
+from promptc.frontend.load_ask_pack import AskPacks
+from promptc.frontend.load_state_schema import load_state_schema
+from promptc.frontend.pack_files import PackFiles
+from promptc.frontend.read_file import show_path
+from promptc.frontend.read_manifest import MANIFEST
+from promptc.frontend.state_schema import StateSchema
+from promptc.model.node import Node
+from promptc.model.operation import AnswerCheck, Append, Ask, Edit, Keep, Operation, Remove, Set
+
+_KEYS = {"set": ("to",), "append": ("to", "each"), "remove": (), "keep": ("last", "where", "archive")}
+"""What goes with each edit besides `when`."""
+_NEEDED = {"set": ("to",), "append": ("to", "each"), "remove": (), "keep": ("last", "where")}
+"""Of these exactly one."""
+
+
+class OperationLoader:
+    """Loads the operations of one manifest. What is wrong is added to the compiler's findings; `doubts` are warnings."""
+
+    def __init__(self, compiler: TextCompiler, files: PackFiles, packs: AskPacks) -> None:
+        self._compiler = compiler
+        self._files = files
+        self._packs = packs
+        self.doubts: list[Diagnostic] = []
+
+    def load(self, manifest: Node) -> tuple[Operation, ...]:
+        """All of them, in the manifest's order."""
+        node = manifest.get("operations")
+        return tuple(self._load(name, one, node) for name, one in node.items()) if node is not None else ()
+
+    def _load(self, name: str, node: Node, owner: Node) -> Operation:
+        title, args, asks, when = node.get("title"), node.get("args"), node.get("asks"), self._compiler.find_expression(node.get("when"))
+        return Operation(
+            name=name,
+            title=str(title.value) if title is not None else name,
+            span=owner.key_span(name),
+            args=args.plain() if args is not None else {},
+            when=when if when is not None and when.reads else None,
+            asks=tuple(self._load_ask(one, ask, asks) for one, ask in asks.items()) if asks is not None else (),
+            edits=tuple(self._iter_edits(node.value["edits"])),
+            say=self._compiler.find_inline(node.get("say")),
+        )
+
+    # --- asks ---
+
+    def _load_ask(self, name: str, node: Node, owner: Node) -> Ask:
+        check, span = node.get("check"), owner.key_span(name)
+        manifest = self._read_manifest(node.value["pack"])
+        return Ask(
+            name=name,
+            span=span,
+            pack=manifest,
+            otherwise=self._compiler.text_or_file(node.value["else"]),
+            find_pack=self._packs.find(name, node.value["pack"], manifest),
+            when=self._compiler.find_expression(node.get("when")),
+            check=self._load_check(check) if check is not None else None,
+        )
+
+    def _read_manifest(self, node: Node) -> str:
+        """Its path inside the pack. It is read here, as all a manifest names; what it says is looked at when it is asked for."""
+        name = str(node.value)
+        path = f"{name}/{MANIFEST}" if Path(node.folder, name).is_dir() else name
+        try:
+            self._files.read_raw(node.folder, path, node.span)
+        except DiskError:
+            raise
+        except PromptcError as error:
+            self._compiler.findings.extend(error.diagnostics)
+        return path
+
+    def _load_check(self, node: Node) -> AnswerCheck:
+        schema, headings, most = node.get("schema"), node.get("headings"), node.get("max")
+        if (schema is None) == (headings is None):
+            message = "this check asks for " + ("neither JSON nor headings" if schema is None else "both JSON and headings")
+            help = "give a `schema` for an answer in JSON, or `headings` for one in Markdown"
+            self._compiler.findings.append(Diagnostic("PC0221", message, node.span, help))
+        return AnswerCheck(
+            span=node.span,
+            schema=self._load_schema(schema) if schema is not None else None,
+            headings=tuple(str(one.value).strip() for one in headings.value) if headings is not None else (),
+            max=int(most.value) if most is not None else None,
+        )
+
+    def _load_schema(self, node: Node) -> StateSchema | None:
+        try:
+            raw = self._files.read_raw(node.folder, str(node.value), node.span)
+            loaded = load_state_schema(raw, show_path(node.span, str(node.value)), node.span)
+        except DiskError:
+            raise
+        except PromptcError as error:
+            self._compiler.findings.extend(error.diagnostics)
+            return None
+        self.doubts.extend(loaded.warnings)
+        return loaded
+
+    # --- edits ---
+
+    def _iter_edits(self, nodes: Node) -> Iterator[Edit]:
+        for node in nodes.value:
+            kind = next(key for key in _KEYS if node.get(key) is not None)
+            wrong = _find_wrong(kind, node)
+            if wrong is None:
+                yield self._load_edit(kind, node)
+            else:
+                self._compiler.findings.append(wrong)
+
+    def _load_edit(self, kind: str, node: Node) -> Edit:
+        pointer, find = node.value[kind], self._compiler.find_expression
+        at, span, when = str(pointer.value), pointer.span, find(node.get("when"))
+        archive = node.get("archive")
+        match kind:
+            case "set":
+                return Set(at, span, when, self._compiler.expression(node.value["to"]))
+            case "append":
+                return Append(at, span, when, find(node.get("to")), find(node.get("each")))
+            case "remove":
+                return Remove(at, span, when)
+            case _:
+                return Keep(at, span, when, find(node.get("last")), find(node.get("where")), str(archive.value) if archive else "")
+
+
+def _find_wrong(kind: str, node: Node) -> Diagnostic | None:
+    """What is wrong with the keys or the pointer of an edit."""
+    pointer = node.value[kind]
+    strange = [key for key, _ in node.items() if key not in (kind, "when", *_KEYS[kind])]
+    if strange:
+        known = ", ".join(f"`{key}`" for key in (*_KEYS[kind], "when"))
+        return Diagnostic("PC0220", f"`{strange[0]}` does not go with `{kind}`", node.key_span(strange[0]), f"it takes {known}")
+    needed = [key for key in _NEEDED[kind] if node.get(key) is not None]
+    if len(needed) != min(1, len(_NEEDED[kind])):
+        wanted = " or ".join(f"`{key}`" for key in _NEEDED[kind])
+        message = (
+            f"`{kind}: {pointer.value}` has both {' and '.join(f'`{key}`' for key in needed)}"
+            if needed
+            else (f"`{kind}: {pointer.value}` lacks {wanted}")
+        )
+        return Diagnostic(
+            "PC0220", message, node.key_span(needed[1]) if needed else node.span, f"give {wanted}" + (", not both" * bool(needed))
+        )
+    if str(pointer.value).endswith("/-"):
+        help = f"`append: {str(pointer.value)[:-2]}` puts a value at the end of a list" if pointer.value != "/-" else "name a list"
+        return Diagnostic("PC0222", f"`{kind}: {pointer.value}` names the place behind a list, where nothing is", pointer.span, help)
+    return None
