@@ -202,6 +202,7 @@ WRONG = [
     ("{{ state.mood != 'clam' }}", "PC0652", "`!=` `clam`", "did you mean `calm`?"),
     ("{% if state.mood in ['clam', 'tense'] %}x{% endif %}", "PC0652", "`in` `clam`", "did you mean `calm`?"),
     ("{% for p in state.people if p.mood == 'clam' %}x{% endfor %}", "PC0652", "`p.mood`", "did you mean `calm`?"),
+    ("{% if state.mood in ['calm'] %}{{ state.mood == 'tense' }}{% endif %}", "PC0652", "it is one of `calm`", ""),
     ("{{ state.hp == '5' }}", "PC0652", "it is a number", ""),
     ("{{ state.name == 5 }}", "PC0652", "it is a text", ""),
     ("{{ state.on == 'yes' }}", "PC0652", "it is true or false", ""),

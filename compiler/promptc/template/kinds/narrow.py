@@ -125,10 +125,16 @@ def by_equal(kind: Kind, value: object, truth: bool) -> Kind:
 
 def by_any(kind: Kind, values: list[object]) -> Kind:
     """The kind where the value is one of several constants."""
-    found = [by_equal(kind, value, True) for value in values]
-    return (
-        map_members(kind, lambda member: member if any(_equal(member, value) != NEVER for value in values) else NEVER) if found else NEVER
-    )
+    return map_members(kind, lambda member: _keep_any(member, values)) if values else NEVER
+
+
+def _keep_any(member: Kind, values: list[object]) -> Kind:
+    if all(_equal(member, value) == NEVER for value in values):
+        return NEVER
+    if isinstance(member, Text):
+        words = {value for value in values if isinstance(value, str)}
+        return text_of(*(words if member.values is None else words & member.values))
+    return member
 
 
 def _equal(member: Kind, value: object) -> Kind:
