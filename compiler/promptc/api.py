@@ -102,14 +102,14 @@ class Prompt:
 class Pack:
     """A loaded pack. May be used from several threads; rendering changes nothing but a memory of counts."""
 
-    def __init__(self, path: str, cache: Cache | None = None) -> None:
-        """As `load`."""
+    def __init__(self, path: str, cache: Cache | None = None, loaded: LoadedPack | None = None) -> None:
+        """As `load`; with `loaded`, of what was loaded already."""
         self._path = path
         self._cache = cache
         kept = find_kept(cache, path) if cache is not None else None
         self._is_kept = kept is not None
         self._known: tuple[Choice, ...] = ()
-        self._loaded = kept or _load_files(path)
+        self._loaded = loaded or kept or _load_files(path)
         counter = self._loaded.pack.counting.counter
         self._counts = KeptCounts(cache, counter.digest) if cache is not None else None
         self._words = KeptWords(cache, counter) if cache is not None and isinstance(counter, TableCounter) else None
@@ -158,6 +158,12 @@ class Pack:
         """The pack's name."""
         return self._loaded.pack.name
 
+    def open_question(self, asking: Model) -> "Pack":
+        """The pack of a question that one of this pack's operations asks. It sees this pack's states, and in `compile` is `given` what else
+        it sees.
+        """
+        return Pack(asking.file, loaded=LoadedPack(asking, self._loaded.schema, self._loaded.inputs, {}))
+
     def check(self, sources: Mapping[str, str] | None = None) -> tuple[Diagnostic, ...]:
         """What is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among them.
 
@@ -187,8 +193,11 @@ class Pack:
         format: Format | None = None,
         without: Sequence[str] = (),
         stores: Mapping[str, str] | None = None,
+        given: Mapping[str, Any] | None = None,
     ) -> Outcome:
-        """As `render`, but content that does not fit gives an outcome with errors instead of raising."""
+        """As `render`, but content that does not fit gives an outcome with errors instead of raising. `given` are the values of the names
+        that the pack of a question sees besides the state.
+        """
         if format is not None and format not in FORMATS:
             raise UsageError([Diagnostic("PC0706", f"there is no format `{format}`", help=f"known: {', '.join(FORMATS)}")])
         loaded = self.load_state(state)
@@ -197,7 +206,16 @@ class Pack:
             pack, meter, (gather, end) = self._loaded.pack, self._meter, self._find_gather(stores or {})
             try:
                 return compile_prompt(
-                    pack, loaded, meter, budget=budget, variants=variants, patches=patches, format=format, without=without, gather=gather
+                    pack,
+                    loaded,
+                    meter,
+                    budget=budget,
+                    variants=variants,
+                    patches=patches,
+                    format=format,
+                    without=without,
+                    gather=gather,
+                    given=given,
                 )
             finally:
                 end()

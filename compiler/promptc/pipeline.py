@@ -54,12 +54,14 @@ def compile_prompt(
     format: Format | None = None,
     without: Sequence[str] = (),
     gather: Callable[[Bound], Gathering] | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """Renders `state` by `pack`. Raises `PromptcError` for what is invalid; content that does not fit is an `Outcome` with errors.
 
     `without` leaves sections out as if their `when` were false. `gather` makes what asks the sources of a pack that has stores or indexes.
+    `given` are the values of the names that the pack is given.
     """
-    bound = bind(pack, state, meter, budget=budget, variants=variants, patches=patches, format=format, without=without)
+    bound = bind(pack, state, meter, budget=budget, variants=variants, patches=patches, format=format, without=without, given=given)
     fitted = fit(strain(bound, gather(bound) if gather is not None else None))
     if any(found.level == "error" for found in fitted.errors):
         return Outcome(fitted, None, None, warn(fitted, None))

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, UsageError, fail
+from promptc.diag.errors import UsageError, fail
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
-from promptc.model.pack import Assign, Axis, Band, Choice, Format, Let, Pack
+from promptc.model.pack import Axis, Choice, Format, Pack
 from promptc.model.stages import Bound
 from promptc.model.state import State
+from promptc.passes.bind_lets import bind_lets
+from promptc.passes.check_asserts import check_asserts
 from promptc.template.runtime.run import COUNTER
 from promptc.text.meter import Meter
 
@@ -23,16 +25,18 @@ def bind(
     patches: Sequence[str] = (),
     format: Format | None = None,
     without: Sequence[str] = (),
+    given: Mapping[str, Any] | None = None,
 ) -> Bound:
-    """The pack bound to a state. `budget` (tokens), `variants`, `patches` and `format` take the place of what the pack and the state say.
+    """The pack bound to a state. `budget` (tokens), `variants`, `patches` and `format` take the place of what the pack and the state say;
+    `given` are the values of the names it is given.
 
     Raises `UsageError` for an unknown axis, case or patch that was asked for, `PromptcError` for a failed assert, a `let` that cannot be
     evaluated, or a state that selects no case.
     """
-    names: dict[str, Any] = {"state": state.value, COUNTER: meter.counter}
-    warnings = _check_asserts(pack, names)
-    for let in pack.lets:
-        names[let.name] = _evaluate_let(let, names)
+    bare: dict[str, Any] = {"state": state.value, COUNTER: meter.counter, **(given or {})}
+    warnings = check_asserts(pack, bare)
+    names = bind_lets(pack, bare)
+    due = _find_due(pack, names)
     _check_sections(pack, without)
     choice = Choice(_choose_cases(pack.axes, names, variants or {}), _check_patches(pack, patches))
     plan = pack.find_plan(choice)
@@ -55,7 +59,13 @@ def bind(
         total,
         frozenset(without),
         (*pack.warnings, *state.warnings, *warnings),
+        due=due,
     )
+
+
+def _find_due(pack: Pack, names: Mapping[str, Any]) -> tuple[str, ...]:
+    """The operations whose condition holds, with the defaults of their arguments."""
+    return tuple(one.operation for one in pack.conditions if one.when.evaluate({**names, "args": one.args}))
 
 
 def _check_sections(pack: Pack, names: Sequence[str]) -> None:
@@ -74,47 +84,6 @@ def _report_fallback(pack: Pack) -> Diagnostic:
         f"{counting.margin} % of the budget is held back" if counting.margin else "",
         "warn",
     )
-
-
-def _check_asserts(pack: Pack, names: Mapping[str, Any]) -> list[Diagnostic]:
-    failed = [one for one in pack.asserts if not one.that.evaluate(names)]
-    found = [Diagnostic("PC0503", one.otherwise.render(names).strip(), one.span, level=one.level) for one in failed]
-    if any(one.level == "error" for one in found):
-        raise PromptcError(found)
-    return found
-
-
-def _evaluate_let(let: Let, names: Mapping[str, Any]) -> Any:
-    if isinstance(let.value, Band):
-        return _find_band(let, let.value, names)
-    if isinstance(let.value, Assign):
-        return _draw(let, let.value, names)
-    return let.value.evaluate(names)
-
-
-def _find_band(let: Let, band: Band, names: Mapping[str, Any]) -> str:
-    number = band.value.evaluate(names)
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        raise fail("PC0504", f"the band `{let.name}` needs a number, not {number!r}", band.value.span)
-    label = band.bounds[0][1]
-    for bound, name in band.bounds:
-        if number >= bound:
-            label = name
-    return label
-
-
-def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
-    key = assign.value.evaluate(names)
-    if isinstance(key, bool) or not isinstance(key, str | int):
-        raise fail("PC0505", f"the assignment `{let.name}` needs a text or a whole number as its id, not {key!r}", assign.value.span)
-    from hashlib import sha256
-
-    draws = [
-        (sha256(f"{let.name}\0{key}\0{label}\0{turn}\0".encode()).digest(), label)
-        for label, weight in assign.weights
-        for turn in range(1, weight + 1)
-    ]
-    return max(draws)[1]
 
 
 def _choose_cases(axes: Sequence[Axis], names: dict[str, Any], asked: Mapping[str, str]) -> tuple[tuple[str, str | None], ...]:

@@ -15,7 +15,7 @@ from promptc.template.trace import trace_expression
 def know_names(bound: Bound, pointers: StatePointers) -> Known:
     """Of the `let` names and the variants. `strain`, `selected`, `section` and `this` are the compiler's own: no key made them."""
     known = Known(pointers.find, {}, {})
-    names = {name: value for name, value in bound.names.items() if name == "state" or name.startswith("__")}
+    names = {name: value for name, value in bound.names.items() if name == "state" or name.startswith("__") or name in bound.pack.given}
     for let in bound.pack.lets:
         known = know_value(known, let.name, _find_expression(let), names)
         names[let.name] = bound.names[let.name]
