@@ -1,6 +1,5 @@
 """`promptc explain`."""
 
-import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from promptc.api import Pack
 from promptc.cli.asked import Asked
 from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.find_selected import find_selected
+from promptc.cli.find_width import find_width
 from promptc.cli.group import Command
 from promptc.cli.options import NO_CACHE, PACK, STATE, read_count, takes_choice
 from promptc.cli.reporter import Reporter
@@ -24,7 +24,6 @@ from promptc.pipeline import Outcome
 from promptc.text.canonical import render_canonical_json
 
 _DOES_NOT_FIT = 3
-_WIDTH = 80
 _RANGE = re.compile(r"([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
 _LINES = re.compile(r"(?:(?P<message>0|[1-9][0-9]{0,8}):)?(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?")
 _NAME_MESSAGE = "such as `--source 0:12` for line 12 of the first message"
@@ -88,7 +87,7 @@ def command(
     _check_alone({"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without})
     with open_pack(pack, is_cached=not no_cache) as loaded:
         loaded_state = load_state_file(loaded, state, asked)
-        page = Page(as_json, width or _find_width(), reporter.choose_paint(sys.stdout))
+        page = Page(as_json, width or find_width(), reporter.choose_paint(sys.stdout))
         if sweep is not None:
             return _show_sweep(loaded, loaded_state, asked, sweep, page)
         outcome = compile_asked(loaded, loaded_state, asked)
@@ -111,14 +110,6 @@ def _check_alone(views: Mapping[str, object]) -> None:
     given = [name for name, value in views.items() if value]
     if len(given) > 1:
         raise UsageError([Diagnostic("PC0721", f"`{given[0]}` and `{given[1]}` show different things", help="ask for one at a time")])
-
-
-def _find_width() -> int:
-    """Of the terminal the output goes to; what goes elsewhere does not depend on one."""
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH
-    except (OSError, ValueError, AttributeError):
-        return _WIDTH
 
 
 def _show_meter(outcome: Outcome, page: Page) -> None:

@@ -15,6 +15,7 @@ from promptc.diag.typed import Any
 COMMANDS: dict[str, str] = {
     "render": "Print the prompt that a pack makes of a state.",
     "explain": "Show what the prompt holds, what was cut and why.",
+    "diff": "Show what differs between two prompts.",
     "check": "Look for what is wrong or doubtful in a pack.",
     "eval": "Evaluate an expression over a state.",
     "rule": "Explain a diagnostic code.",
@@ -27,6 +28,8 @@ COMMANDS: dict[str, str] = {
 _CONTEXT = {"help_option_names": ["-h", "--help"], "terminal_width": 80, "max_content_width": 80}
 _OPTION_CELLS = 30
 _ARGUMENTS = {
+    "old": "A pack, a state or a prompt.",
+    "new": "Another one.",
     "pack": "A pack: its file, or a folder with a pack.yaml.",
     "state": "A state: a JSON file, or `-` for standard input.",
     "expression": "As in a pack, such as state.player.name.",

@@ -3,7 +3,7 @@
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.compare.side import Side, SideItem, SideSection
+from promptc.compare.side import WHOLE, Side, SideItem, SideSection
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Literal
 from promptc.text.diff_words import Run, diff_words
@@ -62,7 +62,12 @@ class Difference:
 
 
 def compare_sides(old: Side, new: Side) -> Difference:
-    """The difference. Equal prompts with equal reports give an empty one; what changes the frame alone (roles, separators) is in `shared`."""
+    """The difference. Equal prompts with equal reports give an empty one; a change of the frame (roles, separators) is in `shared` alone.
+
+    Where one side has no report, both are compared as a whole.
+    """
+    if _is_whole(old) or _is_whole(new):
+        old, new = _make_whole(old), _make_whole(new)
     sections = tuple(_iter_sections(old.sections, new.sections))
     names = sorted(set(old.facts) | set(new.facts), key=[*new.facts, *old.facts].index)
     facts = tuple(
@@ -75,6 +80,15 @@ def compare_sides(old: Side, new: Side) -> Difference:
     shared = _count_shared(old.text, new.text)
     length = max(len(old.text), len(new.text) if new.text.startswith(old.text) else 0)
     return Difference(facts, sections, shared, length, unchanged)
+
+
+def _is_whole(side: Side) -> bool:
+    return [one.id for one in side.sections] == [WHOLE]
+
+
+def _make_whole(side: Side) -> Side:
+    """The prompt without its parts, as one is known that has no report."""
+    return Side({}, (SideSection(WHOLE, "present", side.text),), side.text)
 
 
 def _count_shared(old: str, new: str) -> int:

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.compare.side import Side, SideItem, SideSection
+from promptc.compare.side import WHOLE, Side, SideItem, SideSection
 from promptc.diag.typed import Any
 from promptc.text.canonical import render_canonical_json
 
 _FACTS = ("tokens", "budget", "characters", "strain", "pressure", "counter", "format")
-WHOLE = ""
-"""The id of the one section of a prompt whose report is not known."""
-
 Output = str | Sequence[Mapping[str, Any]]
 
 

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 
 from promptc.diag.frozen import field, frozen
 
+WHOLE = ""
+"""The id of the one section of a prompt whose report is not known."""
+
 
 @frozen
 class SideItem:

@@ -139,4 +139,28 @@ USAGE_CODES: tuple[Code, ...] = (
         bad='promptc index query packs/archive ruels "who strikes first"',
         fix="Name one of the manifest's `indexes` that has a `corpus`.",
     ),
+    Code(
+        name="PC0740",
+        level="error",
+        summary="what is to be compared is nothing that can be",
+        why="`promptc diff` compares packs, states and prompts: folders with a pack.yaml, YAML files, JSON files, texts.",
+        bad="promptc diff packs/sentinel notes/",
+        fix="Name a pack, a state or a prompt; `REV:PATH` names one of a git revision.",
+    ),
+    Code(
+        name="PC0741",
+        level="error",
+        summary="a pack without a state, or a state without a pack, was to be compared",
+        why="Prompts are compared. A pack makes one of a state, so the other of the two must be named.",
+        bad="promptc diff HEAD~1:packs/sentinel packs/sentinel",
+        fix="Add `--state STATE` to compare packs, `--pack PACK` to compare states.",
+    ),
+    Code(
+        name="PC0742",
+        level="error",
+        summary="a git revision cannot be read",
+        why="`REV:PATH` is read from the repository that the working folder lies in, as git knows it.",
+        bad="promptc diff HEAD~1:packs/gone packs/sentinel --state state.json",
+        fix="Name a revision and, from the repository's root, a path that it has; `git ls-tree -r REV` lists them.",
+    ),
 )

@@ -1,0 +1,129 @@
+"""`promptc diff`: packs, states, prompts and git revisions."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import ROOT
+
+STATE = "state.json"
+
+
+@pytest.fixture
+def there(tmp_path, monkeypatch):
+    """A folder with a pack and its state."""
+    shutil.copytree(ROOT / "packs" / "starter", tmp_path / "starter")
+    shutil.copy(ROOT / "packs" / "starter" / STATE, tmp_path / STATE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def repository(there):
+    """The same, committed."""
+    for line in ("init -q", "add .", "-c user.name=a -c user.email=a@b.c commit -q -m first"):
+        subprocess.run(["git", *line.split()], check=True, cwd=there)
+    return there
+
+
+def _edit(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_equal_packs_end_with_0(there, run):
+    assert run("diff", "starter", "starter", "--state", STATE) == (done := run("diff", STATE, STATE, "--pack", "starter"))
+    assert (done.code, done.out) == (0, "no difference\n")
+
+
+def test_states_are_compared_by_what_a_pack_makes_of_them(there, run):
+    value = json.loads((there / STATE).read_text(encoding="utf-8"))
+    (there / "other.json").write_text(json.dumps(value | {"facts": value["facts"][1:]}), encoding="utf-8")
+    done = run("diff", STATE, "other.json", "--pack", "starter")
+    assert done.code == 1 and not done.err
+    assert "@@ facts @@" in done.out and "lost" in done.out
+
+
+def test_a_revision_is_read_from_git_wherever_in_it_the_work_is_done(repository, run, monkeypatch):
+    template = next((repository / "starter" / "templates").glob("*.j2"))
+    template.write_text("Another rule.\n", encoding="utf-8")
+    first = run("diff", "HEAD:starter", "starter", "--state", STATE)
+    assert first.code == 1 and "{+Another rule+}." in first.out
+    monkeypatch.chdir(repository / "starter")
+    second = run("diff", "HEAD:starter", ".", "--state", "../" + STATE)
+    assert (second.code, second.out) == (1, first.out)
+    same = run("diff", "HEAD:starter", "HEAD:starter", "--state", "../" + STATE)
+    assert same.code == 0
+
+
+def test_a_link_out_of_the_repository_is_not_followed(repository, run):
+    (repository / "starter" / "secret.md").symlink_to("/etc/hostname")
+    _edit(repository / "starter" / "pack.yaml", "templates/rules.md.j2", "secret.md")
+    for line in ("add .", "-c user.name=a -c user.email=a@b.c commit -q -m second"):
+        subprocess.run(["git", *line.split()], check=True, cwd=repository)
+    done = run("diff", "HEAD:starter", "HEAD~1:starter", "--state", STATE)
+    assert done.code == 3 and not done.out
+    assert "secret.md" in done.err and str(repository) not in done.err
+
+
+def test_findings_of_a_revision_name_no_folder_of_this_machine(repository, run):
+    (repository / "starter" / "pack.yaml").write_text("promptc: 1\nnam: x\n", encoding="utf-8")
+    for line in ("add .", "-c user.name=a -c user.email=a@b.c commit -q -m second"):
+        subprocess.run(["git", *line.split()], check=True, cwd=repository)
+    done = run("diff", "HEAD:starter", "HEAD~1:starter", "--state", STATE)
+    assert done.code == 3
+    assert "\nstarter/pack.yaml:2:1" in "\n" + done.err
+
+
+def test_goldens_are_compared_with_the_report_beside_them(run, golden):
+    folder = ROOT / "fixtures" / "sentinel"
+    done = run("diff", str(folder / "calm" / "golden.txt"), str(folder / "strain_2" / "golden.txt"), "--stat")
+    assert done.code == 1
+    golden("diff_stat.txt", done.out)
+    whole = run("diff", str(folder / "calm" / "golden.txt"), str(folder / "strain_2" / "golden.txt"), "--width", "80")
+    golden("diff_words.txt", whole.out)
+
+
+def test_several_states_each_under_its_name(there, run):
+    shutil.copy(STATE, "other.json")
+    done = run("diff", "starter", "starter", "--state", STATE, "--state", "other.json", "--stat")
+    assert done.out == "== state.json ==\nno difference\n== other.json ==\nno difference\n"
+
+
+def test_json_holds_every_word(there, run):
+    (there / "a.txt").write_text("one two\n", encoding="utf-8")
+    (there / "b.txt").write_text("one three\n", encoding="utf-8")
+    done = run("diff", "a.txt", "b.txt", "--json")
+    runs = json.loads(done.out)["sections"][0]["runs"]
+    assert [(run["kind"], run["text"]) for run in runs] == [("same", "one "), ("gone", "two"), ("come", "three"), ("same", "\n")]
+
+
+def test_what_does_not_fit_is_trouble(there, run):
+    done = run("diff", "starter", "starter", "--state", STATE, "--budget", "5")
+    assert done.code == 3 and not done.out and "PC0532" in done.err
+
+
+def test_control_characters_are_shown(there, run):
+    (there / "a.txt").write_text("one \x1b[31m\n", encoding="utf-8")
+    (there / "b.txt").write_text("two \x1b[31m\n", encoding="utf-8")
+    done = run("diff", "a.txt", "b.txt")
+    assert done.code == 1 and "\x1b" not in done.out and "\\x1b" in done.out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("a\n", "a", "    a[-¶-]\n"),
+        ("a\nb\n", "a\n", "    a\n    [-b-]\n"),
+        ("a\n\nb\n", "a\nb\n", "    a\n    [-¶-]\n    b\n"),
+        ("", "a\n", "    {+a+}\n"),
+    ],
+)
+def test_line_ends_are_seen(there, run, old, new, shown):
+    (there / "a.txt").write_bytes(old.encode())
+    (there / "b.txt").write_bytes(new.encode())
+    done = run("diff", "a.txt", "b.txt")
+    assert (done.code, done.out.partition("@@ prompt @@\n")[2]) == (1, shown)
