@@ -10,6 +10,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.gathered import Gathered
 from promptc.model.pack import Choice, Format, Pack, Plan
+from promptc.model.provider import Provider
 from promptc.model.ratio import Ratio
 from promptc.model.section import Section
 from promptc.model.state import State
@@ -37,7 +38,7 @@ class Bound:
     total: int
     without: frozenset[str] = frozenset()
     warnings: tuple[Diagnostic, ...] = ()
-    provider: Any = None
+    provider: Provider | None = None
     due: tuple[str, ...] = ()
 
 

@@ -4,7 +4,7 @@ Every ladder is expanded to notches without looking at its target, and what rema
 the target leaves. Results therefore nest: a larger total never removes content.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
@@ -73,7 +73,7 @@ class _Fitting:
         self._total = bound.total
         self._unit = bound.meter.counter.unit
         self._meter = bound.meter
-        self._frame = load_frame(selection.plan, bound.format, bound.meter)
+        self._frame = load_frame(selection.plan, bound)
         self._guard = selection.guard
         self._fits = self._load_fits()
         self._expander = Expander(self._fits, self._guard, self._total)
@@ -264,21 +264,33 @@ class _Fitting:
     def _fail_total(self, run: LadderRun) -> None:
         missing = -(-(run.low - run.target) // self._unit)
         holding = [(name, self._meter.tokens(fit.count_charge())) for name, fit in self._fits.items() if not fit.is_empty]
-        largest = sorted(holding, key=lambda pair: (-pair[1], pair[0]))[:4]
-        shown = ", ".join(f"`{name}` {tokens}" for name, tokens in largest)
-        pinned = sum(tokens for name, tokens in holding if self._fits[name].section.pinned)
-        why = (
-            f"pinned content alone needs {pinned}"
-            if pinned > self._total
-            else "`truncate` is spent"
-            if run.failed is None
-            else "a `fail` step was reached"
-        )
+        shown = self._show_largest(holding)
+        why = self._explain_total(holding, run)
         # what was not read of a list, because it cannot fit, is missing too, but not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
         message = f"the prompt does not fit {self._total} tokens: {why}, short by {least}{count_noun(missing, 'token')} (largest: {shown})"
         section = run.failed.section if run.failed is not None else ""
+        fewer = "offer fewer tools, " if self._frame.tools else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(
-            Diagnostic("PC0532", message, span, "raise the budget, shorten what is pinned, or let `truncate` go further"), section, missing
+            Diagnostic("PC0532", message, span, f"raise the budget, {fewer}shorten what is pinned, or let `truncate` go further"),
+            section,
+            missing,
         )
+
+    def _show_largest(self, holding: Sequence[tuple[str, int]]) -> str:
+        held = [(f"`{name}`", tokens) for name, tokens in holding]
+        if self._frame.offer:
+            held.append((self._frame.offer, self._frame.offered))
+        largest = sorted(held, key=lambda pair: (-pair[1], pair[0]))[:4]
+        return ", ".join(f"{name} {tokens}" for name, tokens in largest)
+
+    def _explain_total(self, holding: Sequence[tuple[str, int]], run: LadderRun) -> str:
+        offered = self._frame.offered if self._frame.offer else 0
+        pinned = sum(tokens for name, tokens in holding if self._fits[name].section.pinned)
+        if offered > self._total:
+            return f"{self._frame.offer} alone need{'' if self._frame.tools else 's'} {offered}"
+        if pinned + offered > self._total:
+            beside = f" with {self._frame.offer}" if offered else ""
+            return f"pinned content alone needs {pinned}" if pinned > self._total else f"pinned content{beside} needs {pinned + offered}"
+        return "`truncate` is spent" if run.failed is None else "a `fail` step was reached"

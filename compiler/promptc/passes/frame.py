@@ -1,21 +1,38 @@
-"""What stands around items: where a piece ends, which message it belongs to, what a message costs (language.md §8, §10)."""
+"""What stands around items: where a piece ends, which message it belongs to, what messages and tools cost (language.md §8, §10)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.model.pack import Format, Output, Plan
+from promptc.model.provider import Provider
 from promptc.model.section import Section
+from promptc.model.stages import Bound
+from promptc.model.tool import Response, Tool
 from promptc.passes.tape import Cell
+from promptc.text.canonical import render_canonical_json
 from promptc.text.meter import Meter
 
-MESSAGE_TOKENS = 3
-PROMPT_TOKENS = 3
-"""Per message, and for the whole: OpenAI's published overhead for chat messages, stated in the report as an estimate."""
+
+@frozen
+class Overhead:
+    """What a provider adds, in tokens: to each message (and the name of its role), to the whole, to each tool, to any tools, to a response
+    schema. The defaults are those of language.md §8, for messages that are no provider's.
+    """
+
+    message: int = 3
+    prompt: int = 3
+    counts_role: bool = True
+    tool: int = 0
+    tools: int = 0
+    response: int = 0
 
 
 @frozen(eq=False)
 class Frame:
-    """The layout of one plan in one format. `messages` gives every section the index of its message, `roles` a message's role."""
+    """The layout of one plan in one format. `messages` gives every section the index of its message, `roles` a message's role.
+
+    `tools` and `response` are what the output offers beside messages: nothing in text output.
+    """
 
     format: Format
     sections: tuple[Section, ...]
@@ -25,11 +42,44 @@ class Frame:
     shared: frozenset[str]
     each: frozenset[str]
     meter: Meter
+    costs: Overhead
+    tools: tuple[Tool, ...]
+    response: Response | None
 
     @property
     def fixed(self) -> int:
-        """Units of the whole that belong to no section."""
-        return PROMPT_TOKENS * self.meter.counter.unit if self.format == "messages" else 0
+        """Units of the whole that belong to no section: tools, the response schema, and what a provider adds to every prompt."""
+        if self.format == "text":
+            return 0
+        return (self.costs.prompt + self.offered) * self.meter.counter.unit
+
+    def count_offered(self, measure: Callable[[str], int]) -> int:
+        """Tokens of the tools and the response schema: those of the canonical JSON of each, by `measure` (units of a text), and overhead."""
+        tokens = self.tools_overhead + self.response_overhead
+        for tool in self.tools:
+            tokens += self.meter.tokens(measure(render_canonical_json(tool.counted)))
+        return tokens + (self.meter.tokens(measure(render_canonical_json(self.response.schema))) if self.response is not None else 0)
+
+    @property
+    def offered(self) -> int:
+        """The same by the meter: what they take of the total, in tokens."""
+        return self.count_offered(self.meter.count)
+
+    @property
+    def offer(self) -> str:
+        """What the output offers, as a finding calls it; nothing where it offers nothing."""
+        parts = [*(["tools"] if self.tools else []), *(["response"] if self.response is not None else [])]
+        return " and ".join(parts)
+
+    @property
+    def tools_overhead(self) -> int:
+        """Tokens a provider adds to the tools there are."""
+        return self.costs.tools + self.costs.tool * len(self.tools) if self.tools else 0
+
+    @property
+    def response_overhead(self) -> int:
+        """Tokens a provider adds to the response schema, if there is one."""
+        return self.costs.response if self.response is not None else 0
 
     def order(self) -> list[int]:
         """The sections' indexes in the order of the output."""
@@ -50,10 +100,15 @@ class Frame:
         return "\n"
 
     def overhead(self, cell: Cell) -> int:
-        """Units of the message that a piece opens: 3 tokens and those of its role's name."""
+        """Units of the message that a piece opens, and those of its role's name."""
         if self.format == "text":
             return 0
-        return (MESSAGE_TOKENS + self.meter.counter.role_tokens(self.role(cell))) * self.meter.counter.unit
+        return self.count_message(self.role(cell))
+
+    def count_message(self, role: str) -> int:
+        """Units that a message of this role takes beside its content."""
+        named = self.meter.counter.role_tokens(role) if self.costs.counts_role else 0
+        return (self.costs.message + named) * self.meter.counter.unit
 
     def role(self, cell: Cell) -> str:
         """The role of the message a piece belongs to."""
@@ -70,21 +125,38 @@ class Frame:
         return ("", "\n" + self.separator) if section.id in self.shared else ("",)
 
 
-def load_frame(plan: Plan, format: Format, meter: Meter) -> Frame:
-    """The frame of a plan: its sections placed in messages."""
+def load_frame(plan: Plan, bound: Bound) -> Frame:
+    """The frame of a plan in the format of a render: its sections placed in messages."""
     output: Output = plan.output
+    as_messages = bound.format == "messages"
     messages: dict[str, int] = {}
     for index, message in enumerate(output.messages):
         messages.update(dict.fromkeys(message.sections, index))
     return Frame(
-        format=format,
+        format=bound.format,
         sections=plan.sections,
         separator=output.separator,
         messages=messages,
         roles=tuple(message.role for message in output.messages),
         shared=_find_shared(plan),
         each=frozenset(name for message in output.messages if message.each for name in message.sections),
-        meter=meter,
+        meter=bound.meter,
+        costs=_find_overhead(bound.provider),
+        tools=plan.tools if as_messages else (),
+        response=plan.response if as_messages else None,
+    )
+
+
+def _find_overhead(provider: Provider | None) -> Overhead:
+    if provider is None:
+        return Overhead()
+    return Overhead(
+        message=provider.message_tokens,
+        prompt=provider.prompt_tokens,
+        counts_role=provider.counts_role,
+        tool=provider.tool_tokens,
+        tools=provider.tools_tokens,
+        response=provider.response_tokens,
     )
 
 

@@ -43,7 +43,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "variants": dict(selection.choice.cases),
         "patches": list(bound.choice.patches),
         "sections": [_describe_section(fitted, one, contents.get(one.section.id, {})) for one in selection.sections],
-        "frame": _describe_frame(emitted, counts, tokens),
+        "frame": _describe_frame(fitted, emitted, counts, tokens),
         "joins": _count_joins(fitted),
         "ladders": {name: _describe_ladder(run) for name, run in fitted.iter_runs() if run is not fitted.done},
         "cuts": [_describe_cut(fitted, name, one) for name, run in fitted.iter_runs() for one in run.applied],
@@ -52,6 +52,8 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "warnings": [_describe_warning(fitted, found) for found in warnings],
         "flags": _describe_flags(fitted),
     }
+    if fitted.frame.format == "messages":
+        report["overhead"] = _describe_overhead(fitted)
     if bound.pack.stores:
         report["segments"] = describe_segments(fitted)
     if fitted.errors and emitted is None:
@@ -147,24 +149,39 @@ def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: Entry) ->
     return described | ({"form": entry.form} if entry.form else {})
 
 
-def _describe_frame(emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:
-    frame = {"fences": 0, "separators": 0, "messages": 0, "tools": 0}
+def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:
+    frame = {"fences": 0, "separators": 0, "messages": 0, "tools": fitted.frame.offered}
     for part, count in zip(emitted.parts if emitted is not None else (), counts, strict=True):
         if part.owner == "fence":
             frame["fences"] += count
         elif part.owner == "separator":
             frame["separators"] += count
     if tokens is not None:
-        frame["messages"] = tokens - sum(counts)
+        frame["messages"] = tokens - sum(counts) - frame["tools"]
     return frame
 
 
+def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
+    """What messages, tools and response take beside their own tokens: by whose account, and whether that is an estimate."""
+    frame, provider = fitted.frame, fitted.strained.selection.bound.provider
+    return {
+        "provider": provider.name if provider is not None else None,
+        "as_of": provider.as_of if provider is not None else None,
+        "message": frame.costs.message,
+        "prompt": frame.costs.prompt,
+        "role": frame.costs.counts_role,
+        "tools": frame.tools_overhead,
+        "response": frame.response_overhead,
+        "estimate": provider is None or bool(provider.estimates),
+    }
+
+
 def _count_joins(fitted: Fitted) -> int:
-    """The sum of the sections' charges less the exact total, before `truncate`."""
+    """The sum of the sections' charges, tools and response less the exact total, before `truncate`."""
     if fitted.truncated is None:
         return 0
     tokens = fitted.frame.meter.tokens
-    return sum(tokens(units) for units in fitted.charges.values()) - tokens(fitted.truncated.start)
+    return sum(tokens(units) for units in fitted.charges.values()) + fitted.frame.offered - tokens(fitted.truncated.start)
 
 
 def _count_added(fitted: Fitted, name: str) -> int:
@@ -235,5 +252,6 @@ def _describe_place(fitted: Fitted, span: Span) -> str:
 def _describe_flags(fitted: Fitted) -> dict[str, Any]:
     raises: Mapping[str, tuple[str, str]] = fitted.strained.raises
     flags: dict[str, Any] = {"would_raise": {name: list(pair) for name, pair in sorted(raises.items())}} if raises else {}
-    sparse = list_sparse(fitted.strained.selection.sections)
-    return flags | ({"retrieval_sparse": sparse} if sparse else {})
+    selection = fitted.strained.selection
+    sparse, due = list_sparse(selection.sections), list(selection.bound.due)
+    return flags | ({"retrieval_sparse": sparse} if sparse else {}) | ({"due": due} if due else {})

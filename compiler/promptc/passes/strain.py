@@ -63,7 +63,7 @@ def _find_caps(bound: Bound, rules: Strain) -> dict[str, int]:
 
 
 def _count_demands(selection: Selection, names: set[str]) -> dict[str, int]:
-    frame = load_frame(selection.plan, selection.bound.format, selection.bound.meter)
+    frame = load_frame(selection.plan, selection.bound)
     meter = selection.bound.meter
     return {one.section.id: meter.tokens(count_demand(frame, one)) for one in selection.sections if one.section.id in names}
 

@@ -2,7 +2,6 @@
 
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit import Fitted
-from promptc.passes.frame import MESSAGE_TOKENS
 
 
 class MiscountError(Exception):
@@ -16,15 +15,15 @@ def verify(fitted: Fitted, emitted: Emitted) -> int:
     """
     frame, meter = fitted.frame, fitted.frame.meter
     counter = meter.counter
-    units = frame.fixed
     if frame.format == "text":
-        units += meter.count_whole(emitted.text)
+        units = meter.count_whole(emitted.text)
     else:
         contents: dict[int, list[str]] = {}
         for part in emitted.parts:
             contents.setdefault(part.message, []).append(part.text)
+        units = (frame.costs.prompt + frame.count_offered(meter.count_whole)) * counter.unit
         units += sum(meter.count_whole("".join(texts)) for texts in contents.values())
-        units += sum((MESSAGE_TOKENS + counter.role_tokens(message["role"])) * counter.unit for message in emitted.messages)
+        units += sum(frame.count_message(message["role"]) for message in emitted.messages)
     expected = (fitted.tape.units if fitted.tape is not None else 0) + frame.fixed
     total = fitted.strained.selection.bound.total * counter.unit
     if units != expected or units > total:

@@ -130,8 +130,12 @@ def _make_row(line: _Line) -> list[str]:
 
 
 def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
-    """The exact total, and before it what it differs by from the sum of the sections: what messages share, and meeting pieces."""
-    report, held = outcome.report, sum(line.held for line in lines)
+    """The exact total, and before it what tools and response take, and what it differs by from the sum of all: what messages share, and
+    meeting pieces."""
+    report, frame = outcome.report, outcome.fitted.frame
+    held = sum(line.held for line in lines) + frame.offered
+    if frame.offer:
+        yield [frame.offer, show_count(frame.offered), "", "", ""]
     total = report["tokens"] if report["tokens"] is not None else held
     if total != held:
         yield ["shared", f"{total - held:+,}", "", "", ""]
