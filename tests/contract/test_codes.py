@@ -19,6 +19,7 @@ FAMILIES = {
     "corpus": "PC027",
     "gather": ("PC028", "PC055"),
     "offer": "PC02",
+    "payload": "PC056",
     "state": "PC03",
     "template": "PC04",
     "render": "PC05",

@@ -9,6 +9,7 @@ from promptc.diag.codes.gather import GATHER_CODES
 from promptc.diag.codes.index import INDEX_CODES
 from promptc.diag.codes.offer import OFFER_CODES
 from promptc.diag.codes.pack import PACK_CODES
+from promptc.diag.codes.payload import PAYLOAD_CODES
 from promptc.diag.codes.read import READ_CODES
 from promptc.diag.codes.render import RENDER_CODES
 from promptc.diag.codes.state import STATE_CODES
@@ -29,6 +30,7 @@ _FAMILIES = (
     *STATE_CODES,
     *TEMPLATE_CODES,
     *RENDER_CODES,
+    *PAYLOAD_CODES,
     *CHECK_CODES,
     *USAGE_CODES,
 )

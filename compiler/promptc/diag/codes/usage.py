@@ -60,6 +60,22 @@ USAGE_CODES: tuple[Code, ...] = (
         fix="Use one of the declared stores.",
     ),
     Code(
+        name="PC0708",
+        level="error",
+        summary="a part of a request body was asked for",
+        why="`--only` prints sections. A body is a provider's: its tools, limits and folds belong to the whole.",
+        bad="promptc render . state.json --format anthropic --only rules",
+        fix="Use `--format text` or `--format messages` with `--only`.",
+    ),
+    Code(
+        name="PC0709",
+        level="error",
+        summary="a model was named where no provider was asked for",
+        why="`--model` stands in the request body of a provider; text and messages have no place for it.",
+        bad="promptc render . state.json --model gpt-5.6",
+        fix="Add `--format` with a provider, such as `--format openai`.",
+    ),
+    Code(
         name="PC0720",
         level="error",
         summary="the command line cannot be read",

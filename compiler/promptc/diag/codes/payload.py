@@ -1,0 +1,86 @@
+"""Codes of request bodies: what a provider cannot take, and what is folded or left out for it."""
+
+from promptc.diag.codes.code import Code
+
+PAYLOAD_CODES: tuple[Code, ...] = (
+    Code(
+        name="PC0560",
+        level="error",
+        summary="a provider needs a message that the prompt does not have",
+        why="System text stands apart with some providers; without a message of the user there is nothing to answer, and they refuse it.",
+        bad="sections: [{id: rules, role: system, text: Be brief.}]   # --format anthropic",
+        fix="Give a section the role `user`, or put something in the state that makes one present.",
+    ),
+    Code(
+        name="PC0561",
+        level="error",
+        summary="a part of a message is of a kind no request can hold",
+        why="Texts, tool uses, tool results and thinking have a place in the bodies of providers. Nothing is left out in silence.",
+        bad="message: {role: item.role, content: item.content, parts: [text, image]}",
+        fix="Leave the kind out of `parts`, or put what it shows in words.",
+    ),
+    Code(
+        name="PC0562",
+        level="error",
+        summary="a tool use, a tool result or thinking is not whole, or stands in the wrong place",
+        why="A use has `id`, `name` and `input`, stands in a message of the assistant and before its result; a result has `tool_use_id`.",
+        bad='{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_9", "content": "ok"}]}   # no such use before it',
+        fix="Correct the state where it keeps the conversation, or leave the message out with `where`.",
+    ),
+    Code(
+        name="PC0563",
+        level="warn",
+        summary="a provider needs a limit of the reply, and the manifest gives none",
+        why="Anthropic refuses a request without `max_tokens`. The body is printed without it, as it is without a model.",
+        bad="budget: 13000",
+        fix="Write `budget: {context: n, reserve: n}`: the reserve is the limit.",
+    ),
+    Code(
+        name="PC0564",
+        level="warn",
+        summary="system text moves in front of the conversation",
+        why="Anthropic and Gemini take the texts of the roles `system` and `developer` apart from the messages, all of them first.",
+        bad="sections: [{id: input, text: Hello}, {id: reminder, role: developer, text: Stay brief.}]",
+        fix="Give the section the role `user`, or put it before the conversation.",
+    ),
+    Code(
+        name="PC0565",
+        level="warn",
+        summary="more cache breakpoints than the provider takes",
+        why="Anthropic takes four, OpenAI three beside its own; the last ones stay.",
+        bad="sections: [{id: a, cache: true, text: ...}, {id: b, cache: true, text: ...}, ...]   # five of them",
+        fix="Take `cache` off a section that changes whenever a later one does.",
+    ),
+    Code(
+        name="PC0566",
+        level="warn",
+        summary="a cache breakpoint cannot be set",
+        why="OpenAI takes them from one model on, which must be named; none can stand behind thinking, a tool use or an answer there.",
+        bad="promptc render . state.json --format openai   # a section has `cache: true`",
+        fix="Name the model with `--model`, or end the section before it in text.",
+    ),
+    Code(
+        name="PC0567",
+        level="warn",
+        summary="a cache breakpoint does nothing",
+        why="Fewer tokens stand before it than the model's family caches. The provider does not say so; it just caches nothing.",
+        bad="sections: [{id: identity, cache: true, text: You are brief.}]",
+        fix="Put `cache` on a later section.",
+    ),
+    Code(
+        name="PC0568",
+        level="warn",
+        summary="thinking is left out",
+        why="Thinking is signed by the provider of the model that thought it; no other takes it.",
+        bad="message: {role: item.role, content: item.content, parts: [text, thinking]}   # --format openai",
+        fix="Leave `thinking` out of `parts`: it is counted although it is not sent.",
+    ),
+    Code(
+        name="PC0569",
+        level="warn",
+        summary="tool results move in front of text",
+        why="All providers want a result directly behind its use.",
+        bad='{"role": "user", "content": [{"type": "text", "text": "Look:"}, {"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}',
+        fix="Put results before text where the state is written.",
+    ),
+)

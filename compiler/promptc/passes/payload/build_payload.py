@@ -1,0 +1,74 @@
+"""The complete body of a request to a provider."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.typed import Any
+from promptc.model.provider import Provider
+from promptc.model.tool import Response, Tool
+from promptc.passes.payload.arrange import arrange
+from promptc.passes.payload.check_parts import check_parts
+from promptc.passes.payload.choose_breakpoints import choose_breakpoints
+from promptc.passes.payload.message import Limits, Message, Payload, Request
+from promptc.passes.payload.write_anthropic import write_anthropic
+from promptc.passes.payload.write_gemini import write_gemini
+from promptc.passes.payload.write_ollama import write_ollama
+from promptc.passes.payload.write_openai import write_openai
+from promptc.passes.payload.write_responses import write_responses
+
+_WRITERS: Mapping[str, Callable[[Request], dict[str, Any]]] = {
+    "openai": write_openai,
+    "openai-responses": write_responses,
+    "anthropic": write_anthropic,
+    "gemini": write_gemini,
+    "ollama": write_ollama,
+}
+
+
+def build_payload(
+    messages: Sequence[Message],
+    tools: Sequence[Tool],
+    response: Response | None,
+    *,
+    provider: Provider,
+    limits: Limits,
+    model: str | None = None,
+) -> Payload:
+    """The body, its keys always in the same order. Texts and their order are those of the messages, but for the folds that
+    docs/payloads.md names; of the parts of messages nothing passes but what their kinds have.
+
+    Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0561 and PC0562 for parts it cannot take.
+    """
+    checked, found = check_parts(messages, provider)
+    if any(one.level == "error" for one in found):
+        raise PromptcError(one for one in found if one.level == "error")
+    arranged, system, moved = arrange(checked, provider)
+    _check_messages(arranged, provider)
+    kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
+    request = Request(kept, system, tuple(tools), response, provider, limits, model, _name_uses(kept))
+    return Payload(_WRITERS[provider.name](request), (*found, *moved, *unheld, *_check_limit(provider, limits)))
+
+
+def _check_messages(messages: Sequence[Message], provider: Provider) -> None:
+    if not messages:
+        raise fail(
+            "PC0560", f"the prompt has no message that {provider.title} could answer", help="a section must be in the prompt; " + _ASK
+        )
+    if provider.needs_user and not any(one.role == "user" for one in messages):
+        raise fail("PC0560", f"no message of the prompt has the role `user`, which {provider.title} needs", help=_ASK)
+
+
+_ASK = "`promptc explain` tells which sections are absent, and why; `role: user` makes a section the user's"
+
+
+def _name_uses(messages: Sequence[Message]) -> dict[str, str]:
+    parts = [block.part for message in messages for block in message.blocks if block.part is not None and block.kind == "tool_use"]
+    return {part["id"]: part["name"] for part in parts}
+
+
+def _check_limit(provider: Provider, limits: Limits) -> tuple[Diagnostic, ...]:
+    if limits.reply is not None or not provider.needs_limit:
+        return ()
+    what = f"{provider.title} needs a limit of the reply, and the manifest reserves nothing for it"
+    return (Diagnostic("PC0563", what, help="write `budget: {context: n, reserve: n}`, or add `max_tokens` yourself", level="warn"),)
