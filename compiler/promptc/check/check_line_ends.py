@@ -10,6 +10,8 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
 from promptc.template.load_template import Template
 
+_SHOWN = 50  # characters of a tag that a message can bear
+
 
 def check_line_ends(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Lines of templates whose text runs into the next line's. A `+%}` keeps the line end, a `-%}` says that it may go."""
@@ -25,6 +27,7 @@ def _iter_look(pack: Pack, look: Look, eaten: dict[str, tuple[tuple[int, str], .
         if template.text not in eaten:
             eaten[template.text] = tuple(find_eaten(template.text))
         for at, tag in eaten[template.text]:
+            tag = tag if len(tag) <= _SHOWN else f"{tag[: _SHOWN // 2]} … {tag[-2:]}"
             line = template.text.count("\n", 0, at) + 1
             where = f"line {line} of {text.what}" if template.place.inline else "this line"
             message = f"the `{tag}` at the end of {where} takes the line end too: what follows is glued to it"

@@ -27,12 +27,13 @@ def find_eaten(text: str) -> Iterator[tuple[int, str]]:
         tag = found[0]
         if tag.startswith("{{") or tag[-3] in "-+" or not plain.startswith("\n", found.end()):
             continue
-        if _puts_out_text(plain, found.end()) and _is_followed(plain, found.end() + 1):
+        if _puts_out_text(plain, found.start(), found.end()) and _is_followed(plain, found.end() + 1):
             yield found.end() - 1, re.sub(r"\s+", " ", tag)
 
 
-def _puts_out_text(text: str, stop: int) -> bool:
-    start = text.rfind("\n", 0, stop) + 1
+def _puts_out_text(text: str, begin: int, stop: int) -> bool:
+    """Whether the tag from `begin` to `stop`, which may have lines of its own, shares the line it begins or ends on with text."""
+    start = text.rfind("\n", 0, begin) + 1
     return bool(_SILENT.sub("", text[start:stop]).strip())
 
 

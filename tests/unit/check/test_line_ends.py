@@ -17,12 +17,14 @@ _GLUED = [
     ("{% if a %}\nx{% if a %}y{% endif %}\n{% else %}\nz\n{% endif %}\nmore", 2),
     ("{% set x %}\nfoo{% if a %}\nc{% endif %}\n{% endset %}\n{{ x }}", 2),
     ("{% raw %}{% if %}{% endraw %}\nfoo", 1),
+    ("Hi {% set b = [\n  1] %}\nNext", 2),
 ]
 _RIGHT = [
     "Hi{% if a %}, you{% endif %}\n",
     "{% if a %}\nx\n{% endif %}\ny",
     "Hi{% if a %}x{% endif %}\n\nNext",
     "{% set b = 1 %}\nx",
+    "{% set b = {\n  'a': 1} %}\nx",
     "{% set b %}text{% endset %}\nx{{ b }}",
     "{% macro f(x) %}a{{ x }}{% endmacro %}\nText",
     "{% if a %}\nx{% if a %}y{% endif %}\n{% else %}\nz\n{% endif %}\n",
@@ -55,6 +57,13 @@ def test_the_template_does_glue_them(text, line):
     rows[line - 1] = f"{row[:-2]}+{row[-2:]}"
     before, after = (_render(one) for one in (text, "\n".join(rows)))
     assert after.count("\n") > before.count("\n")
+
+
+def test_a_long_tag_is_shown_by_its_ends(tmp_path):
+    text = "Hi {% if state.name == 'somebody with quite a long name' %}you{% elif state.name == 'somebody else with a long name' %}\nNext{% endif %}"
+    (found,) = lint(tmp_path, "sections: [{id: a, template: a.md.j2}]", files={"a.md.j2": text})
+    assert "the `{% elif state.name == 'so … %}` at the end" in found.message
+    assert "write `{% elif state.name == 'so … +%}`" in found.help
 
 
 def test_files_and_inline_texts(tmp_path):
