@@ -105,6 +105,11 @@ class Operation:
     edits: tuple[Edit, ...]
     say: Template | None
 
+    @property
+    def archives(self) -> tuple[str, ...]:
+        """The names of its archives, in the order of its edits."""
+        return tuple(dict.fromkeys(edit.archive for edit in self.edits if isinstance(edit, Keep) and edit.archive))
+
     def find_ask(self, name: str) -> Ask | None:
         """The ask of that name, or None."""
         return next((ask for ask in self.asks if ask.name == name), None)

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from promptc.api import Pack
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.model.operation import Operation
 from promptc.model.state import State
+from promptc.passes.bind_lets import bind_lets
+from promptc.template.runtime.run import COUNTER
 
 
 @frozen(eq=False)
@@ -23,4 +26,12 @@ class Listed:
 
 def list_operations(pack: Pack, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
     """The pack's operations, in the manifest's order. Raises `PromptcError` for a state that is invalid."""
-    raise NotImplementedError
+    model = pack.model
+    bare = {"state": pack.load_state(state).value, COUNTER: model.counting.counter} if state is not None else None
+    names = bind_lets(model, bare) if bare is not None else None
+    operations: tuple[Operation, ...] = model.operations
+    return tuple(Listed(one.name, one.title, one.args, tuple(ask.name for ask in one.asks), _is_due(one, names)) for one in operations)
+
+
+def _is_due(operation: Operation, names: Mapping[str, Any] | None) -> bool:
+    return names is not None and operation.when is not None and bool(operation.when.evaluate({**names, "args": operation.args}))

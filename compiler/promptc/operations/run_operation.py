@@ -1,10 +1,20 @@
 """An operation, done: a state and answers in, a new state out."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 
 from promptc.api import Pack
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
 from promptc.diag.typed import Any
-from promptc.operations.done import Done
+from promptc.model.operation import Operation
+from promptc.model.state import State
+from promptc.operations.begin_operation import Begun, begin_operation, read_written
+from promptc.operations.done import Archive, Done
+from promptc.operations.make_edits import Edited, make_edits
+from promptc.passes.bind_lets import bind_lets
+from promptc.passes.check_asserts import check_asserts
+from promptc.template.runtime.run import COUNTER
 
 
 def run_operation(
@@ -23,4 +33,68 @@ def run_operation(
     (PC0800), or a note where none was given (PC0801), says so. Raises `UsageError` for an unknown operation, argument or answer,
     and `PromptcError` where the state is invalid, an edit cannot be made, or the new state would be invalid.
     """
-    raise NotImplementedError
+    begun = begin_operation(pack, state, operation, args, answers, name=name)
+    begun, fallbacks, found = _answer_all(begun)
+    written = read_written(state)
+    edited = make_edits(begun.operation, Edited(written, begun.state.value), begun.names)
+    value, after = _check_new(pack, begun, edited, name)
+    return Done(
+        operation=operation,
+        value=value,
+        before=begun.state.digest,
+        is_changed=after.digest != begun.state.digest,
+        archives=edited.archives,
+        said=_say(begun, edited.archives),
+        fallbacks=fallbacks,
+        warnings=(*begun.state.warnings, *found),
+    )
+
+
+def _answer_all(begun: Begun) -> tuple[Begun, tuple[str, ...], tuple[Diagnostic, ...]]:
+    """With the answers to all that is asked; which of them are fallbacks, and what is said of them."""
+    found: dict[str, Diagnostic] = {}
+    left: list[Diagnostic] = []
+    for one in begun.operation.asks:
+        if one.when is not None and not one.when.evaluate(begun.names):
+            if one.name in begun.given:
+                left.append(Diagnostic("PC0809", f"`{one.name}` is not asked: its answer is left aside", one.when.span, level="warn"))
+            continue
+        answered = begun.answer(one.name)
+        begun = begun.take(one.name, answered.value)
+        if answered.found is not None:
+            found[one.name] = answered.found
+    return begun, tuple(found), (*found.values(), *left)
+
+
+def _say(begun: Begun, archives: tuple[Archive, ...]) -> str:
+    """What the operation says. `removed` tells how many elements went to each archive."""
+    if begun.operation.say is None:
+        return ""
+    removed = dict.fromkeys(begun.operation.archives, 0)
+    for archive in archives:
+        removed[archive.name] += len(archive.elements)
+    return begun.operation.say.render({**begun.names, "removed": removed}).rstrip("\n")
+
+
+# --- the new state ---
+
+
+def _check_new(pack: Pack, begun: Begun, edited: Edited, name: str) -> tuple[Any, State]:
+    """The new state as plain data of its own, and as it is loaded. Raises `PromptcError` (PC0810) for everything that makes it invalid."""
+    text = json.dumps(edited.written)
+    try:
+        state = pack.load_state(text.encode(), name)
+        names = {"state": state.value, COUNTER: begun.meter.counter}
+        check_asserts(pack.model, names)
+        bind_lets(pack.model, names)
+    except PromptcError as error:
+        raise PromptcError(_iter_refused(begun.operation, error)) from None
+    return json.loads(text), state
+
+
+def _iter_refused(operation: Operation, error: PromptcError) -> Iterator[Diagnostic]:
+    """Their places are those of the operation: the new state stands nowhere."""
+    for found in error.diagnostics:
+        if found.level == "error":
+            message = f"`{operation.name}` would leave a state that is invalid, so nothing is changed: {found.message}"
+            yield Diagnostic("PC0810", message, operation.span, found.help)

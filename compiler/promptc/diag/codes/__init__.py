@@ -8,6 +8,7 @@ from promptc.diag.codes.counter import COUNTER_CODES
 from promptc.diag.codes.gather import GATHER_CODES
 from promptc.diag.codes.index import INDEX_CODES
 from promptc.diag.codes.offer import OFFER_CODES
+from promptc.diag.codes.operation import OPERATION_CODES
 from promptc.diag.codes.pack import PACK_CODES
 from promptc.diag.codes.payload import PAYLOAD_CODES
 from promptc.diag.codes.read import READ_CODES
@@ -33,6 +34,7 @@ _FAMILIES = (
     *PAYLOAD_CODES,
     *CHECK_CODES,
     *USAGE_CODES,
+    *OPERATION_CODES,
 )
 CODES: tuple[Code, ...] = tuple(sorted(_FAMILIES, key=lambda code: code.name))
 _BY_NAME = {code.name: code for code in CODES}

@@ -97,8 +97,8 @@ PACK_CODES: tuple[Code, ...] = (
         "PC0220",
         "error",
         "an edit lacks a key, or has one that does not go with it",
-        "`set` needs `to`; `append` needs `to` or `each`; `keep` needs `last` or `where` and may have an `archive`; `remove` needs nothing. "
-        "Without its key an edit says nothing, with two it says two things.",
+        "`set` needs `to`; `append` needs `to` or `each`; `keep` needs `last` or `where` and may have an `archive`; `remove` needs "
+        "nothing. Without its key an edit says nothing, with two it says two things.",
         "- {keep: /transcript, archive: transcript}",
         "Give the key: `- {keep: /transcript, last: 12, archive: transcript}`.",
     ),
@@ -123,8 +123,8 @@ PACK_CODES: tuple[Code, ...] = (
         "PC0223",
         "error",
         "the pack of a question is invalid",
-        "A question is a pack of its own, inside the folder of the pack that asks. It is loaded when an operation asks, or `check` looks at "
-        "it; its findings follow in its own file.",
+        "A question is a pack of its own, inside the folder of the pack that asks. It is loaded when an operation asks, or `check` looks "
+        "at it; its findings follow in its own file.",
         "asks: {digest: {pack: digest.yaml, …}}        # with a section misspelt in digest.yaml",
         "Mend what is told of that file.",
     ),

@@ -1,0 +1,57 @@
+"""The arguments of an operation, held against its defaults."""
+
+from collections.abc import Iterator, Mapping
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
+from promptc.diag.suggest import suggest
+from promptc.diag.typed import Any
+from promptc.model.operation import Operation
+from promptc.text.canonical import render_canonical_json
+
+_LONGEST = 60
+
+
+def check_args(operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:
+    """All arguments: the defaults, and `args` in their place.
+
+    Each is of its default's kind: truth, text, whole number, number, list or mapping; where the default is none, anything. Raises
+    `UsageError` with every one that is unknown (PC0803) or of another kind (PC0804).
+    """
+    wrong = list(_iter_wrong(operation, args))
+    if wrong:
+        raise UsageError(wrong)
+    return {**operation.args, **args}
+
+
+def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    for name, value in args.items():
+        if name not in operation.args:
+            help = suggest(name, operation.args) if operation.args else "it takes none"
+            yield Diagnostic("PC0803", f"the operation `{operation.name}` has no argument `{name}`", help=help)
+            continue
+        default = operation.args[name]
+        wanted = _find_kind(default)
+        if default is not None and not _suits(value, wanted):
+            message = f"the argument `{name}` of `{operation.name}` is {_find_kind(value)}, not {wanted}: {_show(value)}"
+            yield Diagnostic("PC0804", message, help=f"its default is {_show(default)}")
+
+
+def _suits(value: Any, wanted: str) -> bool:
+    kind = _find_kind(value)
+    return kind == wanted or (kind, wanted) == ("a whole number", "a number")
+
+
+def _find_kind(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "none" if value is None else "true or false"
+    kinds = {str: "a text", int: "a whole number", float: "a number", list: "a list", tuple: "a list"}
+    return next((word for kind, word in kinds.items() if isinstance(value, kind)), "a mapping")
+
+
+def _show(value: Any) -> str:
+    try:
+        shown = render_canonical_json(value)
+    except (TypeError, ValueError):
+        shown = repr(value)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"

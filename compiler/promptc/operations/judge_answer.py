@@ -1,0 +1,93 @@
+"""A model's answer, held against what it must be."""
+
+from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import frozen
+from promptc.diag.plural import count_noun
+from promptc.diag.typed import Any
+from promptc.frontend.json_io import load_json
+from promptc.model.operation import AnswerCheck, AnswerSchema
+from promptc.text.meter import Meter
+
+_FENCE = "```"
+_HEADING = "######"
+
+
+@frozen(eq=False)
+class Judged:
+    """The value of an answer, or why it is refused (empty: it is not)."""
+
+    value: Any
+    why: str = ""
+
+
+def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
+    """The answer's value: with a schema the JSON in it, a fence around it taken off; else its text, line ends as `\\n`, none at its end.
+
+    Never raises, whatever the text is. An empty one is refused, and one that is no Unicode.
+    """
+    plain = read_answer(text)
+    if any("\ud800" <= character <= "\udfff" for character in plain):
+        return Judged(None, "it holds half of a surrogate pair, which is no text")
+    if not plain.strip():
+        return Judged(None, "it is empty")
+    if check is None:
+        return Judged(plain)
+    bare = take_off_fence(plain) if check.schema is not None else plain
+    tokens = meter.tokens(meter.count(bare)) if check.max is not None else 0
+    if check.max is not None and tokens > check.max:
+        return Judged(None, f"it has {tokens} tokens, over its `max` of {check.max}")
+    if check.schema is not None:
+        return judge_json(bare, check.schema)
+    missing = _find_missing(plain, check.headings)
+    return Judged(plain) if not missing else Judged(None, missing)
+
+
+def judge_json(text: str, schema: AnswerSchema) -> Judged:
+    """The JSON value, if it is one and its schema takes it."""
+    try:
+        document = load_json(text.encode(), "the answer")
+        found = schema.check(document)
+    except PromptcError as error:
+        found = list(error.diagnostics)
+    if not found:
+        return Judged(document.value)
+    first = found[0]
+    place = f" (line {first.span.line}, column {first.span.column})" if first.span is not None else ""
+    more = sum(one.level == "error" for one in found[1:])
+    return Judged(None, f"{first.message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
+
+
+def read_answer(text: str) -> str:
+    """An answer's text: line ends as `\\n`, no byte order mark, nothing behind its last visible character."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()
+
+
+def take_off_fence(text: str) -> str:
+    """What a Markdown fence encloses, where the whole text is one; else the text."""
+    lines = text.strip().split("\n")
+    if len(lines) > 2 and lines[0].startswith(_FENCE) and lines[-1].strip() == _FENCE:
+        return "\n".join(lines[1:-1])
+    return text
+
+
+def _find_missing(text: str, headings: tuple[str, ...]) -> str:
+    """What is said of the first heading that does not stand behind those before it."""
+    lines = [_read_heading(line) for line in text.split("\n")]
+    at = 0
+    for heading in headings:
+        rest = lines[at:]
+        if heading not in rest:
+            return (
+                f"its heading `{heading}` stands before those it should follow" if heading in lines else f"it lacks the heading `{heading}`"
+            )
+        at += rest.index(heading) + 1
+    return ""
+
+
+def _read_heading(line: str) -> str:
+    """The title of a heading line: `## Title`, `## Title ##`, or the bare line."""
+    bare = line.strip()
+    marks = len(bare) - len(bare.lstrip("#"))
+    if 0 < marks <= len(_HEADING) and bare[marks : marks + 1] in (" ", "\t"):
+        return bare[marks:].strip().rstrip("#").rstrip()
+    return bare

@@ -1,0 +1,136 @@
+"""The edits of an operation, made on a state as it is written."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any
+from promptc.model.operation import Append, Edit, Keep, Operation, Remove, Set
+from promptc.operations.at_pointer import MISSING, AstrayError, drop_at, find_at, put_at, split_pointer
+from promptc.operations.done import Archive
+from promptc.template.load_expression import Expression
+
+
+@frozen(eq=False)
+class Edited:
+    """A state while it is edited: `written` as its author wrote it, `filled` with its defaults; and what has gone to archives."""
+
+    written: Any
+    filled: Any
+    archives: tuple[Archive, ...] = ()
+
+
+def make_edits(operation: Operation, edited: Edited, names: Mapping[str, Any]) -> Edited:
+    """The state after all edits whose `when` holds, in order. Expressions see `names` alone: the state as it was before.
+
+    Nothing given is changed. Raises `PromptcError`: PC0807 for a pointer that leads nowhere, PC0808 for a value that cannot be used.
+    """
+    for edit in operation.edits:
+        if edit.when is None or edit.when.evaluate(names):
+            try:
+                edited = _make(edit, edited, names)
+            except AstrayError as error:
+                raise _refuse(edit, f"`{_join(error.way)}` {error.why}" if error.way else f"the state {error.why}") from None
+    return edited
+
+
+def _make(edit: Edit, edited: Edited, names: Mapping[str, Any]) -> Edited:
+    way = split_pointer(edit.pointer)
+    if isinstance(edit, Set):
+        return _put(edited, way, edit.value.evaluate(names))
+    if isinstance(edit, Remove):
+        return replace(edited, written=drop_at(edited.written, way), filled=drop_at(edited.filled, way))
+    if isinstance(edit, Append):
+        return _append(edit, _begin(edited, way), names)
+    assert isinstance(edit, Keep)
+    return _keep(edit, _begin(edited, way), names)
+
+
+def _put(edited: Edited, way: Sequence[str], value: Any) -> Edited:
+    return replace(edited, written=put_at(edited.written, way, value), filled=put_at(edited.filled, way, value))
+
+
+def _begin(edited: Edited, way: Sequence[str]) -> Edited:
+    """With the default written out where a list is declared and left out."""
+    filled = find_at(edited.filled, way)
+    if find_at(edited.written, way) is MISSING and isinstance(filled, list):
+        return replace(edited, written=put_at(edited.written, way, filled))
+    return edited
+
+
+def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
+    way = split_pointer(edit.pointer)
+    more = _read_list(edit, edit.each, names) if edit.each is not None else [edit.value.evaluate(names)] if edit.value is not None else []
+    old = find_at(edited.written, way)
+    if old is MISSING:
+        return _put(edited, way, more)
+    if not isinstance(old, list):
+        raise _refuse(edit, f"`{edit.pointer}` is no list")
+    filled = find_at(edited.filled, way)
+    return replace(edited, written=put_at(edited.written, way, [*old, *more]), filled=put_at(edited.filled, way, [*filled, *more]))
+
+
+def _read_list(edit: Edit, expression: Expression, names: Mapping[str, Any]) -> list[Any]:
+    value = expression.evaluate(names)
+    if not isinstance(value, list | tuple):
+        raise fail(
+            "PC0808", f"`each` of `{edit.pointer}` must be a list, not {_show(value)}", expression.span, help="a single value goes by `to`"
+        )
+    return list(value)
+
+
+def _keep(edit: Keep, edited: Edited, names: Mapping[str, Any]) -> Edited:
+    way = split_pointer(edit.pointer)
+    written, filled = find_at(edited.written, way), find_at(edited.filled, way)
+    if written is MISSING:
+        return edited
+    if not isinstance(written, list):
+        raise _refuse(edit, f"`{edit.pointer}` is no list")
+    stays = _choose(edit, filled, names)
+    if all(stays):
+        return edited
+    archives = (*edited.archives, _archive(edit, written, stays)) if edit.archive else edited.archives
+    return Edited(put_at(edited.written, way, _pick(written, stays)), put_at(edited.filled, way, _pick(filled, stays)), archives)
+
+
+def _choose(edit: Keep, elements: Sequence[Any], names: Mapping[str, Any]) -> list[bool]:
+    """Of each element whether it stays."""
+    if edit.where is not None:
+        where = edit.where
+        return [bool(where.evaluate({**names, "item": element})) for element in elements]
+    assert edit.last is not None
+    last = edit.last.evaluate(names)
+    if isinstance(last, bool) or not isinstance(last, int) or last < 0:
+        message = f"`last` of `{edit.pointer}` must be a whole number from 0, not {_show(last)}"
+        raise fail("PC0808", message, edit.last.span, help="it is how many of the newest elements stay")
+    return [place >= len(elements) - last for place in range(len(elements))]
+
+
+def _pick(elements: Sequence[Any], stays: Sequence[bool]) -> list[Any]:
+    return [element for element, stay in zip(elements, stays, strict=True) if stay]
+
+
+def _archive(edit: Keep, elements: Sequence[Any], stays: Sequence[bool]) -> Archive:
+    gone = tuple(element for element, stay in zip(elements, stays, strict=True) if not stay)
+    return Archive(edit.archive, edit.pointer, len(elements), _find_ranges(stays), gone)
+
+
+def _find_ranges(stays: Sequence[bool]) -> tuple[tuple[int, int], ...]:
+    """The ranges of places that do not stay."""
+    runs = [(stay, [place for place, _ in run]) for stay, run in groupby(enumerate(stays), key=lambda pair: pair[1])]
+    return tuple((places[0], places[-1] + 1) for stay, places in runs if not stay)
+
+
+def _refuse(edit: Edit, why: str) -> PromptcError:
+    kind = type(edit).__name__.lower()
+    return fail("PC0807", f"`{kind}: {edit.pointer}` cannot be made: {why}", edit.span, help="edit something else, or mend the state")
+
+
+def _join(way: Sequence[str]) -> str:
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in way)
+
+
+def _show(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}…"
