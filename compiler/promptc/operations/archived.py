@@ -1,0 +1,30 @@
+"""What an archive file holds."""
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+
+
+@frozen(eq=False)
+class Archived:
+    """Elements that an operation took out of a list, and where they stood.
+
+    `pointer` is the list's, `length` how many elements it had, `places` the half-open ranges of those that went, in order. `kept` are the
+    marks (`mark_element`) of those that stayed, at most KEPT of the first. `state` is the digest of the state before, `file` the name of
+    its file (empty for standard input).
+    """
+
+    name: str
+    pack: str
+    version: str
+    operation: str
+    pointer: str
+    length: int
+    places: tuple[tuple[int, int], ...]
+    kept: tuple[str, ...]
+    state: str
+    file: str
+    elements: tuple[Any, ...]
+
+
+KEPT = 1000
+"""As many as a restore can go by; a longer list would make every archive of it long."""

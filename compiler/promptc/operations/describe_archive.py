@@ -1,0 +1,37 @@
+"""From what an operation took out to what its archive file holds."""
+
+from collections.abc import Sequence
+
+from promptc.diag.typed import Any
+from promptc.model.pack import Pack
+from promptc.operations.archived import KEPT, Archived
+from promptc.operations.done import Archive, Done
+from promptc.operations.find_list import find_list
+from promptc.operations.mark_element import mark_element
+
+
+def describe_archive(archive: Archive, done: Done, *, pack: Pack, before: Any, file: str) -> Archived:
+    """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
+    kept = _find_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
+    return Archived(
+        name=archive.name,
+        pack=pack.name,
+        version=pack.version,
+        operation=done.operation,
+        pointer=archive.pointer,
+        length=archive.length,
+        places=archive.places,
+        kept=tuple([mark_element(value) for value in kept[:KEPT]]),
+        state=done.before,
+        file=file,
+        elements=archive.elements,
+    )
+
+
+def _find_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:
+    """What stayed in the list, of how it was before all edits, or after all of them where others had changed it first."""
+    if before is not None and len(before) == archive.length:
+        gone = {at for start, stop in archive.places for at in range(start, stop)}
+        if tuple(before[at] for at in sorted(gone)) == archive.elements:
+            return [value for at, value in enumerate(before) if at not in gone]
+    return (after or [])[: archive.length - len(archive.elements)]

@@ -1,0 +1,134 @@
+"""An exclusive lock held by a file."""
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+
+_FIRST_PAUSE = 0.0005
+_LONGEST_PAUSE = 0.02
+_SIGNATURE = 200
+_FAR = 1 << 30
+"""Where Windows locks a byte: behind all that is written, or nobody could read who holds it."""
+
+
+@contextmanager
+def hold_lock(path: Path, *, wait: float, purpose: str) -> Iterator[None]:
+    """Holds the lock of the file `path`, which is made if need be and never removed, until the end of the `with`.
+
+    Nobody else holds it meanwhile, whether process or thread; when this process dies, however it dies, the system frees it. Waits at most
+    `wait` seconds. `DiskError`: PC0820 where another holds it, PC0822 where there is no locking. `purpose` is what others are told.
+    """
+    opened = _acquire(path, monotonic() + wait, wait)
+    try:
+        _sign(opened, purpose)
+        yield
+    finally:
+        os.close(opened)
+
+
+def _acquire(path: Path, deadline: float, wait: float) -> int:
+    """The file, locked, and still the one of that name: somebody may have removed it in between."""
+    while True:
+        opened = _open(path)
+        try:
+            _wait(opened, path, deadline, wait)
+            if _is_there(opened, path):
+                return opened
+        except BaseException:
+            os.close(opened)
+            raise
+        os.close(opened)
+
+
+def _open(path: Path) -> int:
+    """For reading alone where another user's lock file allows no more; that is enough for a lock."""
+    flags = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        try:
+            opened = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o666)
+        except PermissionError:
+            opened = os.open(path, os.O_RDONLY | flags)
+    except (OSError, ValueError) as wrong:
+        raise _explain(path, getattr(wrong, "strerror", None) or str(wrong)) from wrong
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise _explain(path, "it is no regular file")
+    return opened
+
+
+def _wait(opened: int, path: Path, deadline: float, wait: float) -> None:
+    pause = _FIRST_PAUSE
+    while not _try(opened, path):
+        left = deadline - monotonic()
+        if left <= 0:
+            held = f"`{str(path).removesuffix('.lock')}` is in use by {_read_holder(opened)}; waited {wait:g} seconds"
+            raise DiskError([Diagnostic("PC0820", held, help="try again when it is done, or wait longer: `--wait SECONDS`")])
+        sleep(min(pause, left))
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _try(opened: int, path: Path) -> bool:
+    """Whether the lock is ours now."""
+    try:
+        _lock(opened)
+    except OSError as wrong:
+        if wrong.errno in (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK):
+            return False
+        if wrong.errno == errno.EINTR:
+            return False
+        raise _explain(path, f"the file system has no locks: {wrong.strerror or wrong}") from wrong
+    return True
+
+
+if sys.platform == "win32":
+
+    def _lock(opened: int) -> None:
+        import msvcrt
+
+        os.lseek(opened, _FAR, os.SEEK_SET)
+        msvcrt.locking(opened, msvcrt.LK_NBLCK, 1)
+
+else:
+
+    def _lock(opened: int) -> None:
+        import fcntl
+
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is_there(opened: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(opened), path.lstat())
+    except OSError:
+        return False
+
+
+def _sign(opened: int, purpose: str) -> None:
+    """For those who wait. It is no part of the lock, so that a full disk is no reason to stop."""
+    try:
+        os.ftruncate(opened, 0)
+        os.lseek(opened, 0, os.SEEK_SET)
+        os.write(opened, f"process {os.getpid()} ({purpose})"[:_SIGNATURE].encode("utf-8", "replace"))
+    except OSError:
+        return
+
+
+def _read_holder(opened: int) -> str:
+    try:
+        os.lseek(opened, 0, os.SEEK_SET)
+        signed = os.read(opened, _SIGNATURE).decode("utf-8", "replace").strip()
+    except OSError:
+        signed = ""
+    return signed or "another process"
+
+
+def _explain(path: Path, reason: str) -> DiskError:
+    return DiskError([Diagnostic("PC0822", f"cannot lock `{path}`: {reason}", help="name a file in a folder that can be written to")])

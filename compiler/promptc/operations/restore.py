@@ -1,0 +1,175 @@
+"""Archived elements, put back where they were.
+
+An archive tells of one moment: the list as it was, and what of it stayed. The list of now may have lost more since, or grown. Of what is
+missing nothing is known but its neighbours then, so these decide: an element goes before the first of those behind it that is there, else
+after the last of those before it, else to the front, where the oldest are.
+"""
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.operations.archived import Archived
+from promptc.operations.mark_element import mark_element
+
+
+@frozen(eq=False)
+class Restored:
+    """A list with elements put back, and how many of each archive's were, in the order the archives were given."""
+
+    elements: list[Any]
+    counts: tuple[int, ...]
+
+
+def restore(elements: Sequence[Any], archives: Sequence[Archived]) -> Restored:
+    """The list with all that the archives hold and the list does not. They may be given in any order; the newest first is best.
+
+    Where nothing but such operations and appends touched the list, it is as if the operations had not been done; whatever did, nothing in
+    the list is moved or lost, and nothing is put in that is there: to restore twice is to restore once. An archive counts as put back where
+    the list begins with all that was there when it was written.
+    """
+    now = _Now(list(elements), [mark_element(value) for value in elements])
+    looks = [_look(archive) for archive in archives]
+    counts = [0] * len(looks)
+    for at in _order(looks, now):
+        counts[at] = _put_back(now, looks[at])
+    return Restored(now.elements, tuple(counts))
+
+
+class _Now:
+    """The list of now and the marks of its elements; the one thing here that changes."""
+
+    __slots__ = ("elements", "marks")
+
+    def __init__(self, elements: list[Any], marks: list[str]) -> None:
+        self.elements = elements
+        self.marks = marks
+
+    def insert(self, at: int, elements: Sequence[Any], marks: Sequence[str]) -> None:
+        self.elements[at:at] = elements
+        self.marks[at:at] = marks
+
+    def begins(self, marks: Sequence[str | None]) -> bool:
+        return len(self.marks) >= len(marks) and self.marks[: len(marks)] == list(marks)
+
+
+@frozen(eq=False)
+class _Look:
+    """An archive's moment: the marks of the whole list then (None for what is not known), which of them went, which stayed."""
+
+    marks: tuple[str | None, ...]
+    gone: dict[int, Any]
+    kept: tuple[str, ...]
+    is_known: bool
+
+
+def _look(archive: Archived) -> _Look:
+    gone = dict(zip(_iter_places(archive), archive.elements, strict=True))
+    taken = {at: mark_element(value) for at, value in gone.items()}
+    stayed = iter(archive.kept)
+    marks = tuple([taken[at] if at in taken else next(stayed, None) for at in range(archive.length)])
+    return _Look(marks, gone, archive.kept, None not in marks)
+
+
+def _iter_places(archive: Archived) -> Iterator[int]:
+    return (at for start, stop in archive.places for at in range(start, stop))
+
+
+def _order(looks: Sequence[_Look], now: _Now) -> Iterator[int]:
+    """The latest operation first, as far as that can be seen: the list of now begins with its list of then, or with what stayed of it.
+    Where it cannot, first those whose elements had stayed in the list of another."""
+    starts = defaultdict(list)
+    for at, look in enumerate(looks):
+        for mark in dict.fromkeys((*look.marks[:1], *look.kept[:1])):
+            starts[mark].append(at)
+    taken = [{look.marks[place] for place in look.gone} for look in looks]
+    once = Counter(mark for marks in taken for mark in marks)
+    rest = sorted(range(len(looks)), key=lambda at: (any(once[mark] for mark in looks[at].kept), at), reverse=True)
+    left = set(rest)
+    while left:
+        likely = [at for at in starts[now.marks[0]] if at in left] if now.marks else []
+        at = next((one for one in likely if _is_whole(now, looks[one]) or _is_without(now, looks[one])), -1)
+        while at < 0:
+            last = rest.pop()
+            at = last if last in left else -1
+        left.remove(at)
+        yield at
+
+
+def _is_whole(now: _Now, look: _Look) -> bool:
+    """Whether the list begins with the list of then: nothing was taken, or all is back."""
+    return look.is_known and now.begins(look.marks)
+
+
+def _is_without(now: _Now, look: _Look) -> bool:
+    """Whether the list begins with what stayed of the list of then."""
+    return look.is_known and bool(look.kept) and now.begins(look.kept)
+
+
+def _put_back(now: _Now, look: _Look) -> int:
+    """How many elements were missing; they are in the list now."""
+    if _is_whole(now, look):
+        return 0
+    if _is_without(now, look):
+        for at, element in look.gone.items():
+            now.insert(at, [element], [str(look.marks[at])])
+        return len(look.gone)
+    return _put_missing(now, look)
+
+
+def _put_missing(now: _Now, look: _Look) -> int:
+    """Those that are not in the list, each at its neighbours."""
+    found = _match(look.marks, now.marks)
+    known = sorted(found)
+    missing: dict[int, list[int]] = defaultdict(list)
+    for at in look.gone:
+        if at not in found:
+            behind = bisect_left(known, at)
+            missing[found[known[behind]] if behind < len(known) else found[known[-1]] + 1 if known else 0].append(at)
+    for place in sorted(missing, reverse=True):
+        put = missing[place]
+        now.insert(place, [look.gone[at] for at in put], [str(look.marks[at]) for at in put])
+    return sum(map(len, missing.values()))
+
+
+def _match(then: Sequence[str | None], now: Sequence[str]) -> dict[int, int]:
+    """Which elements of then are in the list, and where: spots that rise with places. What is unlike all others is matched first and bounds
+    where the rest is looked for."""
+    spots: dict[str | None, list[int]] = defaultdict(list)
+    for spot, mark in enumerate(now):
+        spots[mark].append(spot)
+    fixed = [(-1, -1), *_match_unique(then, spots), (len(then), len(now))]
+    found: dict[int, int] = {}
+    for (start, low), (stop, high) in pairwise(fixed):
+        last = low
+        for at in range(start + 1, stop):
+            here = spots[then[at]]
+            next_one = bisect_left(here, last + 1)
+            if next_one < len(here) and here[next_one] < high:
+                last = found[at] = here[next_one]
+        if stop < len(then):
+            found[stop] = high
+    return found
+
+
+def _match_unique(then: Sequence[str | None], spots: dict[str | None, list[int]]) -> list[tuple[int, int]]:
+    """The longest rising row of pairs among the marks that stand once then and once now (patience sorting)."""
+    times = Counter(then)
+    tops: list[int] = []
+    ends: list[Any] = []
+    for at, mark in enumerate(then):
+        if mark is None or times[mark] > 1 or len(spots[mark]) != 1:
+            continue
+        spot = spots[mark][0]
+        pile = bisect_left(tops, spot)
+        tops[pile : pile + 1] = [spot]
+        ends[pile : pile + 1] = [(at, spot, ends[pile - 1] if pile else None)]
+    row = []
+    last = ends[-1] if ends else None
+    while last is not None:
+        row.append((last[0], last[1]))
+        last = last[2]
+    return row[::-1]

@@ -1,0 +1,87 @@
+"""Archive files: what was taken out of a state, kept before the state is replaced."""
+
+import os
+from pathlib import Path
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+from promptc.diag.frozen import frozen
+from promptc.operations.archived import Archived
+from promptc.operations.hold_lock import hold_lock
+from promptc.operations.replace_file import replace_file, sync_folder
+from promptc.text.canonical import render_canonical_json
+from promptc.text.digest import render_digest
+
+
+@frozen
+class Written:
+    """A file, and whether it was not there before."""
+
+    path: Path
+    is_new: bool
+
+
+def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: float) -> Written:
+    """Writes `<folder>/<name>.<sha256 of the file>.jsonl`: a header, then an element a line as canonical JSON. When this returns, the
+    file is on the disk, whole.
+
+    A file of that name that is the same is left as it is; one that is not is PC0825, what cannot be written PC0824 (`DiskError`). The
+    folder is made if need be and has a lock of its own, since several states may share it. The file's mode is that of the state's, `like`.
+    """
+    data = render_archive(archived)
+    path = folder / f"{archived.name}.{render_digest(data).removeprefix('sha256:')}.jsonl"
+    try:
+        _make_folder(folder)
+        with hold_lock(folder / ".lock", wait=wait, purpose=archived.operation):
+            return _write(path, data, like)
+    except OSError as wrong:
+        message = f"cannot write the archive `{path}`: {wrong.strerror or wrong}"
+        raise DiskError([Diagnostic("PC0824", message, help="the state was not changed; name another folder: `--archive DIR`")]) from wrong
+
+
+def render_archive(archived: Archived) -> bytes:
+    """The file's bytes, the same for the same content."""
+    header = {
+        "promptc": 1,
+        "pack": archived.pack,
+        "version": archived.version,
+        "operation": archived.operation,
+        "pointer": archived.pointer,
+        "length": archived.length,
+        "places": [list(place) for place in archived.places],
+        "kept": list(archived.kept),
+        "state": archived.state,
+        "file": archived.file,
+    }
+    return "".join(f"{render_canonical_json(value)}\n" for value in (header, *archived.elements)).encode()
+
+
+def _write(path: Path, data: bytes, like: Path | None) -> Written:
+    try:
+        with path.open("rb") as file:
+            there = file.read()
+            if there != data:
+                help = "move it away; it is not what it was when it was written"
+                raise DiskError(
+                    [Diagnostic("PC0825", f"the archive `{path}` is damaged: its content is not what its name says", help=help)]
+                )
+            os.fsync(file.fileno())
+    except FileNotFoundError:
+        replace_file(path, data, beside=path.with_name(".promptc-new"), like=like)
+        return Written(path, True)
+    sync_folder(path.parent)
+    return Written(path, False)
+
+
+def _make_folder(folder: Path) -> None:
+    """With the folders above it, each on the disk before anything stands in it."""
+    if folder.is_dir():
+        return
+    above = folder.absolute().parent
+    _make_folder(above)
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
+    sync_folder(above)
