@@ -11,20 +11,20 @@ from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.errors import FitError, PromptcError, UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Self
+from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
-from promptc.frontend.load_state import load_state
-from promptc.frontend.loaded_pack import LoadedPack
+from promptc.frontend.load_state import load_document, load_state
+from promptc.frontend.loaded_pack import Inputs, LoadedPack
 from promptc.model.gathered import Gathering
 from promptc.model.pack import Choice, Format
 from promptc.model.pack import Pack as Model
+from promptc.model.provider import FORMATS, Provider
 from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, Part
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.text.counters.table_counter import TableCounter
 from promptc.text.meter import Meter
-
-FORMATS: tuple[Format, ...] = ("text", "messages")
 
 
 class Prompt:
@@ -39,6 +39,12 @@ class Prompt:
         return self._outcome.fitted.frame.format
 
     @property
+    def provider(self) -> str | None:
+        """The provider whose overheads were counted; None where none was asked for."""
+        provider = self._outcome.fitted.strained.selection.bound.provider
+        return provider.name if provider is not None else None
+
+    @property
     def text(self) -> str:
         """The prompt of a text render, ending in one newline (empty when no section is present)."""
         return self._emitted("text").text
@@ -47,6 +53,44 @@ class Prompt:
     def messages(self) -> list[dict[str, Any]]:
         """The messages of a messages render: `role` and `content`."""
         return [dict(message) for message in self._emitted("messages").messages]
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools of a messages render: `name`, `description` and `input_schema`. A text render has none."""
+        return [tool.counted for tool in self._outcome.fitted.frame.tools]
+
+    @property
+    def response(self) -> Mapping[str, Any] | None:
+        """The JSON Schema of the answer, in a messages render of a pack that has one."""
+        response = self._outcome.fitted.frame.response
+        return response.schema if response is not None else None
+
+    def to(self, provider: str, model: str | None = None) -> dict[str, Any]:
+        """The body of a request to a provider: messages, tools, response schema, limits and cache breakpoints where it takes them.
+
+        Of a messages render; render with `format=provider` to have its overheads counted. Raises `UsageError` for an unknown provider,
+        `PromptcError` for what it cannot take.
+        """
+        body: dict[str, Any] = self.build_payload(provider, model).body
+        return body
+
+    def build_payload(self, provider: str, model: str | None = None) -> Any:
+        """As `to`, with what was said while it was made: a `Payload`."""
+        from promptc.frontend.load_provider import load_provider
+        from promptc.passes.payload.build_payload import build_payload
+        from promptc.passes.payload.message import Limits
+        from promptc.passes.payload.read_messages import read_messages
+
+        fitted, emitted = self._outcome.fitted, self._emitted("messages")
+        budget = fitted.strained.selection.plan.budget
+        return build_payload(
+            read_messages(fitted, emitted),
+            fitted.frame.tools,
+            fitted.frame.response,
+            provider=load_provider(provider),
+            limits=Limits(budget.reserve, budget.context),
+            model=model,
+        )
 
     @property
     def tokens(self) -> int:
@@ -183,6 +227,15 @@ class Pack:
         """
         return given if isinstance(given, State) else load_state(given, self._loaded.schema, name, changes)
 
+    def load_document(self, document: JsonDocument) -> State:
+        """The same of a JSON text that was read already."""
+        return load_document(document, self._loaded.schema)
+
+    @property
+    def inputs(self) -> Inputs:
+        """Every file that the pack was made of, with its bytes as they were read."""
+        return self._loaded.inputs
+
     def compile(
         self,
         state: State | bytes | Mapping[str, Any],
@@ -190,7 +243,7 @@ class Pack:
         budget: int | None = None,
         variants: Mapping[str, str] | None = None,
         patches: Sequence[str] = (),
-        format: Format | None = None,
+        format: str | None = None,
         without: Sequence[str] = (),
         stores: Mapping[str, str] | None = None,
         given: Mapping[str, Any] | None = None,
@@ -198,8 +251,7 @@ class Pack:
         """As `render`, but content that does not fit gives an outcome with errors instead of raising. `given` are the values of the names
         that the pack of a question sees besides the state.
         """
-        if format is not None and format not in FORMATS:
-            raise UsageError([Diagnostic("PC0706", f"there is no format `{format}`", help=f"known: {', '.join(FORMATS)}")])
+        shape, provider = find_format(format)
         loaded = self.load_state(state)
 
         def compile_loaded() -> Outcome:
@@ -212,10 +264,11 @@ class Pack:
                     budget=budget,
                     variants=variants,
                     patches=patches,
-                    format=format,
+                    format=shape,
                     without=without,
                     gather=gather,
                     given=given,
+                    provider=provider,
                 )
             finally:
                 end()
@@ -233,11 +286,11 @@ class Pack:
         budget: int | None = None,
         variants: Mapping[str, str] | None = None,
         patches: Sequence[str] = (),
-        format: Format | None = None,
+        format: str | None = None,
         stores: Mapping[str, str] | None = None,
     ) -> Prompt:
         """The prompt. `budget` in tokens, `variants`, `patches` and `format` take the place of the pack's own choice; `stores` are URLs in
-        place of those its stores have.
+        place of those its stores have. A provider's name as `format` gives messages, counted with its overheads.
 
         Raises `PromptcError` with `.diagnostics` for an invalid state, `FitError` with `.report` when the content does not fit, `DiskError`
         when a store or an index cannot be read.
@@ -282,6 +335,17 @@ class Pack:
         if self._sources is None:
             self._sources = OpenSources(self._loaded.pack.counting.counter.digest, os.environ)
         return self._sources
+
+
+def find_format(name: str | None) -> tuple[Format | None, Provider | None]:
+    """What a format that was asked for is: text or messages, and the provider they are for. `UsageError` (PC0706) for an unknown one."""
+    if name is None or name == "text" or name == "messages":
+        return name, None  # type: ignore[return-value]
+    if name not in FORMATS:
+        raise UsageError([Diagnostic("PC0706", f"there is no format `{name}`", help=suggest(name, FORMATS))])
+    from promptc.frontend.load_provider import load_provider
+
+    return "messages", load_provider(name)
 
 
 def _load_files(path: str) -> LoadedPack:

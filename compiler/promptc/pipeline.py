@@ -7,6 +7,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathering
 from promptc.model.pack import Format, Pack
+from promptc.model.provider import Provider
 from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble
@@ -55,13 +56,25 @@ def compile_prompt(
     without: Sequence[str] = (),
     gather: Callable[[Bound], Gathering] | None = None,
     given: Mapping[str, Any] | None = None,
+    provider: Provider | None = None,
 ) -> Outcome:
     """Renders `state` by `pack`. Raises `PromptcError` for what is invalid; content that does not fit is an `Outcome` with errors.
 
     `without` leaves sections out as if their `when` were false. `gather` makes what asks the sources of a pack that has stores or indexes.
-    `given` are the values of the names that the pack is given.
+    `given` are the values of the names that the pack is given, `provider` is the one whose overheads messages are counted with.
     """
-    bound = bind(pack, state, meter, budget=budget, variants=variants, patches=patches, format=format, without=without, given=given)
+    bound = bind(
+        pack,
+        state,
+        meter,
+        budget=budget,
+        variants=variants,
+        patches=patches,
+        format=format,
+        without=without,
+        given=given,
+        provider=provider,
+    )
     fitted = fit(strain(bound, gather(bound) if gather is not None else None))
     if any(found.level == "error" for found in fitted.errors):
         return Outcome(fitted, None, None, warn(fitted, None))

@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.frozen import frozen
-from promptc.diag.typed import Literal
-
-Format = Literal["text", "messages"]
 
 _MOOD = "mood"
 
@@ -19,7 +16,7 @@ class Asked:
     budget: int | None
     variants: dict[str, str]
     patches: tuple[str, ...]
-    format: Format | None
+    format: str | None
     changes: tuple[tuple[str, str], ...]
     stores: dict[str, str]
 
@@ -35,6 +32,7 @@ class RenderAsked:
     output: str | None = None
     report: str | None = None
     is_cached: bool = True
+    model: str | None = None
 
 
 def read_asked(
@@ -42,7 +40,7 @@ def read_asked(
     variant: Sequence[str],
     mood: str | None,
     patch: Sequence[str],
-    format: Format | None,
+    format: str | None,
     set: Sequence[str],
     store: Sequence[str] = (),
 ) -> Asked:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import click
 
-from promptc.api import Pack
+from promptc.api import Pack, find_format
 from promptc.cli.asked import Asked
 from promptc.cli.compile_asked import compile_asked, load_state_file
 from promptc.cli.find_selected import find_selected
@@ -74,7 +74,17 @@ def _find_names(pack: Pack, state: State, asked: Asked, expression: Expression, 
         return {"state": state.value, COUNTER: meter.counter}
     if section is not None or item is not None:
         return _find_scope(compile_asked(pack, state, asked), section, item)
-    bound = bind(pack.model, state, meter, budget=asked.budget, variants=asked.variants, patches=asked.patches, format=asked.format)
+    shape, provider = find_format(asked.format)
+    bound = bind(
+        pack.model,
+        state,
+        meter,
+        budget=asked.budget,
+        variants=asked.variants,
+        patches=asked.patches,
+        format=shape,
+        provider=provider,
+    )
     if not reads & _LATE:
         return bound.names
     strained = strain(bound)

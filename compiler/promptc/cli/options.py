@@ -7,7 +7,7 @@ import click
 
 from promptc.cli.asked import is_count, read_asked
 from promptc.diag.typed import Any
-from promptc.model.pack import Format
+from promptc.model.provider import FORMATS
 
 PACK = click.argument("pack", type=click.Path())
 STATE = click.argument("state", type=click.Path(allow_dash=True))
@@ -36,7 +36,7 @@ def takes_choice(function: Callable[..., Any]) -> Callable[..., Any]:
         variant: Sequence[str],
         mood: str | None,
         patch: Sequence[str],
-        format: Format | None,
+        format: str | None,
         set: Sequence[str],
         store: Sequence[str],
         **named: Any,
@@ -48,12 +48,13 @@ def takes_choice(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_MADE = "What to make, if not what the pack says"
 _OPTIONS = (
     click.option("--budget", callback=read_count, metavar="N", help="The whole prompt's budget in tokens."),
     click.option("--variant", multiple=True, metavar="AXIS=CASE", help="A case for a variant axis; for several, give it again."),
     click.option("--mood", metavar="CASE", help="Short for --variant mood=CASE."),
     click.option("--patch", multiple=True, metavar="NAME", help="A patch of the pack; several apply in the order given."),
-    click.option("--format", type=click.Choice(("text", "messages")), help="What to make, if not what the pack says."),
+    click.option("--format", type=click.Choice(FORMATS), metavar="FORMAT", help=f"{_MADE}: {', '.join(FORMATS)}."),
     click.option("--set", multiple=True, metavar="POINTER=JSON", help="A value in place of the state's, such as /turn/number=3."),
     STORE,
 )

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from promptc.cli.asked import RenderAsked, is_count, read_asked
 from promptc.cli.settings import COLORS, SHAPES
 from promptc.diag.typed import Any
+from promptc.model.provider import FORMATS
 
-FORMATS = ("text", "messages")
 _FLAGS = ("--no-cache", "--quiet", "--traceback")
 _MANY = ("--only", "--patch", "--set", "--store", "--variant")
 _ONE: dict[str, Callable[[str], bool]] = {
@@ -14,6 +14,7 @@ _ONE: dict[str, Callable[[str], bool]] = {
     "--color": COLORS.__contains__,
     "--diagnostics": SHAPES.__contains__,
     "--format": FORMATS.__contains__,
+    "--model": lambda given: True,
     "--mood": lambda given: True,
     "--output": lambda given: True,
     "--report": lambda given: True,
@@ -41,7 +42,8 @@ def read_render(arguments: Sequence[str]) -> RenderAsked | None:
         found.get("--store", ()),
     )
     only, output, report = tuple(found.get("--only", ())), _find_last(found, "--output"), _find_last(found, "--report")
-    return RenderAsked(places[0], places[1], asked, only, output, report, "--no-cache" not in found)
+    model = _find_last(found, "--model")
+    return RenderAsked(places[0], places[1], asked, only, output, report, "--no-cache" not in found, model)
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:

@@ -22,6 +22,7 @@ from promptc.cli.run_render import run_render
 @PACK
 @STATE
 @takes_choice
+@click.option("--model", metavar="NAME", help="The model a provider's request names, with --format PROVIDER.")
 @click.option("--only", multiple=True, metavar="SECTION", help="Print this section alone, of the whole render; may be given again.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write the prompt to FILE, whole or not at all.")
 @click.option("--report", metavar="FILE", type=click.Path(), help="Write the report (JSON); also when the prompt does not fit.")
@@ -32,6 +33,7 @@ def command(
     pack: str,
     state: str,
     asked: Asked,
+    model: str | None,
     only: tuple[str, ...],
     output: str | None,
     report: str | None,
@@ -39,7 +41,7 @@ def command(
 ) -> int:
     """Print the prompt that PACK makes of STATE.
 
-    Text, or a JSON array of messages. Nothing is printed when anything is wrong; when the content does not fit, the context meter on
-    standard error shows what takes the room.
+    Text, a JSON array of messages, or the JSON body of a request to a provider. Nothing is printed when anything is wrong; when the
+    content does not fit, the context meter on standard error shows what takes the room.
     """
-    return run_render(reporter, RenderAsked(pack, state, asked, only, output, report, not no_cache))
+    return run_render(reporter, RenderAsked(pack, state, asked, only, output, report, not no_cache, model))

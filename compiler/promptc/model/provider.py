@@ -6,6 +6,9 @@ from promptc.diag.typed import Literal
 PROVIDERS = ("openai", "openai-responses", "anthropic", "gemini", "ollama")
 """The names of the providers, which are formats of `render`."""
 
+FORMATS = ("text", "messages", *PROVIDERS)
+"""What a prompt may be rendered as: text, messages, or messages for a provider."""
+
 
 @frozen
 class Breakpoints:

@@ -7,6 +7,7 @@ from promptc.diag.errors import UsageError, fail
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.model.pack import Axis, Choice, Format, Pack
+from promptc.model.provider import Provider
 from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.bind_lets import bind_lets
@@ -26,9 +27,10 @@ def bind(
     format: Format | None = None,
     without: Sequence[str] = (),
     given: Mapping[str, Any] | None = None,
+    provider: Provider | None = None,
 ) -> Bound:
     """The pack bound to a state. `budget` (tokens), `variants`, `patches` and `format` take the place of what the pack and the state say;
-    `given` are the values of the names it is given.
+    `given` are the values of the names it is given, `provider` is the one whose overheads messages are counted with.
 
     Raises `UsageError` for an unknown axis, case or patch that was asked for, `PromptcError` for a failed assert, a `let` that cannot be
     evaluated, or a state that selects no case.
@@ -59,6 +61,7 @@ def bind(
         total,
         frozenset(without),
         (*pack.warnings, *state.warnings, *warnings),
+        provider=provider,
         due=due,
     )
 

@@ -54,7 +54,7 @@ class Frame:
         return (self.costs.prompt + self.offered) * self.meter.counter.unit
 
     def count_offered(self, measure: Callable[[str], int]) -> int:
-        """Tokens of the tools and the response schema: those of the canonical JSON of each, by `measure` (units of a text), and overhead."""
+        """Tokens of the tools and the response schema: those of the canonical JSON of each, by `measure` (its units), and overhead."""
         tokens = self.tools_overhead + self.response_overhead
         for tool in self.tools:
             tokens += self.meter.tokens(measure(render_canonical_json(tool.counted)))
