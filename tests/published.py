@@ -27,6 +27,8 @@ class RefusedError(Exception):
 def check_published(provider: str, body: Mapping[str, Any]) -> None:
     """Raises `RefusedError` for a body that is not of the provider's type. Of a body without a model none is asked."""
     given = dict(body)
+    if not any(given.get(key) for key in ("messages", "input", "contents")):
+        raise RefusedError("there are no messages")
     if provider != "gemini":
         given.setdefault("model", MODELS[provider])
     try:
@@ -68,8 +70,6 @@ def _read_gemini(body: Mapping[str, Any]) -> Any:
     strange = set(body) - set(models)
     if strange:
         raise ValueError(f"not in a request: {sorted(strange)}")
-    if not body.get("contents"):
-        raise ValueError("contents are required")
     read = {key: _adapt(models[key]).validate_python(value) for key, value in body.items()}
     return {key: _adapt(models[key]).dump_python(value, by_alias=True, exclude_unset=True, mode="json") for key, value in read.items()}
 
@@ -81,7 +81,7 @@ def _read_ollama(body: Mapping[str, Any]) -> Any:
     known = {key for key in ChatRequest.model_fields if key not in ("messages", "options", "tools")}
     read = ChatRequest.model_validate(body)
     written = read.model_dump(exclude_unset=True, include=known, by_alias=True)
-    written["messages"] = [Message.model_validate(one).model_dump(exclude_unset=True) for one in body["messages"]]
+    written["messages"] = [Message.model_validate(one).model_dump(exclude_unset=True) for one in body.get("messages", ())]
     if "options" in body:
         written["options"] = Options.model_validate(body["options"]).model_dump(exclude_unset=True)
     if "tools" in body:

@@ -80,7 +80,7 @@ PAYLOAD_CODES: tuple[Code, ...] = (
         level="warn",
         summary="tool results move in front of text",
         why="All providers want a result directly behind its use.",
-        bad='{"role": "user", "content": [{"type": "text", "text": "Look:"}, {"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}',
+        bad='{"role": "user", "content": [{"type": "text", "text": "So:"}, {"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}',
         fix="Put results before text where the state is written.",
     ),
 )
