@@ -1,11 +1,15 @@
 """State properties that nothing reads: a slip of the pen on the other side, or what a pack may leave out."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from promptc.check.looks import Look
+from promptc.check.kinds_at import find_kind_at
+from promptc.check.looks import Look, find_looks
+from promptc.check.operation_texts import iter_operation_texts
 from promptc.check.scopes import Scopes
 from promptc.check.texts import Text, iter_texts
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
 from promptc.model.pack import Pack
 from promptc.template.kinds.kind import Kind, List, Mapping, list_members
 from promptc.template.kinds.parts import find_part
@@ -18,6 +22,9 @@ _DEEPEST = 12
 def check_unread(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> Iterator[Diagnostic]:
     """One note that lists what the schema declares and no text of any combination reads."""
     read, whole = _collect(pack, looks, scopes)
+    for asking in _iter_asked(pack):
+        more, entire = _collect(asking, find_looks(asking).loaded, Scopes(asking))
+        read, whole = read | more, whole | entire
     found = list(dict.fromkeys(_iter_unread(scopes.state, "", read, whole, frozenset())))
     if not found:
         return
@@ -43,7 +50,31 @@ def _collect(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> tuple[set[tup
             whole |= found.whole
             if found.kind is not None and id(text.code) not in passing and not _is_source(text):
                 _note_whole(found.kind, whole, 0)
-    return read, whole
+    for text in iter_operation_texts(pack, scopes.state):
+        found = scopes.find(text)
+        read |= found.read
+        whole |= found.whole
+        if found.kind is not None:
+            _note_whole(found.kind, whole, 0)
+    return read | set(_iter_edited(pack, scopes.state)), whole
+
+
+def _iter_edited(pack: Pack, state: Kind) -> Iterator[tuple[str, str]]:
+    """What operations edit is used as well."""
+    for operation in pack.operations:
+        for edit in operation.edits:
+            kind, (_, *way) = state, edit.pointer.split("/")
+            for part in way:
+                yield from ((member.at, part) for member in list_members(kind) if isinstance(member, Mapping))
+                kind = find_kind_at(kind, f"/{part}")
+
+
+def _iter_asked(pack: Pack) -> Iterator[Pack]:
+    """The packs of what operations ask, each once; those that do not load are told of elsewhere."""
+    asks = {ask.pack: ask for operation in pack.operations for ask in operation.asks}
+    for ask in asks.values():
+        with suppress(PromptcError):
+            yield ask.find_pack()
 
 
 def _is_source(text: Text) -> bool:

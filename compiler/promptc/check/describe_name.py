@@ -18,12 +18,12 @@ _WHERE = {
     "variant": "it is there in sections: variants are chosen after `let` and `asserts`",
     "items": "it is there in the templates of `recap` and `replace`",
     "text": "it is there in the templates of `recap` and `replace`",
-    "removed": "it is there in the `marker` of `evict`",
+    "removed": "it is there in the `marker` of `evict` and in the `say` of an operation",
     "before": "it is there in the texts of `strain.watch`",
     "after": "it is there in the texts of `strain.watch`",
     "each": "it is there in sections whose `from` has `segments.each`",
-    "args": "it comes with operations, in a later version",
-    "answers": "it comes with operations, in a later version",
+    "args": "it is there in operations, and in the packs of what they ask",
+    "answers": "it is there in operations, and in the packs of what they ask",
 }
 
 

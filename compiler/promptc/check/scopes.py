@@ -54,6 +54,8 @@ class Scopes:
         kinds = StateKinds(pack.schema) if pack.schema is not None else None
         self.state = kinds.find_state() if kinds is not None else UNKNOWN
         self._bare = add_name(Scope({}), "state", self.state)
+        for name in pack.given:
+            self._bare = add_name(self._bare, name, UNKNOWN)
         self._bound = self._bind(pack)
 
     def find(self, text: Text) -> Found:
@@ -68,8 +70,19 @@ class Scopes:
             (id(items.source), id(items.where), id(items.group.by if items.group is not None else None)) if items is not None else None,
         )
         if key not in self._found:
-            self._found[key] = (text, find_kinds(read_code(text.code), self._find_scope(text), self._cost))
+            self._found[key] = (text, find_kinds(read_code(text.code), self.open(text), self._cost))
         return self._found[key][1]
+
+    def open(self, text: Text) -> Scope:
+        """The scope of a text: its names, and what holds whenever it is evaluated."""
+        if text.section is None:
+            return self._find_of_pack(text)
+        section = text.section
+        scope = self._add(self._bound, text)
+        held = section.fence is not None and text.code in (section.fence.open, section.fence.close)
+        if section.when is not None and text.code is not section.when and not held:
+            scope = _suppose(section.when, scope)
+        return self._add_item(scope, text, section, section.items) if section.items is not None else scope
 
     # --- names of the pack ---
 
@@ -93,16 +106,6 @@ class Scopes:
 
     # --- one text ---
 
-    def _find_scope(self, text: Text) -> Scope:
-        if text.section is None:
-            return self._find_of_pack(text)
-        section = text.section
-        scope = self._add(self._bound, text)
-        held = section.fence is not None and text.code in (section.fence.open, section.fence.close)
-        if section.when is not None and text.code is not section.when and not held:
-            scope = _suppose(section.when, scope)
-        return self._add_item(scope, text, section, section.items) if section.items is not None else scope
-
     def _find_of_pack(self, text: Text) -> Scope:
         failing = next((one for one in self._pack.asserts if one.otherwise is text.code), None)
         if failing is not None:
@@ -113,12 +116,15 @@ class Scopes:
         if index is not None:
             return add_name(self._bound, "item", self._find_element(self._bound, index.source))
         known = {name: bound for name, bound in self._bound.names.items() if name in text.names}
-        return self._add(Scope(known, self._bound.facts, self._bound.doubts, self._bound.dead), text)
+        scope = self._add(Scope(known, self._bound.facts, self._bound.doubts, self._bound.dead), text)
+        return _suppose(text.holds, scope) if text.holds is not None else scope
 
     def _add(self, scope: Scope, text: Text) -> Scope:
         """The compiler's own names."""
         for name, parts in text.names.items():
-            if parts is not None:
+            if name in text.kinds:
+                scope = add_name(scope, name, text.kinds[name])
+            elif parts is not None:
                 scope = add_name(scope, name, make_mapping({part: self._find_part(name, part, text) for part in sorted(parts)}, name))
             elif name not in scope.names:
                 scope = add_name(scope, name, _NAMES.get(name, UNKNOWN) if name not in ("before", "after") else self._tiers)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import field, frozen
 from promptc.model.index import StateIndex
 from promptc.model.pack import Assign, Band, Pack, Plan
 from promptc.model.section import Fence, Items, Section
@@ -10,6 +10,7 @@ from promptc.model.source import Retrieve, Segments, has_each, iter_expressions
 from promptc.model.step import Evict, Lower, Ranked, Recap, Replace, Step, Trim
 from promptc.model.store import Store
 from promptc.model.tiers import list_steps
+from promptc.template.kinds.kind import Kind
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -25,12 +26,17 @@ _STEP = _ITEM | {"tokens", "chars", "form"}
 
 @frozen(eq=False)
 class Text:
-    """An expression or template as it is used: what the author calls it, the names it sees, and the section it belongs to."""
+    """An expression or template as it is used: what the author calls it, the names it sees, and the section it belongs to.
+
+    `kinds` are those of names that no schema of the state tells of, `holds` a condition under which alone it is evaluated.
+    """
 
     what: str
     code: Expression | Template
     names: Names
     section: Section | None = None
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    holds: Expression | None = None
 
 
 def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
@@ -48,12 +54,12 @@ def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
 
 
 def _list_bound(pack: Pack) -> dict[str, frozenset[str] | None]:
-    names: dict[str, frozenset[str] | None] = {"state": None, **dict.fromkeys(let.name for let in pack.lets)}
+    names: dict[str, frozenset[str] | None] = {"state": None, **dict.fromkeys(pack.given), **dict.fromkeys(let.name for let in pack.lets)}
     return {**names, "variant": frozenset(axis.name for axis in pack.axes)}
 
 
 def _iter_pack(pack: Pack) -> Iterator[Text]:
-    names: dict[str, frozenset[str] | None] = {"state": None}
+    names: dict[str, frozenset[str] | None] = {"state": None, **dict.fromkeys(pack.given)}
     for one in pack.asserts:
         yield Text("`that` of an assert", one.that, names)
         yield Text("`else` of an assert", one.otherwise, names)

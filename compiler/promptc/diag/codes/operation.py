@@ -95,4 +95,21 @@ OPERATION_CODES: tuple[Code, ...] = (
         "- {set: /strain, to: \"'calm'\"}        # and the schema knows no such tier",
         "Correct the edit, or the check of the answer it is made of.",
     ),
+    Code(
+        "PC0811",
+        "error",
+        "an edit of what no state has",
+        "The state's schema does not allow what the pointer leads to: the edit could only ever leave an invalid state. A warning where the "
+        "schema allows other keys and does not declare this one.",
+        "- {set: /digset, to: answers.digest}",
+        "Correct the pointer, or declare the key in the schema.",
+    ),
+    Code(
+        "PC0812",
+        "error",
+        "an edit with a value that the state's schema refuses",
+        "By the kinds of what it is made of, no value of the expression can stand there; or `append` and `keep` are given what is no list.",
+        "- {set: /cleared, to: \"'yes'\"}        # and the schema has true or false there",
+        "Correct the value, the pointer or the schema.",
+    ),
 )

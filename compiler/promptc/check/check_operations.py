@@ -1,0 +1,132 @@
+"""Operations: what they read, what they put where in the state, and the packs of what they ask."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.describe_problem import Describer
+from promptc.check.kinds_at import find_kind_at
+from promptc.check.looks import Look
+from promptc.check.operation_texts import iter_edit_values, iter_operation_texts
+from promptc.check.scopes import Scopes
+from promptc.check.state_kinds import StateKinds
+from promptc.check.texts import Text
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.diag.suggest import suggest
+from promptc.model.operation import Append, Edit, Keep, Operation, Set
+from promptc.model.pack import Pack
+from promptc.template.kinds.kind import NEVER, UNKNOWN, Blank, Gap, Kind, List, Number, Unknown, list_members, name_kind
+from promptc.template.kinds.kind import Text as TextKind
+from promptc.template.kinds.parts import find_element
+from promptc.template.kinds.trees import find_place
+from promptc.template.kinds.unite import keep_members
+from promptc.template.load_template import Template
+
+_OF_THE_WHOLE = frozenset({"PC0642", "PC0654"})
+"""What is said of a pack that alone has its states; the pack of a question shares them."""
+
+
+def check_operations(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """Every expression and template by kind; pointers that the state's schema does not have, and values it refuses; the packs of asks."""
+    if not pack.operations:
+        return
+    scopes = Scopes(pack)
+    yield from _check_texts(pack, scopes)
+    if pack.schema is not None:
+        schema = StateKinds(pack.schema).make((), (pack.schema,))
+        for operation in pack.operations:
+            yield from _check_edits(pack, operation, schema, scopes)
+    yield from _check_packs(pack)
+
+
+def _check_texts(pack: Pack, scopes: Scopes) -> Iterator[Diagnostic]:
+    describer = Describer(pack, pack.find_schema_place or (lambda pointer: None))
+    for text in iter_operation_texts(pack, scopes.state):
+        code = text.code
+        for problem in scopes.find(text).problems:
+            shown = code.files[problem.file] if problem.file and isinstance(code, Template) else code.text
+            yield describer.describe(problem, text, (), find_place(code).find_span(problem.file, shown, problem.position))
+
+
+def _check_packs(pack: Pack) -> Iterator[Diagnostic]:
+    from promptc.check.check_pack import check_pack  # which runs this rule
+
+    met: set[str] = set()
+    for operation in pack.operations:
+        for ask in operation.asks:
+            if ask.pack not in met:
+                met.add(ask.pack)
+                try:
+                    asking: Pack = ask.find_pack()
+                except PromptcError as error:
+                    yield from error.diagnostics
+                else:
+                    yield from (found for found in check_pack(asking) if found.code not in _OF_THE_WHOLE)
+
+
+# --- edits ---
+
+
+def _check_edits(pack: Pack, operation: Operation, schema: Kind, scopes: Scopes) -> Iterator[Diagnostic]:
+    values = {id(edit): text for edit, text in iter_edit_values(pack, operation)}
+    for edit in operation.edits:
+        target = find_kind_at(schema, edit.pointer)
+        gaps = [member for member in list_members(target) if isinstance(member, Gap)]
+        there = keep_members(target, lambda member: not isinstance(member, Gap))
+        if there == NEVER:
+            yield _describe_gap(edit, gaps[0] if gaps else Gap())
+        elif any(gap.reason == "undeclared" for gap in gaps) and all(isinstance(one, Unknown) for one in list_members(there)):
+            message = f"`{_name(edit)}` edits what the state's schema does not declare"
+            help = suggest(gaps[0].part, gaps[0].known)
+            yield Diagnostic("PC0811", message, edit.span, help or "declare it in the schema", "warn")
+        else:
+            yield from _check_value(edit, there, values.get(id(edit)), scopes)
+
+
+def _describe_gap(edit: Edit, gap: Gap) -> Diagnostic:
+    help = suggest(gap.part, gap.known) or "declare it in the schema"
+    return Diagnostic("PC0811", f"`{_name(edit)}` edits what no valid state has", edit.span, help)
+
+
+def _check_value(edit: Edit, target: Kind, text: Text | None, scopes: Scopes) -> Iterator[Diagnostic]:
+    if isinstance(edit, Append | Keep):
+        lists = keep_members(target, lambda member: isinstance(member, List | Unknown))
+        if lists == NEVER:
+            message = f"`{_name(edit)}` takes a list, and by the state's schema it is {name_kind(target)}"
+            yield Diagnostic("PC0812", message, edit.span, "correct the pointer" + (", or use `set`" if isinstance(edit, Append) else ""))
+            return
+        target = find_element(lists) if not any(isinstance(one, Unknown) for one in list_members(lists)) else UNKNOWN
+    if text is None or not isinstance(edit, Set | Append):
+        return
+    kind = scopes.find(text).kind or UNKNOWN
+    if isinstance(edit, Append) and edit.each is not None:
+        kind = find_element(kind)
+    members = [one for one in list_members(kind) if not isinstance(one, Gap | Blank)]
+    if members and not any(_may_suit(one, other) for one in members for other in list_members(target)):
+        what = "puts" if isinstance(edit, Set) else "appends"
+        message = f"`{_name(edit)}` {what} {_show(kind)}, and the state's schema takes {_show(target)} there"
+        yield Diagnostic(
+            "PC0812", message, text.code.span if not isinstance(text.code, Template) else edit.span, "correct the value, or the schema"
+        )
+
+
+def _may_suit(value: Kind, target: Kind) -> bool:
+    """Whether a value of one kind may be one of the other. What is not followed (lists, mappings, patterns) may."""
+    if isinstance(value, Unknown) or isinstance(target, Unknown):
+        return True
+    if type(value) is not type(target):
+        return False
+    if isinstance(value, TextKind | Number) and isinstance(target, TextKind | Number):
+        given, known = value.values, target.values
+        return given is None or known is None or bool(set(given) & set(known))
+    return True
+
+
+def _show(kind: Kind) -> str:
+    values = [one.values if isinstance(one, TextKind) else None for one in list_members(kind)]
+    if all(values):
+        return " or ".join(f"`{value}`" for value in sorted({value for some in values for value in some or ()})[:6])
+    return name_kind(kind)
+
+
+def _name(edit: Edit) -> str:
+    return f"{type(edit).__name__.lower()}: {edit.pointer}"

@@ -1,0 +1,136 @@
+"""The expressions and templates of operations, with what they may read (language.md §9)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from promptc.check.kinds_at import find_kind_at
+from promptc.check.literal_kinds import find_literal
+from promptc.check.state_kinds import StateKinds
+from promptc.check.texts import Names, Text
+from promptc.diag.typed import Any
+from promptc.model.operation import Append, Ask, Edit, Keep, Operation, Set
+from promptc.model.pack import Pack
+from promptc.template.kinds.kind import NOTHING, TEXT, TRUTH, UNKNOWN, WHOLE, Gap, Kind, List, Nothing, Number, make_mapping
+from promptc.template.kinds.kind import Mapping as MappingKind
+from promptc.template.kinds.kind import Text as TextKind
+from promptc.template.kinds.parts import find_element
+from promptc.template.kinds.unite import map_members, unite
+from promptc.template.load_expression import Expression
+from promptc.template.load_template import Template
+
+
+def iter_operation_texts(pack: Pack, state: Kind) -> Iterator[Text]:
+    """All that a run of any operation may evaluate. `state` is the kind of the pack's states."""
+    for operation in pack.operations:
+        yield from _iter_operation(operation, _list_names(pack), state)
+
+
+def iter_edit_values(pack: Pack, operation: Operation) -> Iterator[tuple[Edit, Text]]:
+    """Each edit that puts a value into the state, with the expression of that value."""
+    names, kinds = _list_names(pack), _find_kinds(operation, len(operation.asks))
+    for place, edit in enumerate(operation.edits):
+        code = edit.value if isinstance(edit, Set | Append) else None
+        code = edit.each if code is None and isinstance(edit, Append) else code
+        if code is not None:
+            key = "each" if isinstance(edit, Append) and edit.each is not None else "to"
+            yield edit, _make_edit_text(operation, place, key, code, names, kinds)
+
+
+def _list_names(pack: Pack) -> dict[str, frozenset[str] | None]:
+    return {"state": None, **dict.fromkeys(let.name for let in pack.lets), "args": None, "answers": None}
+
+
+def _iter_operation(operation: Operation, names: Names, state: Kind) -> Iterator[Text]:
+    if operation.when is not None:
+        bare = {name: parts for name, parts in names.items() if name != "answers"}
+        yield Text(f"`when` of `{operation.name}`", operation.when, bare, kinds=_find_kinds(operation, 0))
+    for place, ask in enumerate(operation.asks):
+        yield from _iter_ask(operation, ask, names, _find_kinds(operation, place))
+    kinds = _find_kinds(operation, len(operation.asks))
+    for place, edit in enumerate(operation.edits):
+        yield from _iter_edit(operation, place, edit, names, kinds, state)
+    if operation.say is not None:
+        removed = make_mapping({name: Number(True, 0) for name in operation.archives})
+        yield Text(f"`say` of `{operation.name}`", operation.say, {**names, "removed": None}, kinds={**kinds, "removed": removed})
+
+
+def _iter_ask(operation: Operation, ask: Ask, names: Names, kinds: Mapping[str, Kind]) -> Iterator[Text]:
+    name = f"{operation.name}.asks.{ask.name}"
+    if ask.when is not None:
+        yield Text(f"`when` of `{name}`", ask.when, names, kinds=kinds)
+    yield Text(f"`else` of `{name}`", ask.otherwise, names, kinds=kinds, holds=ask.when)
+
+
+def _iter_edit(operation: Operation, place: int, edit: Edit, names: Names, kinds: Mapping[str, Kind], state: Kind) -> Iterator[Text]:
+    if edit.when is not None:
+        yield Text(f"`when` of `{operation.name}.edits[{place}]`", edit.when, names, kinds=kinds)
+    codes: dict[str, Expression | Template | None] = {}
+    if isinstance(edit, Set):
+        codes = {"to": edit.value}
+    elif isinstance(edit, Append):
+        codes = {"to": edit.value, "each": edit.each}
+    elif isinstance(edit, Keep):
+        codes = {"last": edit.last}
+        if edit.where is not None:
+            element = find_element(find_kind_at(state, edit.pointer))
+            yield _make_edit_text(operation, place, "where", edit.where, {**names, "item": None}, {**kinds, "item": element or UNKNOWN})
+    for key, code in codes.items():
+        if code is not None:
+            yield _make_edit_text(operation, place, key, code, names, kinds)
+
+
+def _make_edit_text(
+    operation: Operation, place: int, key: str, code: Expression | Template, names: Names, kinds: Mapping[str, Kind]
+) -> Text:
+    """Where an edit has a `when`, what is asked only sometimes is taken as answered: its condition says so, in its own words."""
+    when = operation.edits[place].when
+    answered = {**kinds, "answers": _find_answers(operation, len(operation.asks), is_asked=True)} if when is not None else kinds
+    return Text(f"`{key}` of `{operation.name}.edits[{place}]`", code, names, kinds=answered, holds=when)
+
+
+# --- the kinds of arguments and answers ---
+
+
+def _find_kinds(operation: Operation, asked: int) -> dict[str, Kind]:
+    """Of `args`, and of `answers` when so many asks are answered."""
+    args = make_mapping({name: _find_arg(default) for name, default in operation.args.items()})
+    return {"args": args, "answers": _find_answers(operation, asked, is_asked=False)}
+
+
+def _find_arg(default: Any) -> Kind:
+    """Any value of the default's kind may be given."""
+    if default is None or isinstance(default, dict):
+        return UNKNOWN
+    if isinstance(default, bool):
+        return TRUTH
+    if isinstance(default, list):
+        return List(UNKNOWN)
+    return TEXT if isinstance(default, str) else WHOLE if isinstance(default, int) else find_literal(0.5)
+
+
+def _find_answers(operation: Operation, asked: int, *, is_asked: bool) -> Kind:
+    """An answer that is not there yet, or not asked for, is none."""
+    kinds = {}
+    for place, ask in enumerate(operation.asks):
+        kind = _find_answer(ask) if place < asked else NOTHING
+        kinds[ask.name] = unite(kind, NOTHING) if ask.when is not None and not is_asked and place < asked else kind
+    return make_mapping(kinds)
+
+
+def _find_answer(ask: Ask) -> Kind:
+    schema = ask.check.schema if ask.check is not None else None
+    return _unplace(StateKinds(schema.schema).make((), (schema.schema,))) if schema is not None else TEXT
+
+
+def _unplace(kind: Kind) -> Kind:
+    """The kind without places in its schema, which would be taken for places in the state's."""
+    return map_members(kind, _unplace_one)
+
+
+def _unplace_one(kind: Kind) -> Kind:
+    if isinstance(kind, MappingKind):
+        find, rest = kind.find, kind.rest
+        return MappingKind(kind.names, lambda name: _unplace(find(name)), lambda: _unplace(rest()), kind.closed, kind.most)
+    if isinstance(kind, List):
+        return replace(kind, element=_unplace(kind.element), first=tuple(map(_unplace, kind.first)), at="")
+    return replace(kind, at="") if isinstance(kind, Gap | Nothing | Number | TextKind) else kind
