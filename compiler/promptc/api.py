@@ -23,6 +23,7 @@ from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, Part
 from promptc.pipeline import Outcome, compile_prompt
+from promptc.text.counters.counter import Counter
 from promptc.text.counters.table_counter import TableCounter
 from promptc.text.meter import Meter
 
@@ -230,6 +231,11 @@ class Pack:
     def load_document(self, document: JsonDocument) -> State:
         """The same of a JSON text that was read already."""
         return load_document(document, self._loaded.schema)
+
+    @property
+    def counter(self) -> Counter:
+        """What counts its tokens here and now."""
+        return self._loaded.pack.counting.counter
 
     @property
     def inputs(self) -> Inputs:

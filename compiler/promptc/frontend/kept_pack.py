@@ -17,7 +17,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, NoReturn
 from promptc.frontend.load_counting import load_counting
-from promptc.frontend.loaded_pack import Inputs, LoadedPack
+from promptc.frontend.loaded_pack import Input, Inputs, LoadedPack
 from promptc.frontend.open_inside import read_inside
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
@@ -76,15 +76,18 @@ def _find_folder() -> str:
 def _read_again(seen: Seen) -> Inputs | None:
     """The files, if each is what it was."""
     files, unlinked = seen
+    read: list[Input] = []
     try:
         if any(stat.S_ISLNK(os.lstat(path).st_mode) for path in unlinked):
             return None
         for folder, path, digest in files:
-            if _digest(_read(folder, path)) != digest:
+            content = _read(folder, path)
+            if _digest(content) != digest:
                 return None
+            read.append(Input(folder, path, content))
     except (OSError, ValueError):
         return None
-    return Inputs((), unlinked)
+    return Inputs(tuple(read), unlinked)
 
 
 def _read(folder: str, path: str) -> bytes:

@@ -20,6 +20,11 @@ def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, nam
         from promptc.frontend.set_values import set_values
 
         document = set_values(document, changes)
+    return load_document(document, schema)
+
+
+def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
+    """The state of a JSON text that was read. Raises `PromptcError` with every finding of the validation."""
     if not isinstance(document.value, dict):
         raise fail("PC0390", "a state is a mapping (a JSON object)", document.span(""), help="enclose it in `{ }`")
     found = schema.check(document) if schema is not None else []

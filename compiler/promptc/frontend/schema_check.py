@@ -38,6 +38,11 @@ def check_segments_shape(node: Node, definition: Literal["file", "front"]) -> li
     return _check_shape(node, verdicts.root["$defs"][definition], verdicts, "the file" if definition == "file" else "the segment")
 
 
+def check_case_shape(node: Node) -> list[Diagnostic]:
+    """The same for a `case.yaml`, by `schemas/case.schema.json`."""
+    return _check_shape(node, _load_schema("case").root, _load_schema("case"), "the case")
+
+
 def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whole: str = "the manifest") -> list[Diagnostic]:
     value = node.plain()
     if verdicts.find(schema)(value, [_PLENTY]):

@@ -1,0 +1,75 @@
+"""Case folders under the paths that are asked for."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+from promptc.diag.frozen import frozen
+from promptc.golden.case import PENDING
+
+CASE = "case.yaml"
+_GOLDEN = "golden."
+_PASSED_OVER = frozenset(("__pycache__", "node_modules", "venv"))
+
+
+@frozen
+class Place:
+    """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`."""
+
+    folder: str
+    goldens: tuple[str, ...]
+    is_case: bool
+
+
+def find_cases(paths: Sequence[str]) -> Iterator[Place]:
+    """Every case folder, and every folder that has goldens without being one, at or under `paths`, sorted by path and each once.
+
+    A path may also be a `case.yaml`. Hidden folders, links to folders, `node_modules`, `venv` and `__pycache__` are not looked into.
+    Lazily: one folder is listed at a time. Raises `DiskError` (PC0912) for a path that is not there or a folder that cannot be listed.
+    """
+    last = ""
+    for path in sorted(dict.fromkeys(_find_folder(path) for path in paths), key=_sort_key):
+        if not last or not f"{path}{os.sep}".startswith(f"{last}{os.sep}"):
+            yield from _walk(path)
+            last = path
+
+
+def is_pending(name: str) -> bool:
+    """Whether a golden of that name is a pending one."""
+    return name.endswith(PENDING)
+
+
+def _find_folder(path: str) -> str:
+    absolute = os.path.realpath(path)
+    if os.path.isdir(absolute):
+        return absolute
+    if os.path.basename(absolute) == CASE and os.path.lexists(absolute):
+        return os.path.dirname(absolute)
+    raise DiskError([Diagnostic("PC0912", f"there is no folder `{path}`", help="name a pack, a folder with cases, or a case")])
+
+
+def _sort_key(path: str) -> list[str]:
+    return path.split(os.sep)
+
+
+def _walk(folder: str) -> Iterator[Place]:
+    inner: list[str] = []
+    goldens: list[str] = []
+    is_case = False
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name == CASE:
+                    is_case = True
+                elif name.startswith(_GOLDEN):
+                    goldens.append(name)
+                elif not name.startswith(".") and name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False):
+                    inner.append(name)
+    except OSError as wrong:
+        raise DiskError([Diagnostic("PC0912", f"cannot look into the folder `{folder}`: {wrong.strerror or wrong}")]) from wrong
+    if is_case or goldens:
+        yield Place(folder, tuple(sorted(goldens)), is_case)
+    for name in sorted(inner):
+        yield from _walk(f"{folder}{os.sep}{name}")

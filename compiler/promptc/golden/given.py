@@ -1,0 +1,128 @@
+"""Circumstances of a case that are made for its run and are gone after it: stores of files, built indexes (language.md §14)."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import Any
+from promptc.golden.case import Case
+from promptc.golden.case_error import fail_case
+from promptc.golden.find_cases import CASE
+from promptc.golden.shelf import Shelf, import_store, work_in
+
+_KNOWN = ("stores", "built")
+
+
+@frozen
+class There:
+    """Where a case is run: in which root, with which stores (URLs by name), and with what is shared."""
+
+    root: str
+    shelf: Shelf
+    stores: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextlib.contextmanager
+def given(case: Case, shelf: Shelf) -> Iterator[There]:
+    """Makes what the case's `given` asks for. With `built`, it is run in a copy, in which its pack's indexes are built by words alone.
+
+    Raises `CaseError` for a circumstance that only promptc's own tests can make (PC0905), `PromptcError` for stores that cannot be made.
+    """
+    wanted = case.given
+    if not wanted:
+        yield There(case.root, shelf)
+        return
+    strange = [name for name in wanted if name not in _KNOWN]
+    if strange:
+        span = case.node.value["given"].key_span(strange[0])
+        raise fail_case(
+            "PC0905", f"`given: {strange[0]}` can be made by promptc's own tests only", span, help=f"known: {', '.join(_KNOWN)}"
+        )
+    with contextlib.ExitStack() as stack:
+        root, shared = case.root, shelf
+        if "built" in wanted:
+            root = stack.enter_context(_copy(case))
+            shared = stack.enter_context(Shelf())
+            _build(case, root)
+            _write_over(Path(root, os.path.relpath(case.folder, case.root)), wanted["built"], case)
+        stores = stack.enter_context(_import(case, root, shared)) if "stores" in wanted else {}
+        yield There(root, shared, stores)
+
+
+@contextlib.contextmanager
+def _copy(case: Case) -> Iterator[str]:
+    """The pack, and the folder that the case stands in without its other cases, at the same places under another root."""
+    with tempfile.TemporaryDirectory(prefix="promptc-") as made:
+        root = os.path.realpath(made)
+        pack = Path(case.root, case.pack)
+        folders = {Path(case.folder).parent, *([pack if pack.is_dir() else pack.parent] if pack.exists() else [])}
+        for folder in sorted(folders):
+            inside = folder.relative_to(case.root)
+            if not any(other != folder and other in folder.parents for other in folders):
+                shutil.copytree(folder, Path(root, inside), ignore=_leave_out(case), dirs_exist_ok=True, symlinks=True)
+        yield root
+
+
+def _leave_out(case: Case) -> Any:
+    def list_others(folder: str, names: list[str]) -> list[str]:
+        inside = [Path(folder, name) for name in names]
+        return [one.name for one in inside if (one / CASE).is_file() and not (Path(case.folder) == one or one in Path(case.folder).parents)]
+
+    return list_others
+
+
+def _build(case: Case, root: str) -> None:
+    """The indexes of the case's pack, as they are before anything is done to them."""
+    from promptc.api import load
+    from promptc.frontend.build_corpus import build_corpus
+    from promptc.model.index import CorpusIndex
+
+    with work_in(root):
+        loaded = load(case.pack).model
+        for index in loaded.indexes:
+            if isinstance(index, CorpusIndex):
+                counter = loaded.counting.counter
+                list(build_corpus(index, count=counter.measure, counter=counter.digest, load_encoder=lambda: None))
+
+
+def _write_over(folder: Path, wanted: Mapping[str, str], case: Case) -> None:
+    """Every file that matches a pattern gets that text."""
+    for pattern, text in wanted.items():
+        found = sorted(folder.glob(pattern))
+        if not found:
+            raise fail_case("PC0902", f"no file matches `{pattern}`", case.node.value["given"].key_span("built"))
+        for path in found:
+            path.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextlib.contextmanager
+def _import(case: Case, root: str, shelf: Shelf) -> Iterator[Mapping[str, str]]:
+    folder = Path(root, os.path.relpath(case.folder, case.root))
+    urls: dict[str, str] = {}
+    with tempfile.TemporaryDirectory(prefix="promptc-") as made:
+        for name, wanted in case.given["stores"].items():
+            statements = () if isinstance(wanted, str) else tuple(wanted.get("sql", ()))
+            files = (folder / (wanted if isinstance(wanted, str) else wanted["from"])).resolve()
+            if not statements:
+                urls[name] = shelf.load_store(str(files))
+                continue
+            database = Path(made, f"{name}.db")
+            urls[name] = import_store(files, database)
+            with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+                for statement in statements:
+                    _execute(opened, statement, case)
+        yield urls
+
+
+def _execute(opened: sqlite3.Connection, statement: str, case: Case) -> None:
+    try:
+        changed = opened.execute(statement).rowcount
+    except sqlite3.Error as wrong:
+        raise fail_case("PC0905", f"`{statement}`: {wrong}", case.node.value["given"].key_span("stores")) from wrong
+    if not changed:
+        raise fail_case("PC0905", f"changes no row: `{statement}`", case.node.value["given"].key_span("stores"))

@@ -1,0 +1,139 @@
+"""The verdict on a case."""
+
+import os
+from collections.abc import Sequence
+from time import perf_counter_ns
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any, Literal
+from promptc.golden.case import INPUTS, PENDING, Case
+from promptc.golden.check_expect import check_expect
+from promptc.golden.compare_goldens import compare_goldens, describe_difference
+from promptc.golden.describe_figures import describe_figures, find_figures
+from promptc.golden.describe_inputs import describe_inputs, render_inputs
+from promptc.golden.find_cases import CASE, Place, is_pending
+from promptc.golden.find_home import find_root, name_case, show_path
+from promptc.golden.load_case import load_case
+from promptc.golden.outcome import Ran
+from promptc.golden.run_case import run_case
+from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shell import Shell
+from promptc.golden.verdict import Figures, Status, Verdict
+from promptc.golden.write_pending import drop_pending, write_pending
+
+Mode = Literal["write", "compare"]
+"""`write`: pending goldens are written beside the old ones, and taken away where all is well. `compare`: nothing is written, and a pending
+golden that lies about is a finding; so it is in CI."""
+
+
+def judge_case(place: Place, shelf: Shelf, shell: Shell, mode: Mode) -> Verdict:
+    """The verdict on the case in a folder. Whatever is wrong with the case is in the verdict: nothing is raised for it."""
+    begun = perf_counter_ns()
+    try:
+        case = load_case(place.folder)
+    except PromptcError as error:
+        return _break_place(place, error.diagnostics)
+    return judge_loaded(case, place, shelf, shell, mode, begun)
+
+
+def judge_loaded(case: Case, place: Place, shelf: Shelf, shell: Shell, mode: Mode, begun: int) -> Verdict:
+    """The same of a case that was read. `begun` is when that was, of `perf_counter_ns`."""
+    try:
+        ran = run_case(case, shelf, shell)
+        with work_in(case.root):
+            verdict = _judge(case, ran, shell)
+            if verdict.differences or verdict.status == "failed":
+                verdict = _explain(case, ran, verdict)
+            verdict = _pend(case, place, verdict, shelf) if mode == "write" else _find_pending(place, verdict)
+    except PromptcError as error:
+        verdict = _tell(case, "broken", findings=error.diagnostics)
+    return replace(verdict, microseconds=(perf_counter_ns() - begun) // 1000)
+
+
+def _tell(case: Case, status: Status, **more: Any) -> Verdict:
+    return Verdict(case.name, status, case.root, case.folder, case.file, title=case.title, pack=case.pack, **more)
+
+
+def _break_place(place: Place, findings: Sequence[Diagnostic]) -> Verdict:
+    root = find_root(place.folder)
+    file = show_path(os.path.join(place.folder, CASE), root)
+    return Verdict(name_case(place.folder, root), "broken", root, place.folder, file, findings=tuple(findings))
+
+
+def _judge(case: Case, ran: Ran, shell: Shell) -> Verdict:
+    broken = check_expect(case, ran)
+    is_refused = any(turn.exit for turn in ran.turns) and ran.turns[-1].exit != case.exit
+    differences = [] if is_refused else compare_goldens(case, ran, shell.render_diagnostics)
+    findings = (*broken, *(describe_difference(case, one) for one in differences))
+    differs = bool(broken) or any(one.old is not None for one in differences)
+    status: Status = "failed" if differs else "new" if differences else "passed"
+    found = tuple(one for turn in ran.turns for one in turn.found) if broken else ()
+    return _tell(case, status, findings=findings, differences=tuple(differences), found=found)
+
+
+def _explain(case: Case, ran: Ran, verdict: Verdict) -> Verdict:
+    """With the figures of its last turn, before and after."""
+    turn = len(ran.turns) if case.kind == "session" else 0
+    reuse = min(ran.reuse, default=None)
+    before = find_figures(case, turn)
+    return replace(verdict, before=before, after=describe_figures(ran.turns[-1].read_report(), reuse))
+
+
+def _pend(case: Case, place: Place, verdict: Verdict, shelf: Shelf) -> Verdict:
+    """What came out, written beside the goldens. Nothing is offered of a case that breaks its own claims: it could not be accepted."""
+    is_claimed = any(one.code == "PC0924" for one in verdict.findings)
+    wanted = () if is_claimed else verdict.differences
+    kept = {f"{one.path.rpartition('/')[2]}{PENDING}" for one in wanted} | ({f"{INPUTS}{PENDING}"} if wanted else set())
+    drop_pending(place.folder, [name for name in place.goldens if is_pending(name) and name not in kept])
+    if not wanted:
+        return verdict
+    pended = write_pending(case, wanted, _note_inputs(case, verdict.after, shelf))
+    return replace(verdict, differences=pended.differences, findings=(*verdict.findings, *pended.findings))
+
+
+def _note_inputs(case: Case, figures: Figures | None, shelf: Shelf) -> bytes:
+    try:
+        pack = shelf.load_pack(case.root, case.pack) if case.kind != "run" else None
+    except PromptcError:
+        pack = None
+    return render_inputs(describe_inputs(case, pack), figures)
+
+
+def _find_pending(place: Place, verdict: Verdict) -> Verdict:
+    """Where nothing is written, one that was left behind is told."""
+    left = [name for name in place.goldens if is_pending(name)]
+    if not left:
+        return verdict
+    found = tuple(_describe_pending(f"{verdict.file.rpartition('/')[0]}/{name}".lstrip("/")) for name in left)
+    status: Status = "failed" if verdict.status in ("passed", "new") else verdict.status
+    return replace(verdict, status=status, findings=(*verdict.findings, *found))
+
+
+def _describe_pending(path: str) -> Diagnostic:
+    return Diagnostic("PC0923", f"`{path}` is pending: nobody has accepted or rejected it", help="`promptc review`")
+
+
+def find_obsolete(place: Place, asked: Sequence[str], mode: Mode) -> list[Verdict]:
+    """A verdict for every golden in the folder that is not among the names asked for; `golden.inputs.json` goes with the others."""
+    known = {*asked, *([INPUTS] if asked else [])}
+    root = find_root(place.folder)
+    return [
+        Verdict(
+            name_case(place.folder, root),
+            "obsolete",
+            root,
+            place.folder,
+            path,
+            findings=(
+                Diagnostic("PC0922", f"no case asks for the golden `{path}`", None, _PRUNE, "error" if mode == "compare" else "warn"),
+            ),
+        )
+        for name in place.goldens
+        if name.removesuffix(PENDING) not in known
+        for path in (show_path(os.path.join(place.folder, name), root),)
+    ]
+
+
+_PRUNE = "`promptc prune` removes what no case asks for"

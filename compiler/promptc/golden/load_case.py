@@ -1,0 +1,76 @@
+"""A `case.yaml` → a case."""
+
+import os
+from collections.abc import Mapping
+
+from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
+from promptc.frontend.schema_check import check_case_shape
+from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
+from promptc.golden.case import Case, Given, Kind
+from promptc.golden.case_error import fail_case
+from promptc.golden.find_cases import CASE
+from promptc.golden.find_home import find_pack, find_root, name_case, show_path
+from promptc.golden.read_plain import read_plain
+from promptc.model.node import Node
+
+_KINDS: Mapping[str, Kind] = {
+    "state": "render",
+    "states": "session",
+    "apply": "apply",
+    "recall": "recall",
+    "check": "check",
+    "run": "run",
+}
+
+
+def load_case(folder: str) -> Case:
+    """The case in `folder` (absolute).
+
+    Raises `PromptcError` with all findings of its reading or of its shape (PC0901), and where it cannot be read (PC0902, PC0903). Files it
+    names are not looked for yet.
+    """
+    root = find_root(folder)
+    file = show_path(os.path.join(folder, CASE), root)
+    node = load_yaml(read_plain(os.path.join(folder, CASE), file, MAX_BYTES), file, folder)
+    found = check_case_shape(node)
+    if found:
+        raise PromptcError(replace(one, code="PC0901") for one in found)
+    plain: dict[str, Any] = node.plain()
+    kind = next(_KINDS[key] for key in _KINDS if key in plain)
+    return Case(
+        name=name_case(folder, root),
+        root=root,
+        folder=folder,
+        file=file,
+        pack=plain.get("pack") or find_pack(folder, root),
+        kind=kind,
+        title=plain["title"],
+        golden=tuple(plain.get("golden", ())),
+        node=node,
+        states=_read_states(kind, plain, node),
+        carry=plain.get("carry"),
+        flags=plain.get("with", {}),
+        given=plain.get("given", {}),
+        expect=plain.get("expect", {}),
+        asked=plain.get(kind),
+    )
+
+
+def _read_states(kind: Kind, plain: Mapping[str, Any], node: Node) -> tuple[Given, ...]:
+    if kind == "render":
+        return (_read_state(plain["state"]),)
+    if kind == "apply":
+        return (_read_state(plain["apply"]["state"]),)
+    states = tuple(map(_read_state, plain.get("states", ())))
+    if states and states[0].base is None:
+        first = node.value["states"].value[0]
+        raise fail_case("PC0901", "the first of `states` has no `base`", first.span, help="name a JSON file: `base: state.json`")
+    return states
+
+
+def _read_state(given: Any) -> Given:
+    if isinstance(given, str):
+        return Given(given)
+    return Given(given.get("base"), tuple(given.get("set", {}).items()))

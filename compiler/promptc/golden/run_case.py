@@ -1,0 +1,155 @@
+"""A case, run: a render, a session of them, an operation, queries, a check or a command line."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
+
+from promptc.api import Pack, Prompt
+from promptc.diag.diagnostic import sort_diagnostics
+from promptc.diag.errors import PromptcError
+from promptc.diag.typed import Any
+from promptc.frontend.json_io import JsonDocument
+from promptc.golden.ask_index import ask_index
+from promptc.golden.case import Case
+from promptc.golden.case_error import CaseError
+from promptc.golden.given import There
+from promptc.golden.measure_reuse import measure_reuse
+from promptc.golden.outcome import Outcome, Ran
+from promptc.golden.read_answers import read_answers
+from promptc.golden.read_state import place_changes, read_state
+from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shell import Shell
+from promptc.pipeline import Outcome as Compiled
+
+
+def run_case(case: Case, shelf: Shelf, shell: Shell) -> Ran:
+    """What the case comes to, in its circumstances and its root as the working folder. What its pack or state is refused for is an outcome.
+
+    Raises `CaseError` where the case itself is at fault: a state that is not there, a circumstance that cannot be made. The shelf must
+    be open as long as reports of the outcome are read.
+    """
+    with shell.surround(case, shelf) as there, work_in(there.root):
+        return _RUNS[case.kind](case, there, shell)
+
+
+def _render(case: Case, there: There, shell: Shell) -> Ran:
+    return Ran((_end(case, lambda: _render_turn(case, there, read_state(case, 0, there))),))
+
+
+def _run_session(case: Case, there: There, shell: Shell) -> Ran:
+    """Each turn is rendered; the first one that fails is the last."""
+    outcomes: list[Outcome] = []
+    prompts: list[Compiled] = []
+    before: JsonDocument | None = None
+
+    def render(turn: int) -> Outcome:
+        nonlocal before
+        before = _carry(case, read_state(case, turn, there, before), outcomes)
+        return _render_turn(case, there, before, prompts)
+
+    for turn in range(len(case.states)):
+        outcomes.append(_end(case, partial(render, turn), turn))
+        if outcomes[-1].exit:
+            break
+    tiers = [(one.read_report() or {}).get("strain") for one in outcomes]
+    changes = sum(1 for one, after in pairwise(tiers) if one != after)
+    return Ran(tuple(outcomes), measure_reuse(prompts), changes)
+
+
+def _carry(case: Case, document: JsonDocument, outcomes: list[Outcome]) -> JsonDocument:
+    """The state of a turn with the tier of the turn before it, where the case carries it."""
+    if case.carry is None or not outcomes:
+        return document
+    import json
+
+    from promptc.frontend.set_values import set_values
+
+    report = outcomes[-1].read_report() or {}
+    return set_values(document, [(case.carry, json.dumps(report.get("strain")))])
+
+
+def _render_turn(case: Case, there: There, document: JsonDocument, prompts: list[Compiled] | None = None) -> Outcome:
+    pack = there.shelf.load_pack(there.root, case.pack)
+    flags = case.flags
+    axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
+    compiled = pack.compile(
+        pack.load_document(document),
+        budget=flags.get("budget"),
+        variants=axes,
+        patches=tuple(flags.get("patch", ())),
+        format=flags.get("format"),
+        stores=there.stores,
+    )
+    if compiled.emitted is None:
+        return Outcome(_DOES_NOT_FIT, sort_diagnostics(compiled.errors), read_report=lambda: compiled.report)
+    if prompts is not None:
+        prompts.append(compiled)
+    if case.given:
+        _ = compiled.report  # as long as what it was given is there
+    return _describe(case, compiled)
+
+
+def _describe(case: Case, compiled: Compiled) -> Outcome:
+    prompt = Prompt(compiled)
+    if "only" in case.flags:
+        return Outcome(0, prompt.warnings, text=prompt.find_section(case.flags["only"]), read_report=lambda: compiled.report)
+    is_text = prompt.format == "text"
+    return Outcome(
+        0,
+        prompt.warnings,
+        text=prompt.text if is_text else None,
+        messages=None if is_text else prompt.messages,
+        tokens=prompt.tokens,
+        read_report=lambda: compiled.report,
+    )
+
+
+def _apply(case: Case, there: There, shell: Shell) -> Ran:
+    answers = read_answers(case)
+
+    def apply() -> Outcome:
+        document = read_state(case, 0, there)
+        pack = there.shelf.load_pack(there.root, case.pack)
+        raw = document.canonical if case.states[0].changes else document.source.text.encode()
+        return shell.apply(pack, raw, case, answers)
+
+    return Ran((_end(case, apply),))
+
+
+def _recall(case: Case, there: There, shell: Shell) -> Ran:
+    return Ran((_end(case, lambda: ask_index(there.shelf.load_pack(there.root, case.pack), case)),))
+
+
+def _check(case: Case, there: There, shell: Shell) -> Ran:
+    def check() -> Outcome:
+        pack: Pack = there.shelf.load_pack(there.root, case.pack)
+        found = pack.check(there.stores if case.given else None)
+        return Outcome(0 if all(one.level == "note" for one in found) else 1, found)
+
+    return Ran((_end(case, check),))
+
+
+def _run_command(case: Case, there: There, shell: Shell) -> Ran:
+    return Ran((_end(case, lambda: shell.run_command(case.asked)),))
+
+
+def _end(case: Case, run: Callable[[], Outcome], turn: int = 0) -> Outcome:
+    """What the run gave, or what it was refused for."""
+    try:
+        return run()
+    except CaseError:
+        raise
+    except PromptcError as error:
+        report: Mapping[str, Any] | None = getattr(error, "report", None)
+        return Outcome(error.exit_code, tuple(place_changes(error.diagnostics, case, turn)), read_report=lambda: report)
+
+
+_DOES_NOT_FIT = 3
+_RUNS: dict[str, Callable[[Case, There, Shell], Ran]] = {
+    "render": _render,
+    "session": _run_session,
+    "apply": _apply,
+    "recall": _recall,
+    "check": _check,
+    "run": _run_command,
+}

@@ -1,0 +1,28 @@
+"""What runs cases needs from above: how findings are printed, and how commands and operations are run."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from promptc.api import Pack
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.typed import Protocol
+from promptc.golden.case import Case
+from promptc.golden.given import There
+from promptc.golden.outcome import Outcome
+from promptc.golden.shelf import Shelf
+
+
+class Shell(Protocol):
+    """The command line gives one; it pickles, since workers are given it, too."""
+
+    def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
+        """Findings as the command line prints them, without colours."""
+
+    def run_command(self, arguments: Sequence[str]) -> Outcome:
+        """The exit code of a command line and what it found; its output is `text`. Raises nothing that `run` would report."""
+
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str]) -> Outcome:
+        """An operation, run on a state as it was written. Raises `PromptcError`."""
+
+    def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
+        """Makes the circumstances of a case: `given`."""
