@@ -55,6 +55,8 @@ def given(case: Case, root: Path) -> Iterator[There]:
             stack.enter_context(_lock(root / case.folder.relative_to(ROOT) / name))
         for name in wanted.get("unreadable", ()):
             stack.enter_context(_refuse_reading(name))
+        if "environment" in wanted:
+            stack.enter_context(patch.dict(os.environ, wanted["environment"]))
         for what in wanted.get("missing", ()):
             stack.enter_context(_MISSING[what]())
         stores = stack.enter_context(_import_stores(case, root)) if "stores" in wanted else {}

@@ -26,6 +26,8 @@ FAMILIES = {
     "check": "PC06",
     "usage": "PC07",
     "operation": "PC08",
+    "pending": "PC094",
+    "apply": ("PC082", "PC083", "PC084"),
 }
 BAD = ROOT / "fixtures" / "bad"
 EXAMPLE = "PC0123"  # stands for any code in the texts about codes

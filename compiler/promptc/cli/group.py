@@ -15,6 +15,10 @@ from promptc.diag.typed import Any
 COMMANDS: dict[str, str] = {
     "render": "Print the prompt that a pack makes of a state.",
     "explain": "Show what the prompt holds, what was cut and why.",
+    "review": "Go through pending goldens, one by one.",
+    "pending": "List the goldens that wait for a review.",
+    "accept": "Accept pending goldens.",
+    "reject": "Reject pending goldens.",
     "diff": "Show what differs between two prompts.",
     "check": "Look for what is wrong or doubtful in a pack.",
     "eval": "Evaluate an expression over a state.",
@@ -28,6 +32,7 @@ COMMANDS: dict[str, str] = {
 _CONTEXT = {"help_option_names": ["-h", "--help"], "terminal_width": 80, "max_content_width": 80}
 _OPTION_CELLS = 30
 _ARGUMENTS = {
+    "patterns": "Cases, such as tavern/*, or paths of goldens.",
     "old": "A pack, a state or a prompt.",
     "new": "Another one.",
     "pack": "A pack: its file, or a folder with a pack.yaml.",

@@ -1,5 +1,6 @@
 """The table of diagnostic codes: one file a family, `find_code` over them all. A code is never reused."""
 
+from promptc.diag.codes.apply import APPLY_CODES
 from promptc.diag.codes.check import CHECK_CODES
 from promptc.diag.codes.code import Code
 from promptc.diag.codes.compose import COMPOSE_CODES
@@ -11,6 +12,7 @@ from promptc.diag.codes.offer import OFFER_CODES
 from promptc.diag.codes.operation import OPERATION_CODES
 from promptc.diag.codes.pack import PACK_CODES
 from promptc.diag.codes.payload import PAYLOAD_CODES
+from promptc.diag.codes.pending import PENDING_CODES
 from promptc.diag.codes.read import READ_CODES
 from promptc.diag.codes.render import RENDER_CODES
 from promptc.diag.codes.state import STATE_CODES
@@ -34,6 +36,8 @@ _FAMILIES = (
     *PAYLOAD_CODES,
     *CHECK_CODES,
     *USAGE_CODES,
+    *APPLY_CODES,
+    *PENDING_CODES,
     *OPERATION_CODES,
 )
 CODES: tuple[Code, ...] = tuple(sorted(_FAMILIES, key=lambda code: code.name))

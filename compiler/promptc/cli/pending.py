@@ -1,0 +1,56 @@
+"""`promptc pending`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from promptc.cli.escape import escape_controls
+from promptc.cli.find_pending import ONLY, find_pending
+from promptc.cli.group import Command
+from promptc.cli.reporter import Reporter
+from promptc.cli.streams import write_stdout
+from promptc.cli.views.figures import show_plural
+from promptc.cli.views.table import render_table
+from promptc.golden.case import PENDING
+
+
+@click.command(
+    "pending",
+    cls=Command,
+    examples=[
+        ("what waits for a review", "promptc pending"),
+        ("one family of cases, for a program", "promptc pending 'tavern/*' --format json"),
+    ],
+)
+@click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
+@click.option("--only", type=click.Choice(ONLY), help="New goldens, or changed ones.")
+@click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="Where to look. [the working folder]")
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print them. [text]")
+@click.pass_obj
+def command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, folder: str | None, format: str) -> int:
+    """List the pending goldens: what cases gave that is not what their goldens say.
+
+    They stand beside the goldens as `golden.….new`, written by `promptc test`.
+    """
+    found = find_pending(patterns, folder=folder, only=only)
+    if format == "json":
+        listed = [
+            {
+                "case": one.case,
+                "golden": one.path,
+                "pending": one.path + PENDING,
+                "status": one.status,
+                "bytes": _measure(one.folder, one.name),
+            }
+            for one in found
+        ]
+        write_stdout((json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode())
+        return 0
+    write_stdout(render_table([[one.status, escape_controls(one.case), one.name] for one in found], most=60).encode())
+    reporter.say(f"{show_plural(len(found), 'golden')} pending" + ("; `promptc review` shows them one by one\n" if found else "\n"))
+    return 0
+
+
+def _measure(folder: str, name: str) -> int:
+    return Path(folder, name + PENDING).lstat().st_size
