@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.cases.recount import count_messages, count_text
+from tests.cases.recount import count_messages, count_offered, count_text
 from tests.cases.run_case import Outcome
 
 
@@ -26,6 +26,7 @@ def _iter_wrong(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
     parts = sum(section["tokens"] for section in sections) + sum(frame.values())
     if parts != tokens:
         yield f"the parts sum to {parts}, not {tokens}"
+    yield from _iter_wrong_offer(outcome, report)
     yield from _iter_wrong_ranges(outcome, sections)
     if all("demand" in section for section in sections):
         yield from _iter_wrong_flow(report)
@@ -33,8 +34,19 @@ def _iter_wrong(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
 
 def _recount(outcome: Outcome, counter: str) -> int:
     if outcome.messages is not None:
-        return count_messages(counter, [(message["role"], message["content"]) for message in outcome.messages])
+        assert outcome.report is not None
+        messages = [(message["role"], message["content"]) for message in outcome.messages]
+        return count_messages(counter, messages, outcome.offered, outcome.report["overhead"])
     return count_text(counter, outcome.text or "")
+
+
+def _iter_wrong_offer(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
+    overhead = report.get("overhead")
+    if (overhead is None) != (outcome.messages is None):
+        yield f"an overhead is stated for messages only, here it is {overhead}"
+    tools = count_offered(report["counter"]["name"], outcome.offered, overhead) if overhead is not None else 0
+    if report["frame"]["tools"] != tools:
+        yield f"tools and response take {tools}, the report has {report['frame']['tools']}"
 
 
 def _iter_wrong_ranges(outcome: Outcome, sections: list[Mapping[str, Any]]) -> Iterator[str]:
@@ -52,7 +64,8 @@ def _iter_wrong_ranges(outcome: Outcome, sections: list[Mapping[str, Any]]) -> I
 
 
 def _iter_wrong_flow(report: Mapping[str, Any]) -> Iterator[str]:
-    """demand + added - what own ladders removed is a section's charge; their sum, less joins and what `truncate` removed, the total.
+    """demand + added - what own ladders removed is a section's charge; their sum with tools and response, less joins and what `truncate`
+    removed, the total.
 
     Cuts say which ladder they belong to: a tier's `do`, a section's, or `truncate`.
     """
@@ -66,6 +79,6 @@ def _iter_wrong_flow(report: Mapping[str, Any]) -> Iterator[str]:
     for section in report["sections"]:
         if section["charge"] != charges[section["id"]]:
             yield f"section {section['id']}: demand, added and removed give {charges[section['id']]}, its charge is {section['charge']}"
-    total = sum(charges.values()) - report["joins"] - truncated
+    total = sum(charges.values()) + report["frame"]["tools"] - report["joins"] - truncated
     if total != report["tokens"]:
-        yield f"demand + added - removed - joins is {total}, not {report['tokens']}"
+        yield f"demand + added + tools - removed - joins is {total}, not {report['tokens']}"

@@ -1,7 +1,10 @@
 """Token counts of our own: tiktoken over the ranks that the shipped tables are made from, without the compiler's counters."""
 
 import base64
+import json
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import tiktoken
 
@@ -32,7 +35,7 @@ _PATTERNS = {
         ]
     ),
 }
-_FRAME = 3
+_UNPROVIDED = {"message": 3, "prompt": 3, "role": True, "tools": 0, "response": 0}
 
 
 def count_text(name: str, text: str) -> int:
@@ -40,11 +43,35 @@ def count_text(name: str, text: str) -> int:
     return -(-len(text) // 4) if name == "chars/4" else len(load_encoding(name).encode_ordinary(text))
 
 
-def count_messages(name: str, messages: list[tuple[str, str]]) -> int:
-    """Tokens of (role, content) pairs with the stated overhead: three for each message and its role's name, three for the whole."""
+def count_messages(
+    name: str, messages: Sequence[tuple[str, Any]], offered: Sequence[Any] = (), overhead: Mapping[str, Any] = _UNPROVIDED
+) -> int:
+    """Tokens of (role, content) pairs with the stated overhead, and of what is offered beside them: three for each message and its role's
+    name and three for the whole, unless a provider's account says otherwise.
+    """
+    added: int = overhead["message"] * len(messages) + overhead["prompt"] + count_offered(name, offered, overhead)
+    contents = [_write_content(content) for _, content in messages]
     if name == "chars/4":
-        return -(-sum(len(content) for _, content in messages) // 4) + _FRAME * len(messages) + _FRAME
-    return sum(_FRAME + count_text(name, role) + count_text(name, content) for role, content in messages) + _FRAME
+        return -(-sum(map(len, contents)) // 4) + added
+    named = sum(count_text(name, role) for role, _ in messages) if overhead["role"] else 0
+    return sum(count_text(name, content) for content in contents) + named + added
+
+
+def count_offered(name: str, offered: Sequence[Any], overhead: Mapping[str, Any] = _UNPROVIDED) -> int:
+    """Tokens of tools and a response schema: of the JSON of each, keys sorted and without spaces, and the stated overhead of all."""
+    added: int = overhead["tools"] + overhead["response"]
+    return sum(count_text(name, _write(one)) for one in offered) + added
+
+
+def _write_content(content: Any) -> str:
+    """A content as it is counted: parts on lines of their own, those that are no text as JSON."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] if part["type"] == "text" else _write(part) for part in content)
+
+
+def _write(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 @cache

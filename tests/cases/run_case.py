@@ -22,7 +22,10 @@ from tests.cases.given import find_pack, given
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one run gave. On an error `text` and `messages` are None, and `report` is there only for what cannot be fitted."""
+    """What one run gave, `offered` the tools and the response schema in it.
+
+    On an error `text` and `messages` are None, and `report` is there only for what cannot be fitted.
+    """
 
     exit: int
     text: str | None
@@ -30,6 +33,8 @@ class Outcome:
     tokens: int | None
     report: Mapping[str, Any] | None
     found: tuple[Diagnostic, ...]
+    offered: tuple[Any, ...] = ()
+    payload: Mapping[str, Any] | None = None
 
     def render_golden(self, kind: str) -> bytes:
         """The bytes of the golden of that kind."""
@@ -37,6 +42,8 @@ class Outcome:
             return (self.text or "").encode()
         if kind == "messages":
             return _render_json(list(self.messages or ()))
+        if kind == "payload":
+            return _render_json(self.payload)
         if kind == "report":
             return _render_json(self.report)
         return render_diagnostics(self.found).encode()
@@ -44,7 +51,7 @@ class Outcome:
     @property
     def digest(self) -> str:
         """One value for all of it: equal runs have equal digests."""
-        whole = b"\0".join(self.render_golden(kind) for kind in ("text", "messages", "report", "diagnostics"))
+        whole = b"\0".join(self.render_golden(kind) for kind in ("text", "messages", "payload", "report", "diagnostics"))
         return f"{self.exit} {hashlib.sha256(whole).hexdigest()}"
 
 
@@ -101,7 +108,10 @@ def _render(case: Case, raw: bytes, stores: Mapping[str, str]) -> Outcome:
         return Outcome(0, prompt.find_section(flags["only"]), None, None, None, prompt.warnings)
     text = prompt.text if is_text else None
     messages = None if is_text else tuple(prompt.messages)
-    return Outcome(0, text, messages, prompt.tokens, prompt.report, prompt.warnings)
+    offered = () if is_text else (*prompt.tools, *([prompt.response] if prompt.response is not None else []))
+    made = prompt.build_payload(prompt.provider) if prompt.provider is not None else None
+    found = (*prompt.warnings, *(made.warnings if made is not None else ()))
+    return Outcome(0, text, messages, prompt.tokens, prompt.report, found, offered, made.body if made is not None else None)
 
 
 def _check(case: Case, stores: Mapping[str, str]) -> Outcome:
