@@ -5,6 +5,10 @@ from promptc.cli.asked import RenderAsked
 from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
+from promptc.diag.typed import Any
+from promptc.model.provider import PROVIDERS
 from promptc.pipeline import Outcome
 
 _DOES_NOT_FIT = 3
@@ -12,13 +16,25 @@ _DOES_NOT_FIT = 3
 
 def run_render(reporter: Reporter, given: RenderAsked) -> int:
     """Prints the prompt; the exit code. Raises `PromptcError`."""
+    _check_asked(given)
     with open_pack(given.pack, is_cached=given.is_cached) as pack:
         return _render(reporter, pack, given)
 
 
+def _check_asked(given: RenderAsked) -> None:
+    """`UsageError` for options that do not go together (PC0708, PC0709)."""
+    provider = given.asked.format if given.asked.format in PROVIDERS else None
+    if provider is not None and given.only:
+        help = "use `--format text` or `--format messages` with `--only`"
+        raise UsageError([Diagnostic("PC0708", f"`--only` prints sections, and `--format {provider}` a whole request body", help=help)])
+    if provider is None and given.model is not None:
+        help = f"add `--format` with one of {', '.join(PROVIDERS)}"
+        raise UsageError([Diagnostic("PC0709", "`--model` stands in a request body, and no provider is asked for", help=help)])
+
+
 def _render(reporter: Reporter, pack: Pack, given: RenderAsked) -> int:
     outcome = compile_asked(pack, load_state_file(pack, given.state, given.asked), given.asked)
-    data = _encode(Prompt(outcome), given.only) if outcome.emitted is not None else b""
+    data, said = _encode(Prompt(outcome), given) if outcome.emitted is not None else (b"", ())
     if given.report is not None:
         _write_report(given.report, outcome)
     if outcome.emitted is None:
@@ -29,20 +45,26 @@ def _render(reporter: Reporter, pack: Pack, given: RenderAsked) -> int:
         write_file(given.output, data)
     else:
         write_stdout(data)
-    reporter.report(outcome.warnings)
+    reporter.report((*outcome.warnings, *said))
     if given.only and not data.strip(b"[]\n"):
         reporter.say(f"nothing of {', '.join(given.only)} is in the prompt; `promptc explain ... --why {given.only[0]}` tells why\n")
     return 0
 
 
-def _encode(prompt: Prompt, only: tuple[str, ...]) -> bytes:
-    """The bytes to print: of the whole prompt, or of some sections."""
+def _encode(prompt: Prompt, given: RenderAsked) -> tuple[bytes, tuple[Diagnostic, ...]]:
+    """The bytes to print: of the whole prompt, of some sections, or of a request body, with what was said while that was made."""
     if prompt.format == "text":
-        return (prompt.find_section(*only) if only else prompt.text).encode()
+        return (prompt.find_section(*given.only) if given.only else prompt.text).encode(), ()
+    if prompt.provider is None:
+        return _encode_json(prompt.find_messages(*given.only) if given.only else prompt.messages), ()
+    payload = prompt.build_payload(prompt.provider, given.model)
+    return _encode_json(payload.body), payload.warnings
+
+
+def _encode_json(value: Any) -> bytes:
     import json
 
-    messages = prompt.find_messages(*only) if only else prompt.messages
-    return (json.dumps(messages, ensure_ascii=False, indent=2) + "\n").encode()
+    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def _write_report(path: str, outcome: Outcome) -> None:

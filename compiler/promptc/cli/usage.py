@@ -22,11 +22,17 @@ def _find_message(error: click.UsageError) -> str:
 
 
 def _find_suggestion(error: click.UsageError) -> str:
+    if isinstance(error, click.BadParameter) and error.param is not None and isinstance(error.param.type, click.Choice):
+        return _keep_guess(suggest(error.message.partition("'")[2].partition("'")[0], list(error.param.type.choices)))
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return ""
     known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts if name.startswith("--")]
-    found = suggest(error.option_name, known)
-    return found if found.startswith("did you mean") else ""
+    return _keep_guess(suggest(error.option_name, known))
+
+
+def _keep_guess(suggestion: str) -> str:
+    """A guess as it is; a list of what is known says less than the help."""
+    return suggestion if suggestion.startswith("did you mean") else ""
 
 
 def _point_to_help(error: click.UsageError) -> str:
