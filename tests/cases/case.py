@@ -15,6 +15,7 @@ FIXTURES = ROOT / "fixtures"
 GOLDENS: Mapping[str, str] = {
     "text": "golden.txt",
     "messages": "golden.messages.json",
+    "payload": "golden.payload.json",
     "report": "golden.report.json",
     "diagnostics": "golden.diagnostics.txt",
 }

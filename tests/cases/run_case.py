@@ -109,7 +109,7 @@ def _render(case: Case, raw: bytes, stores: Mapping[str, str]) -> Outcome:
     text = prompt.text if is_text else None
     messages = None if is_text else tuple(prompt.messages)
     offered = () if is_text else (*prompt.tools, *([prompt.response] if prompt.response is not None else []))
-    made = prompt.build_payload(prompt.provider) if prompt.provider is not None else None
+    made = prompt.build_payload(prompt.provider, flags.get("model")) if prompt.provider is not None else None
     found = (*prompt.warnings, *(made.warnings if made is not None else ()))
     return Outcome(0, text, messages, prompt.tokens, prompt.report, found, offered, made.body if made is not None else None)
 

@@ -94,13 +94,15 @@ def _describe(case: Case, compiled: Compiled) -> Outcome:
     if "only" in case.flags:
         return Outcome(0, prompt.warnings, text=prompt.find_section(case.flags["only"]), read_report=lambda: compiled.report)
     is_text = prompt.format == "text"
+    made = prompt.build_payload(prompt.provider, case.flags.get("model")) if prompt.provider is not None else None
     return Outcome(
         0,
-        prompt.warnings,
+        (*prompt.warnings, *(made.warnings if made is not None else ())),
         text=prompt.text if is_text else None,
         messages=None if is_text else prompt.messages,
         tokens=prompt.tokens,
         read_report=lambda: compiled.report,
+        payload=made.body if made is not None else None,
     )
 
 
