@@ -48,7 +48,7 @@ def _iter_wrong_sections(report: dict[str, Any], outcome: Outcome) -> Iterator[s
             yield f"{name}: demand, what was added and what was removed give {before[name]}, its charge before `truncate` is {charge}"
         if sum(item["tokens"] for item in section["items"]) > section["tokens"]:
             yield f"{name}: its items have more tokens than it has"
-    whole = sum(before.values()) - report["joins"] - falls["truncate"]
+    whole = sum(before.values()) + report["frame"]["tools"] - report["joins"] - falls["truncate"]
     if whole != report["tokens"]:
         yield f"the sections less joins and cuts come to {whole}, not {report['tokens']}"
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from random import Random
+from typing import Any
 
 import pytest
 
+from promptc.api import Prompt
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any, draw_cl100k, draw_o200k
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.counting import count, count_messages
+from tests.property.oracle.offering import count_offered
 from tests.property.oracle.selecting import show_part
 from tests.property.proof import Proof, Tally
 
@@ -48,7 +51,12 @@ def count_emitted(outcome: Outcome) -> int:
     if outcome.fitted.frame.format == "text":
         return count(counter, outcome.emitted.text.encode().decode())
     shown = [(one["role"], _show(one["content"])) for one in outcome.emitted.messages]
-    return count_messages(counter, shown)
+    return count_messages(counter, shown) + count_offered(counter, _list_offered(outcome))
+
+
+def _list_offered(outcome: Outcome) -> list[Any]:
+    prompt = Prompt(outcome)
+    return [*prompt.tools, *([prompt.response] if prompt.response is not None else [])]
 
 
 def _show(content: object) -> str:

@@ -1,4 +1,4 @@
-"""Random packs: sections, `truncate`, output, strain."""
+"""Random packs: sections, `truncate`, output, strain, tools."""
 
 from dataclasses import dataclass, field
 from random import Random
@@ -8,6 +8,7 @@ from tests.property.drawing.sections import SectionDrawer, Taste
 from tests.property.drawing.state import draw_state
 from tests.property.drawing.steps import TEMPLATES
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
+from tests.property.drawing.tools import draw_tools
 from tests.property.drawing.words import IDS
 
 _SAFE_SEPARATORS = ("\n", "\n", "\n", "", "\n\n", "---\n")
@@ -42,7 +43,8 @@ def draw_pack(rng: Random, taste: Taste) -> Drawn:
     if rng.random() < 0.3:
         _draw_strain(rng, drawer, manifest, taste)
     files = TEMPLATES | ({"tokenizer.json": render_tokenizer()} if taste.tokenizer == NAME else {})
-    return Drawn(manifest, draw_state(rng, most_items=taste.most_items, most_words=taste.most_words), files)
+    state = draw_state(rng, most_items=taste.most_items, most_words=taste.most_words)
+    return Drawn(manifest, state, files | draw_tools(rng, manifest))
 
 
 def is_guarded(section: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from tests.property.drawing.packs import Drawn
 from tests.property.oracle.granting import Claim, share_out
 from tests.property.oracle.jinja_text import evaluate
 from tests.property.oracle.layout import Layout
+from tests.property.oracle.offering import count_offered, list_offered
 from tests.property.oracle.parts import Memory, Sec
 from tests.property.oracle.selecting import Selecting, find_size
 from tests.property.oracle.stepping import Notch, Stepping
@@ -55,7 +56,8 @@ class _Fitting:
         self.total = total
         self.rules = drawn.manifest.get("strain")
         self.tier = tier[0]
-        self.layout = Layout(manifest, manifest["tokenizer"], _format(manifest))
+        counter = manifest["tokenizer"]
+        self.layout = Layout(manifest, counter, _format(manifest), count_offered(counter, list_offered(manifest, drawn.files)))
         self.selecting = Selecting(manifest, drawn.state, _shown(self.rules, *tier), total, self.layout, guard)
         self.stepping = Stepping(self.selecting, drawn.files)
         self.manifest = manifest
@@ -178,7 +180,7 @@ class _Fitting:
         return len(separator.join(item.body for item in section.alive))
 
     def _grant(self) -> dict[str, int]:
-        fixed = 3 if self.layout.format == "messages" else 0
+        fixed = self.layout.fixed
         shares: dict[str, dict[str, Claim]] = {"percent": {}, "grow": {}}
         numbers: dict[str, int] = {}
         for section in self.sections:
@@ -288,6 +290,7 @@ def _vary(manifest: dict[str, Any], tiers: list[dict[str, Any]]) -> dict[str, An
     for tier in tiers:
         for section in varied["sections"]:
             _merge(section, tier.get("sections", {}).get(section["id"], {}))
+        _merge(varied, {key: tier[key] for key in ("tools", "response") if key in tier})
     return varied
 
 

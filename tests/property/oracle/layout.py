@@ -10,11 +10,13 @@ from tests.property.oracle.parts import It, Sec
 class Layout:
     """How sections become text or messages, and what that counts."""
 
-    def __init__(self, manifest: dict[str, Any], counter: str, format: str) -> None:
+    def __init__(self, manifest: dict[str, Any], counter: str, format: str, offered: int = 0) -> None:
+        """`offered` tokens belong to tools and a response schema."""
         output = manifest.get("output", {})
         self.counter = counter
         self.unit = 4 if counter == "chars/4" else 1
         self.format = format
+        self.fixed = WHOLE + offered if format == "messages" else 0
         self.separator: str = output.get("separator", "\n")
         self.plan = _split(_plan(output.get("messages", "merge"), manifest["sections"]), manifest["sections"])
 
@@ -92,7 +94,7 @@ class Layout:
         if self.format == "text":
             return self.units(self.text(sections))
         by_id = {section.id: section for section in sections if section.alive}
-        units = WHOLE * self.unit
+        units = self.fixed * self.unit
         for role, names in self.plan:
             held = [by_id[name] for name in names if name in by_id]
             if held and held[0].is_each:
