@@ -1,0 +1,136 @@
+"""What `promptc apply PACK OPERATION STATE` does, once its command line is read."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from promptc.api import Pack
+from promptc.cli.apply_asked import STDIN, ApplyAsked, EndpointAsked, OperationAsked
+from promptc.cli.ask_model import ask_model
+from promptc.cli.escape import escape_controls
+from promptc.cli.keep_answers import keep_answers
+from promptc.cli.read_bytes import read_bytes
+from promptc.cli.reporter import Reporter
+from promptc.cli.streams import write_stdout
+from promptc.cli.write_change import tell_change, write_change
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError, UsageError
+from promptc.diag.typed import Any
+from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.operations.ask import Request, ask
+from promptc.operations.change import Change
+from promptc.operations.done import Done
+from promptc.operations.find_operation import find_operation
+from promptc.operations.make_change import make_change
+from promptc.operations.run_operation import run_operation
+
+_LONGEST_ANSWER = 8_000_000
+
+
+def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> int:
+    """Does the operation, or prints what it asks; the exit code. Raises `PromptcError`."""
+    pack = Pack.load(asked.pack)
+    find_operation(pack, operation.name)
+    raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
+    check_expected(asked, pack.load_state(raw, name_state(asked)).digest)
+    answers = _read_answers(operation)
+    if endpoint is not None:
+        return _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
+    missing = ask(pack, raw, operation.name, operation.args, answers) if operation.has_model else ()
+    if operation.are_requests_asked or (missing and not answers):
+        _print_requests(pack, raw, operation, missing)
+        return 0
+    _refuse_missing(missing)
+    _apply(reporter, pack, asked, operation, raw, answers)
+    return 0
+
+
+def check_expected(asked: ApplyAsked, digest: str) -> None:
+    """`DiskError` (PC0821) where the state is not the one that was named by its digest."""
+    if asked.expected is not None and asked.expected != digest:
+        message = f"{name_state(asked)} is {digest}, not {asked.expected}"
+        raise DiskError([Diagnostic("PC0821", message, help="it was changed since; look at it as it is now, and repeat the operation")])
+
+
+def name_state(asked: ApplyAsked) -> str:
+    """What findings call the state."""
+    return "stdin" if asked.state == STDIN else asked.state
+
+
+def _apply_asked(
+    reporter: Reporter,
+    pack: Pack,
+    asked: ApplyAsked,
+    operation: OperationAsked,
+    endpoint: EndpointAsked,
+    raw: bytes,
+    given: Mapping[str, str],
+) -> int:
+    """Asks without the lock, which others may want for as long as a model takes; then goes on if the state is still the one asked about."""
+    answers = ask_model(reporter, pack, raw, operation, endpoint, given)
+    digest = pack.load_state(raw, name_state(asked)).digest
+    try:
+        _apply(reporter, pack, _expect(asked, digest), operation, raw, answers)
+    except DiskError as wrong:
+        fresh = {name: text for name, text in answers.items() if name not in given}
+        raise keep_answers(asked.state, fresh, wrong) if fresh and asked.state != STDIN else wrong from None
+    return 0
+
+
+def _expect(asked: ApplyAsked, digest: str) -> ApplyAsked:
+    from promptc.diag.frozen import replace
+
+    return replace(asked, expected=digest)
+
+
+def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: OperationAsked, raw: bytes, answers: Mapping[str, str]) -> None:
+    made: list[Done] = []
+
+    def make(read: bytes, file: str) -> Change:
+        """Of what the state is now, which may ask what it did not a moment ago."""
+        done = run_operation(pack, read, operation.name, operation.args, answers, name=name_state(asked))
+        check_expected(asked, done.before)
+        if read != raw and operation.has_model and asked.expected is None:
+            _refuse_missing(ask(pack, read, operation.name, operation.args, answers))
+        made.append(done)
+        return make_change(pack, done, read, file=file)
+
+    rewritten = write_change(asked, raw, make, purpose=operation.name)
+    done = made[-1]
+    reporter.report(done.warnings)
+    if done.said and not asked.is_dry:
+        reporter.say("".join(f"{escape_controls(line)}\n" for line in done.said.split("\n")))
+    tell_change(reporter, asked, rewritten)
+
+
+def _read_answers(operation: OperationAsked) -> dict[str, str]:
+    answers = {}
+    for name, file in operation.answers.items():
+        data = read_bytes(file, f"the answer `{name}`", limit=_LONGEST_ANSWER)
+        try:
+            answers[name] = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise DiskError([Diagnostic("PC0724", f"cannot read the answer `{name}` {file}: it is not UTF-8")]) from None
+    return answers
+
+
+def _print_requests(pack: Pack, raw: bytes, operation: OperationAsked, requests: Sequence[Request]) -> None:
+    """With the digest of the state they are about, for `--if-state`."""
+    shown = {
+        "operation": operation.name,
+        "state": pack.load_state(raw).digest,
+        "requests": {one.name: _show_request(one, operation.format) for one in requests},
+    }
+    write_stdout((json.dumps(shown, ensure_ascii=False, indent=2) + "\n").encode())
+
+
+def _show_request(request: Request, format: str) -> dict[str, Any]:
+    return {"messages": request.prompt.messages} if format == "messages" else request.prompt.to(format)
+
+
+def _refuse_missing(missing: Sequence[Request]) -> None:
+    if missing:
+        named = ", ".join(f"`{one.name}`" for one in missing)
+        flags = " ".join(f"--answer {one.name}=FILE" for one in missing)
+        message = f"the operation also asks {named}, and there is no answer to {'it' if len(missing) == 1 else 'them'}"
+        help = f"{flags}, or `--no-model`, which lets `else` stand; `--requests` prints what is to be asked"
+        raise UsageError([Diagnostic("PC0828", message, help=help)])

@@ -1,0 +1,77 @@
+"""What `promptc apply PACK --restore STATE [ARCHIVE...]` does."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from promptc.api import Pack
+from promptc.cli.apply_asked import STDIN, ApplyAsked
+from promptc.cli.read_bytes import read_bytes
+from promptc.cli.reporter import Reporter
+from promptc.cli.run_apply import check_expected, name_state
+from promptc.cli.views.figures import show_plural
+from promptc.cli.write_change import name_file, show_path, tell_change, write_change
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
+from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.operations.archived import Archived
+from promptc.operations.change import Change
+from promptc.operations.list_archives import list_archives
+from promptc.operations.make_restoration import make_restoration
+from promptc.operations.read_archive import read_archive
+from promptc.operations.rewrite_state import find_archives
+
+
+def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> int:
+    """Puts back what the archives hold, those named or all of the state's; the exit code. Raises `PromptcError`."""
+    pack = Pack.load(asked.pack)
+    raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
+    check_expected(asked, pack.load_state(raw, name_state(asked)).digest)
+    paths = _sort([Path(name) for name in names]) if names else list_archives(_find_folder(asked))
+    archives = [(path, read_archive(path)) for path in paths]
+    own = archives if names else [(path, one) for path, one in archives if _is_of(one, pack, asked)]
+    counts: tuple[int, ...] = ()
+
+    def make(read: bytes, _file: str) -> Change:
+        nonlocal counts
+        check_expected(asked, pack.load_state(read, name_state(asked)).digest)
+        change, counts = make_restoration(pack, read, [one for _, one in own], name=name_state(asked))
+        return change
+
+    rewritten = write_change(asked, raw, make, purpose="restore")
+    for (path, one), count in zip(own, counts, strict=True):
+        if count:
+            told = f"{show_plural(count, 'element')} put back at {one.pointer}"
+            reporter.say(f"{show_path(path)}: {told}\n" if not asked.is_dry else "")
+    if len(own) < len(archives):
+        reporter.say(f"{show_plural(len(archives) - len(own), 'archive')} of other states left; name them to restore them\n")
+    tell_change(reporter, asked, rewritten)
+    return 0
+
+
+def _is_of(archived: Archived, pack: Pack, asked: ApplyAsked) -> bool:
+    """Several states may share a folder."""
+    source = "" if asked.state == STDIN else os.path.basename(os.path.realpath(asked.state))  # noqa: PTH119  as `rewrite_state` names it
+    return archived.pack == pack.name and archived.file in (source, name_file(asked))
+
+
+def _find_folder(asked: ApplyAsked) -> Path:
+    if asked.archive is not None:
+        return asked.archive
+    if asked.state == STDIN:
+        message = "a state from standard input has no archives beside it"
+        raise UsageError([Diagnostic("PC0827", message, help="name the archives, or their folder: `--archive DIR`")])
+    return find_archives(Path(os.path.realpath(asked.state)))
+
+
+def _sort(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The newest first, where the system knows; each once."""
+    known = {path.resolve(): path for path in paths}
+    return tuple(sorted(known.values(), key=lambda path: (-_find_time(path), str(path))))
+
+
+def _find_time(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,20 @@
+"""A new state, ready to be written."""
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.operations.archived import Archived
+
+
+@frozen(eq=False)
+class Change:
+    """The bytes of the new state, and what has to be archived before they replace the old ones. `before` and `after` are the states'
+    values, as written.
+
+    Where nothing changes, `is_changed` is False, `data` is what was read, and nothing is archived.
+    """
+
+    before: Any
+    after: Any
+    data: bytes
+    is_changed: bool
+    archived: tuple[Archived, ...] = ()

@@ -1,0 +1,18 @@
+"""What an operation came to, ready to be written."""
+
+import json
+
+from promptc.api import Pack
+from promptc.operations.change import Change
+from promptc.operations.describe_archive import describe_archive
+from promptc.operations.done import Done
+from promptc.operations.format_state import format_state
+
+
+def make_change(pack: Pack, done: Done, raw: bytes, *, file: str) -> Change:
+    """The change that `done` makes to the state read as `raw`. `file` is the name of the file that will hold it, empty where there is none."""
+    before = json.loads(raw.decode("utf-8-sig"))
+    if not done.is_changed:
+        return Change(before, before, raw, False)
+    archived = tuple([describe_archive(one, done, pack=pack.model, before=before, file=file) for one in done.archives])
+    return Change(before, done.value, format_state(done.value, raw), True, archived)

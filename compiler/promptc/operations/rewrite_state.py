@@ -1,0 +1,51 @@
+"""A state's file, read, changed and replaced as one act."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+from promptc.diag.frozen import frozen
+from promptc.operations.change import Change
+from promptc.operations.lock_state import lock_state
+from promptc.operations.write_archive import Written, write_archive
+from promptc.operations.write_state import write_state
+
+
+@frozen(eq=False)
+class Rewritten:
+    """What was done to a file, and the archives that were kept for it."""
+
+    change: Change
+    archives: tuple[Written, ...]
+
+
+def rewrite_state(name: str, make: Callable[[bytes, Path], Change], *, folder: Path | None, wait: float, purpose: str) -> Rewritten:
+    """Calls `make` with the bytes and the path of the state's file, and puts what it makes in their place.
+
+    From reading to writing the lock is held, so that no update of another call is lost. Archives are on the disk, in `folder` (None: beside
+    the state, `state.json.archive`), before the state is replaced; so whenever this is killed, the state is the old one or the new one, and
+    what the new one lacks is archived. Raises `DiskError`, and whatever `make` raises; the state is then as it was.
+    """
+    with lock_state(name, wait=wait, purpose=purpose) as path:
+        raw = _read(path, name)
+        change = make(raw, path)
+        if not change.is_changed:
+            return Rewritten(change, ())
+        kept = folder if folder is not None else find_archives(path)
+        archives = tuple([write_archive(kept, one, like=path, wait=wait) for one in change.archived])
+        write_state(path, change.data, read=raw, shown=name)
+        return Rewritten(change, archives)
+
+
+def find_archives(path: Path) -> Path:
+    """The folder beside a state's file that holds its archives, whether it is there or not."""
+    return path.with_name(f"{path.name}.archive")
+
+
+def _read(path: Path, name: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as wrong:
+        message = f"cannot read the state {name}: {wrong.strerror or wrong}"
+        raise DiskError([Diagnostic("PC0724", message, help="name a JSON file that can be read")]) from wrong
