@@ -81,7 +81,7 @@ def _leave_out_thoughts(messages: Sequence[Message]) -> tuple[Sequence[Message],
         met.append(message)
         end = message.blocks[-1]
         if blocks and end.ends:
-            blocks[-1] = replace(blocks[-1], ends=end.ends, prefix=end.prefix)
+            blocks[-1] = replace(blocks[-1], ends=end.ends, prefix=end.prefix, place=end.place)
         if blocks:
             kept.append(replace(message, blocks=tuple(blocks)))
     return kept, met

@@ -64,35 +64,38 @@ def _clear_blocks(blocks: Sequence[Block], kept: set[int]) -> tuple[Block, ...]:
 
 
 def _ask_for_model(asked: Sequence[Block], provider: Provider) -> Diagnostic:
-    first = provider.breakpoints.models[0]
-    names = ", ".join(f"`{block.ends}`" for block in asked)
-    what = f"no cache breakpoint is set behind {names}: {provider.title} takes them from the model {first} on"
-    return Diagnostic("PC0566", what, help="name the model with `--model`", level="warn")
+    what = f"{_name(asked)}: {provider.title} takes them from the model {provider.breakpoints.models[0]} on"
+    return Diagnostic("PC0566", what, asked[0].place, "name the model with `--model`", "warn")
 
 
 def _tell_unheld(asked: Sequence[Block], held: Sequence[Block]) -> Iterable[Diagnostic]:
     for block in asked:
         if block not in held:
-            what = f"the cache breakpoint behind `{block.ends}` is left out: none can stand behind {_describe(block)}"
-            yield Diagnostic("PC0566", what, help="end the section before it in text or in a tool's result", level="warn")
-
-
-def _describe(block: Block) -> str:
-    return "an answer of the model" if block.part is None else f"a part of the kind `{block.kind}`"
+            what = "an answer of the model" if block.part is None else f"a part of the kind `{block.kind}`"
+            help = "end the section before it in text or in a tool's result"
+            yield Diagnostic("PC0566", f"{_name([block])}: none can stand behind {what}", block.place, help, "warn")
 
 
 def _tell_many(held: Sequence[Block], kept: Sequence[Block], provider: Provider) -> Iterable[Diagnostic]:
     gone = held[: len(held) - len(kept)]
     if gone:
-        names = ", ".join(f"`{block.ends}`" for block in gone)
-        what = f"the cache breakpoint behind {names} is left out: {provider.title} takes {len(kept)}, the last ones stay"
-        yield Diagnostic("PC0565", what, help="take `cache` off sections that change together with a later one", level="warn")
+        what = f"{_name(gone)}: {provider.title} takes {len(kept)}, the last ones stay"
+        yield Diagnostic("PC0565", what, gone[0].place, "take `cache` off sections that change together with a later one", "warn")
+
+
+def _name(blocks: Sequence[Block]) -> str:
+    return f"no cache breakpoint is set behind {_list_sections(blocks)}"
+
+
+def _list_sections(blocks: Sequence[Block]) -> str:
+    return ", ".join(f"`{block.ends}`" for block in blocks)
 
 
 def _tell_short(kept: Sequence[Block], provider: Provider, model: str | None) -> Iterable[Diagnostic]:
     least = provider.breakpoints.find_minimum(model)
-    for block in kept:
-        if block.prefix < least:
-            what = f"the cache breakpoint behind `{block.ends}` does nothing: {count_noun(block.prefix, 'token')} up to there"
-            why = f"{model or provider.title} caches from {least} on"
-            yield Diagnostic("PC0567", f"{what}, and {why}", help="put it behind a later section", level="warn")
+    short = [block for block in kept if block.prefix < least]
+    if short:
+        most = count_noun(max(block.prefix for block in short), "token")
+        what = f"nothing is cached up to the end of {_list_sections(short)}: {most} stand there at most"
+        why = f"{model or provider.title} caches from {least} on"
+        yield Diagnostic("PC0567", f"{what}, and {why}", short[0].place, "put `cache` on a later section", "warn")

@@ -14,7 +14,8 @@ from promptc.model.tool import Response, Tool
 class Block:
     """A run of a message: `text`, or a `part` that is none (tool_use, tool_result, thinking).
 
-    `ends` is the section whose cache breakpoint stands behind it (empty: none), `prefix` the tokens of the whole request up to there.
+    `ends` is the section whose cache breakpoint stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens
+    of the whole request up to there.
     `continues` tells that it goes on with the text of the block before, which a breakpoint cut.
     """
 
@@ -23,6 +24,7 @@ class Block:
     ends: str = ""
     prefix: int = 0
     continues: bool = False
+    place: Span | None = None
 
     @property
     def kind(self) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import Section
 from promptc.passes.assemble import Emitted, Part
@@ -17,7 +18,7 @@ def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:
     frame = fitted.frame
     sections = {section.id: section for section in frame.sections}
     last = {part.section: part for part in emitted.parts}
-    ends = {id(part): name for name, part in last.items() if sections[name].cache}
+    ends = {id(part): sections[name] for name, part in last.items() if sections[name].cache}
     messages = []
     for index, parts in groupby(emitted.parts, key=lambda part: part.message):
         given, own = emitted.messages[index], list(parts)
@@ -26,27 +27,26 @@ def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:
     return tuple(_measure(messages, frame)) if ends else tuple(messages)
 
 
-def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, str]) -> Iterator[Block]:
+def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator[Block]:
     texts: list[str] = []
     is_cut = False
     for part in parts:
         texts.append(part.text)
         if id(part) in ends:
-            yield Block("".join(texts), ends=ends[id(part)], continues=is_cut)
+            end = ends[id(part)]
+            yield Block("".join(texts), ends=end.id, continues=is_cut, place=end.span)
             texts, is_cut = [], True
     if texts:
         yield Block("".join(texts), continues=is_cut)
 
 
-def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, str]) -> tuple[Block, ...]:
+def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[Block, ...]:
     """The breakpoint of a section ends its last message, so it stands behind the last part."""
-    end = next((ends[id(part)] for part in parts if id(part) in ends), "")
-    last = len(content) - 1
-    return tuple(_make_block(part, end if place == last else "") for place, part in enumerate(content))
-
-
-def _make_block(part: Mapping[str, Any], end: str) -> Block:
-    return Block(str(part["text"]), ends=end) if part.get("type") == "text" else Block(part=part, ends=end)
+    blocks = [Block(str(part["text"])) if part.get("type") == "text" else Block(part=part) for part in content]
+    end = next((ends[id(part)] for part in parts if id(part) in ends), None)
+    if end is not None:
+        blocks[-1] = replace(blocks[-1], ends=end.id, place=end.span)
+    return tuple(blocks)
 
 
 def _name(parts: Sequence[Part], frame: Frame) -> str:
@@ -62,8 +62,6 @@ def _find_section(parts: Sequence[Part], sections: Mapping[str, Section]) -> Sec
 
 def _measure(messages: Sequence[Message], frame: Frame) -> Iterator[Message]:
     """The messages with the tokens up to each breakpoint, in this order: an estimate where the provider counts otherwise."""
-    from promptc.diag.frozen import replace
-
     meter, units = frame.meter, frame.fixed
     for message in messages:
         blocks = []
