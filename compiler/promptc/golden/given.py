@@ -2,17 +2,15 @@
 
 import contextlib
 import os
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import Any
 from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
-from promptc.golden.find_cases import CASE
+from promptc.golden.copy_case import copy_case
 from promptc.golden.shelf import Shelf, import_store, work_in
 
 _KNOWN = ("stores", "built")
@@ -46,34 +44,12 @@ def given(case: Case, shelf: Shelf) -> Iterator[There]:
     with contextlib.ExitStack() as stack:
         root, shared = case.root, shelf
         if "built" in wanted:
-            root = stack.enter_context(_copy(case))
+            root = stack.enter_context(copy_case(case))
             shared = stack.enter_context(Shelf())
             _build(case, root)
             _write_over(Path(root, os.path.relpath(case.folder, case.root)), wanted["built"], case)
         stores = stack.enter_context(_import(case, root, shared)) if "stores" in wanted else {}
         yield There(root, shared, stores)
-
-
-@contextlib.contextmanager
-def _copy(case: Case) -> Iterator[str]:
-    """The pack, and the folder that the case stands in without its other cases, at the same places under another root."""
-    with tempfile.TemporaryDirectory(prefix="promptc-") as made:
-        root = os.path.realpath(made)
-        pack = Path(case.root, case.pack)
-        folders = {Path(case.folder).parent, *([pack if pack.is_dir() else pack.parent] if pack.exists() else [])}
-        for folder in sorted(folders):
-            inside = folder.relative_to(case.root)
-            if not any(other != folder and other in folder.parents for other in folders):
-                shutil.copytree(folder, Path(root, inside), ignore=_leave_out(case), dirs_exist_ok=True, symlinks=True)
-        yield root
-
-
-def _leave_out(case: Case) -> Any:
-    def list_others(folder: str, names: list[str]) -> list[str]:
-        inside = [Path(folder, name) for name in names]
-        return [one.name for one in inside if (one / CASE).is_file() and not (Path(case.folder) == one or one in Path(case.folder).parents)]
-
-    return list_others
 
 
 def _build(case: Case, root: str) -> None:

@@ -1,0 +1,33 @@
+"""A case in a folder of its own, to be changed there."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from promptc.golden.case import Case
+from promptc.golden.find_cases import CASE
+
+
+@contextlib.contextmanager
+def copy_case(case: Case) -> Iterator[str]:
+    """The pack, and the folder that the case stands in without its other cases, at the same places under another root; gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="promptc-") as made:
+        root = os.path.realpath(made)
+        pack = Path(case.root, case.pack)
+        folders = {Path(case.folder).parent, *([pack if pack.is_dir() else pack.parent] if pack.exists() else [])}
+        for folder in sorted(folders):
+            inside = folder.relative_to(case.root)
+            if not any(other != folder and other in folder.parents for other in folders):
+                shutil.copytree(folder, Path(root, inside), ignore=_leave_out(case), dirs_exist_ok=True, symlinks=True)
+        yield root
+
+
+def _leave_out(case: Case) -> Callable[[str, Sequence[str]], list[str]]:
+    def list_others(folder: str, names: Sequence[str]) -> list[str]:
+        inside = [Path(folder, name) for name in names]
+        return [one.name for one in inside if (one / CASE).is_file() and not (Path(case.folder) == one or one in Path(case.folder).parents)]
+
+    return list_others

@@ -1,0 +1,81 @@
+"""The files of a case as they were when its goldens were accepted."""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import Any
+from promptc.golden.case import INPUTS, Case
+
+_BLOB = "blob"
+
+
+@frozen(eq=False)
+class Before:
+    """What is known of the inputs that differ from those of now: `files` with their content then (None: there was none), the paths of
+    those that differ and whose content is `lost`, and what counted and rendered (empty: the same, or not noted).
+    """
+
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+    counter: str = ""
+    version: str = ""
+
+
+def read_before(case: Case, now: Mapping[str, Any]) -> Before:
+    """Compares `now` (see `describe_inputs`) with what was noted beside the goldens, and asks git for what the files were.
+
+    Where nothing was noted, the files of the last commit stand for it. Never raises: where git knows nothing, files are `lost`.
+    """
+    noted = _read_noted(case)
+    files: Mapping[str, str] = noted["files"] if noted is not None else _list_committed(case, now["files"])
+    changed = sorted(path for path in {*files, *now["files"]} if files.get(path) != now["files"].get(path))
+    contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
+    lost = tuple(path for path, content in contents.items() if content is None and path in files)
+    known = {path: content for path, content in contents.items() if path not in lost}
+    if noted is None:
+        return Before(known, lost)
+    counter, version = noted.get("counter") or {}, str(noted.get("promptc", ""))
+    is_other = counter != (now.get("counter") or {})
+    name = f"{counter.get('name')} {str(counter.get('digest', '')).removeprefix('sha256:')[:8]}" if is_other else ""
+    return Before(known, lost, name, version if version != now["promptc"] else "")
+
+
+def _read_noted(case: Case) -> dict[str, Any] | None:
+    try:
+        noted = json.loads(Path(case.folder, INPUTS).read_bytes())
+    except (OSError, ValueError):
+        return None
+    is_whole = isinstance(noted, dict) and isinstance(noted.get("files"), dict)
+    return noted if is_whole else None
+
+
+def _list_committed(case: Case, files: Mapping[str, str]) -> dict[str, str]:
+    """What the last commit has of these files, and of the folders they lie in; those of git's ignored ones, that are, are as they are."""
+    folders = sorted({os.path.dirname(path) or "." for path in files})
+    listed = _run_git(case.root, "ls-tree", "-z", "HEAD", "--", *(f"{folder}/" for folder in folders))
+    if listed is None:
+        return dict(files)
+    committed: dict[str, str] = {}
+    for entry in listed.decode("utf-8", "surrogateescape").split("\0"):
+        kind, _, path = entry.partition("\t")
+        if kind.split()[1:2] == [_BLOB]:
+            committed[path] = kind.split()[2]
+    return {path: committed.get(path, identity) for path, identity in files.items()}
+
+
+def _read_blob(root: str, identity: str) -> str | None:
+    content = _run_git(root, "cat-file", _BLOB, identity)
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n") if content is not None else None
+
+
+def _run_git(root: str, *arguments: str) -> bytes | None:
+    """None where git, a repository or what was asked for is not there."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return None
+    return done.stdout

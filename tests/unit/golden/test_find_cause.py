@@ -1,0 +1,199 @@
+"""The edit that moved a golden is named with its place; one that did not is never blamed."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+
+from promptc.api import Pack
+from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.golden.case import Case
+from promptc.golden.describe_inputs import describe_inputs, render_inputs
+from promptc.golden.find_cause import Cause, find_cause
+from promptc.golden.given import There, given
+from promptc.golden.list_changes import list_changes, put_back
+from promptc.golden.load_case import load_case
+from promptc.golden.outcome import Outcome
+from promptc.golden.shelf import Shelf, work_in
+from tests.contract.sources import ROOT
+
+
+class _Shell:
+    def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
+        return render_diagnostics(found)
+
+    def run_command(self, arguments: Sequence[str]) -> Outcome:
+        raise NotImplementedError
+
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str]) -> Outcome:
+        raise NotImplementedError
+
+    def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
+        return given(case, shelf)
+
+
+_CASE = "title: x\nstate: {base: state.json, set: {/input: 'Who are you?'}}\ngolden: [text, report]\n"
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Path:
+    """A repository with a pack, a case and its goldens, committed."""
+    pack = tmp_path / "packs" / "starter"
+    shutil.copytree(ROOT / "packs" / "starter", pack)
+    folder = tmp_path / "fixtures" / "starter" / "plain"
+    folder.mkdir(parents=True)
+    state = json.loads((pack / "state.json").read_text(encoding="utf-8"))
+    key = next(name for name, value in state.items() if isinstance(value, str))
+    (folder / "case.yaml").write_text(_CASE.replace("/input", f"/{key}"), encoding="utf-8")
+    (folder / "state.json").write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
+    with work_in(str(tmp_path)):
+        loaded = Pack.load("packs/starter")
+        prompt = loaded.render(loaded.load_state((folder / "state.json").read_bytes(), changes=[(f"/{key}", '"Who are you?"')]))
+    (folder / "golden.txt").write_text(prompt.text, encoding="utf-8")
+    (folder / "golden.report.json").write_text(
+        json.dumps(prompt.report, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8"
+    )
+    for line in ("init -q", "add .", "-c user.name=a -c user.email=a@b.c commit -q -m first"):
+        subprocess.run(["git", *line.split()], check=True, cwd=tmp_path)
+    return tmp_path
+
+
+def _find(there: Path) -> Cause | None:
+    case = load_case(str(there / "fixtures" / "starter" / "plain"))
+    with work_in(str(there)):
+        try:
+            pack: Pack | None = Pack.load(case.pack)
+        except PromptcError:
+            pack = None
+        return find_cause(case, pack, _Shell())
+
+
+def _edit(path: Path, old: str, new: str) -> int:
+    """The line that was edited, from 1."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) >= 1
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return text[: text.index(old)].count("\n") + 1
+
+
+def _template(there: Path) -> Path:
+    return next((there / "packs" / "starter" / "templates").glob("*.j2"))
+
+
+def test_a_template_is_named_with_its_line(there: Path) -> None:
+    line = _edit(_template(there), "sentences", "words")
+    found = _find(there)
+    assert found is not None and [(one.path, one.line) for one in found.changes] == [
+        (f"packs/starter/templates/{_template(there).name}", line)
+    ]
+    assert "sentences" in found.changes[0].what and "words" in found.changes[0].what
+
+
+def test_a_key_of_the_manifest_is_named(there: Path) -> None:
+    manifest = there / "packs" / "starter" / "pack.yaml"
+    line = _edit(manifest, "What you know:", "What is known:")
+    found = _find(there)
+    assert found is not None and len(found.changes) == 1
+    one = found.changes[0]
+    assert (one.path, one.line) == ("packs/starter/pack.yaml", line)
+    assert one.what.startswith("sections.facts.header: ")
+
+
+def test_a_value_of_the_state_is_named(there: Path) -> None:
+    state = there / "fixtures" / "starter" / "plain" / "state.json"
+    line = _edit(state, "214", "215")
+    found = _find(there)
+    assert found is not None and [(one.path, one.line) for one in found.changes] == [("fixtures/starter/plain/state.json", line)]
+    assert found.changes[0].what.startswith("facts.")
+
+
+def test_the_case_itself_may_be_the_cause(there: Path) -> None:
+    _edit(there / "fixtures" / "starter" / "plain" / "case.yaml", "Who are you?", "Who is there?")
+    found = _find(there)
+    assert found is not None and found.changes[0].path == "fixtures/starter/plain/case.yaml"
+
+
+def test_an_edit_that_does_nothing_is_not_blamed(there: Path) -> None:
+    manifest = there / "packs" / "starter" / "pack.yaml"
+    _edit(manifest, "promptc: 1\n", "# a remark\npromptc: 1\n")
+    _edit(_template(there), "sentences", "words")
+    _edit(there / "packs" / "starter" / "state.schema.json", '"description": "', '"description": "Now ')
+    found = _find(there)
+    assert found is not None and [one.path for one in found.changes] == [f"packs/starter/templates/{_template(there).name}"]
+
+
+def test_two_edits_that_both_matter_are_both_named(there: Path) -> None:
+    _edit(_template(there), "sentences", "words")
+    _edit(there / "packs" / "starter" / "pack.yaml", "What you know:", "What is known:")
+    found = _find(there)
+    assert found is not None and sorted(one.path.rpartition("/")[2] for one in found.changes) == ["pack.yaml", _template(there).name]
+
+
+def test_an_edit_that_breaks_the_pack_is_the_cause_of_it(there: Path) -> None:
+    manifest = there / "packs" / "starter" / "pack.yaml"
+    _edit(manifest, "sections:", "sectoins:")
+    found = _find(there)
+    assert found is not None and [one.path for one in found.changes] == ["packs/starter/pack.yaml"]
+
+
+def test_a_remark_moves_places_alone(there: Path) -> None:
+    _edit(there / "packs" / "starter" / "pack.yaml", "promptc: 1\n", "# a remark\npromptc: 1\n")
+    found = _find(there)
+    assert found is not None and found.what == "only digests and places: packs/starter/pack.yaml"
+
+
+def test_without_git_the_changed_files_are_named(there: Path) -> None:
+    folder = there / "fixtures" / "starter" / "plain"
+    with work_in(str(there)):
+        (folder / "golden.inputs.json").write_bytes(
+            render_inputs(describe_inputs(load_case(str(folder)), Pack.load("packs/starter")), None)
+        )
+    shutil.rmtree(there / ".git")
+    _edit(_template(there), "sentences", "words")
+    found = _find(there)
+    assert found is not None and found.what == f"changed since the golden was accepted: packs/starter/templates/{_template(there).name}"
+
+
+def test_another_vocabulary_is_named(there: Path) -> None:
+    folder = there / "fixtures" / "starter" / "plain"
+    with work_in(str(there)):
+        noted = describe_inputs(load_case(str(folder)), Pack.load("packs/starter"))
+    noted["counter"] = {"name": "cl100k_base", "digest": "sha256:0123456789"}
+    (folder / "golden.inputs.json").write_bytes(render_inputs(noted, None))
+    found = _find(there)
+    assert found is not None and found.what.startswith("the vocabulary: cl100k_base 01234567 → ")
+
+
+_TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c d\n", "\n", "e", "c e\n"]), max_size=12).map("".join)
+
+
+@drawn(_TEXTS, _TEXTS)
+def test_all_changes_put_back_give_what_it_was(old: str, new: str) -> None:
+    changes = list_changes("x", old, new)
+    assert put_back(new, changes) == old
+    assert put_back(new, ()) == new
+    assert bool(changes) == (old != new)
+    lines = max(new.count("\n") + 1, 1)
+    assert all(1 <= one.line <= lines and one.column >= 1 for one in changes)
+
+
+@drawn(_TEXTS, _TEXTS, st.data())
+def test_some_put_back_leave_the_others(old: str, new: str, data: st.DataObject) -> None:
+    """What the others brought is still there, and what these took is back."""
+    changes = list_changes("x", old, new)
+    some = [one for one in changes if data.draw(st.booleans())]
+    mixed = put_back(new, some)
+    assert len(mixed) == len(new) + sum(len(one.before) - len("".join(_lines(new)[one.start : one.stop])) for one in some)
+    assert all(one.before in mixed for one in some)
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
