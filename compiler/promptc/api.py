@@ -89,7 +89,7 @@ class Prompt:
             fitted.frame.tools,
             fitted.frame.response,
             provider=load_provider(provider),
-            limits=Limits(budget.reserve, budget.context),
+            limits=Limits(budget.reserve, budget.context, budget.span),
             model=model,
         )
 
@@ -231,6 +231,11 @@ class Pack:
     def load_document(self, document: JsonDocument) -> State:
         """The same of a JSON text that was read already."""
         return load_document(document, self._loaded.schema)
+
+    @property
+    def asks_sources(self) -> bool:
+        """Whether it has stores or indexes: then what it makes of a state may change though no file of it does."""
+        return bool(self._loaded.pack.stores or self._loaded.pack.indexes)
 
     @property
     def counter(self) -> Counter:

@@ -30,6 +30,12 @@ class Reporter:
         else:
             write_stderr(render_diagnostics(shown, self.choose_paint(sys.stderr)))
 
+    def render(self, found: Iterable[Diagnostic]) -> str:
+        """The findings as text, for a report on standard output that they are a part of; warnings too, whatever `--quiet` says."""
+        from promptc.cli.render_diagnostic import render_diagnostics
+
+        return render_diagnostics(found, self.choose_paint(sys.stdout))
+
     def say(self, text: str) -> None:
         """Prints what no program reads: not with `--quiet`, nor among JSON."""
         if not self.settings.is_quiet and self.settings.diagnostics == "text":

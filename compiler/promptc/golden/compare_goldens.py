@@ -24,7 +24,8 @@ Print = Callable[[Sequence[Diagnostic]], str]
 def compare_goldens(case: Case, ran: Ran, print_found: Print) -> list[Difference]:
     """Every golden the case asks for that is missing, or differs by a byte from what came out, in order.
 
-    `print_found` is how findings are printed. Raises `CaseError`: PC0903 for a golden that cannot be read, PC0906 for one that is a link or no file.
+    `print_found` is how findings are printed. Raises `CaseError`: PC0903 for a golden that cannot be read, PC0906 for one that is a link or
+    no file.
     """
     differences = []
     for kind, turn, name in case.list_goldens():

@@ -15,11 +15,13 @@ _PASSED_OVER = frozenset(("__pycache__", "node_modules", "venv"))
 
 @frozen
 class Place:
-    """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`."""
+    """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`. Where `pack` is
+    not empty, the case is meant only if that is its pack (absolute)."""
 
     folder: str
     goldens: tuple[str, ...]
     is_case: bool
+    pack: str = ""
 
 
 def find_cases(paths: Sequence[str]) -> Iterator[Place]:

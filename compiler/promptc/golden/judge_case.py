@@ -34,7 +34,7 @@ def judge_case(place: Place, shelf: Shelf, shell: Shell, mode: Mode) -> Verdict:
     try:
         case = load_case(place.folder)
     except PromptcError as error:
-        return _break_place(place, error.diagnostics)
+        return break_place(place, error.diagnostics)
     return judge_loaded(case, place, shelf, shell, mode, begun)
 
 
@@ -49,14 +49,28 @@ def judge_loaded(case: Case, place: Place, shelf: Shelf, shell: Shell, mode: Mod
             verdict = _pend(case, place, verdict, shelf) if mode == "write" else _find_pending(place, verdict)
     except PromptcError as error:
         verdict = _tell(case, "broken", findings=error.diagnostics)
+    except OSError as wrong:
+        verdict = _tell(case, "broken", findings=(_describe_disk(case, wrong),))
     return replace(verdict, microseconds=(perf_counter_ns() - begun) // 1000)
+
+
+def _describe_disk(case: Case, wrong: OSError) -> Diagnostic:
+    """What was made for the case could not be made: a disk is full, a folder read-only."""
+    return Diagnostic("PC0903", f"the case cannot be run: {wrong.strerror or wrong}", case.node.span)
 
 
 def _tell(case: Case, status: Status, **more: Any) -> Verdict:
     return Verdict(case.name, status, case.root, case.folder, case.file, title=case.title, pack=case.pack, **more)
 
 
-def _break_place(place: Place, findings: Sequence[Diagnostic]) -> Verdict:
+def describe_known(place: Place, root: str, pack: str) -> Verdict:
+    """The verdict on a case that is known to have passed, and whose file was not read again."""
+    file = show_path(os.path.join(place.folder, CASE), root)
+    return Verdict(name_case(place.folder, root), "passed", root, place.folder, file, pack=pack, is_known=True)
+
+
+def break_place(place: Place, findings: Sequence[Diagnostic]) -> Verdict:
+    """The verdict on a case whose file cannot be read, or is not of its form."""
     root = find_root(place.folder)
     file = show_path(os.path.join(place.folder, CASE), root)
     return Verdict(name_case(place.folder, root), "broken", root, place.folder, file, findings=tuple(findings))

@@ -21,8 +21,8 @@ _SET = "--set "
 def read_state(case: Case, turn: int, there: There, before: JsonDocument | None = None) -> JsonDocument:
     """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
 
-    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for one
-    that is not there and for a change that leads nowhere (PC0904).
+    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for
+    one that is not there and for a change that leads nowhere (PC0904).
     """
     one = case.states[turn]
     if one.base is None:

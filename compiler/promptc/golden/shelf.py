@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import stat
 import tempfile
+from _blake2 import blake2b
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,9 @@ _MOST_STATES = 8
 """Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
 
 _MOST_PACKS = 64
+_LONG = 10_000
+_SIZE = 16
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Shelf:
@@ -31,6 +36,8 @@ class Shelf:
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, JsonDocument] = {}
         self._stores: dict[str, str] = {}
+        self._digests: dict[tuple[str, str], bytes | None] = {}
+        self._inputs: dict[str, bytes] = {}
         self._stack = contextlib.ExitStack()
         self._folder = ""
 
@@ -61,6 +68,28 @@ class Shelf:
                 self._states.pop(next(iter(self._states)))
         return found
 
+    def digest_pack(self, root: str, path: str) -> bytes | None:
+        """A digest of all that decides what the pack makes of a state; None where it cannot be loaded, or asks stores or indexes."""
+        key = root, path
+        if key not in self._digests:
+            with work_in(root):
+                try:
+                    self._digests[key] = digest_pack(self.load_pack(root, path))
+                except PromptcError:
+                    self._digests[key] = None
+        return self._digests[key]
+
+    def read_input(self, path: str) -> bytes | None:
+        """The bytes of a file that several cases may be made of; None where it cannot be read. Long ones are kept, the newest."""
+        found = self._inputs.get(path)
+        if found is None:
+            found = _read(path)
+            if found is not None and len(found) > _LONG:
+                self._inputs[path] = found
+                if len(self._inputs) > _MOST_STATES:
+                    self._inputs.pop(next(iter(self._inputs)))
+        return found
+
     def load_store(self, files: str) -> str:
         """The URL of an SQLite store with the segments of a file or folder (absolute), imported when first asked for. It is only read."""
         if files not in self._stores:
@@ -79,6 +108,27 @@ class Shelf:
             return self._stack.enter_context(Pack.load(path, self._cache))
         except PromptcError as error:
             return error
+
+
+def digest_pack(pack: Pack) -> bytes | None:
+    """Of every file of a pack and of its counter; None for a pack with stores or indexes, whose answers no file of it tells."""
+    if pack.asks_sources:
+        return None
+    made = blake2b(repr((pack.counter.name, pack.counter.digest)).encode(), digest_size=_SIZE)
+    for one in pack.inputs.files:
+        made.update(b"%b\0%b\0%d\0" % (os.fsencode(one.folder), os.fsencode(one.path), len(one.content)))
+        made.update(one.content)
+    return made.digest()
+
+
+def _read(path: str) -> bytes | None:
+    """Goldens that are links are never equal, so one is not read either."""
+    try:
+        opened = os.open(path, _READ)
+    except OSError:
+        return None
+    with os.fdopen(opened, "rb") as file:
+        return file.read() if stat.S_ISREG(os.fstat(opened).st_mode) else None
 
 
 def import_store(files: Path, database: Path) -> str:

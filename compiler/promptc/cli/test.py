@@ -1,0 +1,167 @@
+"""`promptc test`."""
+
+import os
+import sys
+from collections.abc import Iterable
+
+import click
+
+from promptc.cache.store import open_cache
+from promptc.cli.case_shell import CaseShell
+from promptc.cli.group import Command
+from promptc.cli.options import read_count
+from promptc.cli.progress import Progress
+from promptc.cli.reporter import Reporter
+from promptc.cli.streams import write_stdout
+from promptc.cli.views.figures import show_plural
+from promptc.cli.views.verdict import Shape, render_verdict
+from promptc.diag.frozen import frozen
+from promptc.golden.find_places import Places, find_places
+from promptc.golden.find_touched import find_touched
+from promptc.golden.match_names import match_names
+from promptc.golden.run_suite import Judged, Suite, run_suite
+from promptc.golden.verdict import Verdict
+
+_DIFFERS = 1
+_DISK = 4
+_UNWRITTEN = "PC0908"
+_NO = ("", "0", "false", "no", "off")
+
+
+@click.command(
+    "test",
+    cls=Command,
+    examples=[
+        ("all cases of this repository", "promptc test"),
+        ("those of one pack, one line for each finding", "promptc test packs/sentinel --format concise"),
+        ("some by name", "promptc test -k 'strain and not messages'"),
+        ("only what has changed since it last passed", "promptc test --changed"),
+        ("only what a branch touches, as CI would", "promptc test --since origin/main --ci"),
+    ],
+)
+@click.argument("cases", nargs=-1, type=click.Path())
+@click.option("-k", "expression", metavar="EXPR", help="Only cases with such names: words, patterns, and, or, not, parentheses.")
+@click.option("-j", "--jobs", callback=read_count, metavar="N", help="How many processes; as many as there are processors by default.")
+@click.option("--changed", is_flag=True, help="Only cases that are not what they were when they last passed.")
+@click.option("--since", metavar="REV", help="Only cases made of files that differ from a git revision.")
+@click.option("--ci", is_flag=True, help="Write nothing; fail for what is new, pending or obsolete. So it is where CI is set.")
+@click.option("--no-cache", is_flag=True, help="Run every case, whatever is known of it, and keep nothing for the next time.")
+@click.option("--format", type=click.Choice(("full", "concise")), default="full", help="How to print what fails. [full]")
+@click.pass_obj
+def command(
+    reporter: Reporter,
+    cases: tuple[str, ...],
+    expression: str | None,
+    jobs: int | None,
+    changed: bool,
+    since: str | None,
+    ci: bool,
+    no_cache: bool,
+    format: Shape,
+) -> int:
+    """Run cases and compare what comes out with their goldens.
+
+    CASES are folders with cases, packs, or names of cases; by default `fixtures` and `packs`, else the working folder. What differs is
+    written beside its golden, to be reviewed; a golden itself is never touched. A case whose files and pack have not changed since it
+    passed is not run again.
+
+    Exit code 0 if all pass, 1 if one does not, 2 if there is none.
+    """
+    is_ci = ci or os.environ.get("CI", "").lower() not in _NO
+    found = find_places(cases, match_names(expression) if expression is not None else None)
+    touched = find_touched(since, os.getcwd()) if since is not None else None  # noqa: PTH109
+    suite = Suite(
+        CaseShell(),
+        "compare" if is_ci else "write",
+        None if no_cache else open_cache(),
+        touched=touched,
+        is_whole=not (found.is_filtered or changed or since is not None),
+        only_changed=changed,
+    )
+    tally = _run(reporter, found, suite, jobs or _count_processors(), format)
+    write_stdout((_sum_up(tally) + "\n").encode())
+    _give_hints(reporter, tally)
+    return tally.find_exit(is_ci)
+
+
+@frozen
+class _Tally:
+    """What the verdicts came to, counted; and the first names of those that can be accepted."""
+
+    passed: int = 0
+    known: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    new: int = 0
+    obsolete: int = 0
+    broken: int = 0
+    unwritten: int = 0
+    pending: tuple[str, ...] = ()
+
+    def add(self, judged: Judged) -> "_Tally":
+        counts = dict.fromkeys(("failed", "new", "obsolete", "broken"), 0)
+        for one in judged.verdicts:
+            counts[one.status] += 1
+        pending = [one.name for one in judged.verdicts if any(difference.pending for difference in one.differences)]
+        return _Tally(
+            self.passed + judged.passed,
+            self.known + judged.known,
+            self.unchanged + judged.unchanged,
+            self.failed + counts["failed"],
+            self.new + counts["new"],
+            self.obsolete + counts["obsolete"],
+            self.broken + counts["broken"],
+            self.unwritten + sum(_is_unwritten(one) for one in judged.verdicts),
+            (*self.pending, *pending)[:2],
+        )
+
+    def find_exit(self, is_ci: bool) -> int:
+        if self.unwritten:
+            return _DISK
+        return _DIFFERS if self.failed or self.broken or (is_ci and (self.new or self.obsolete)) else 0
+
+
+def _is_unwritten(verdict: Verdict) -> bool:
+    return any(one.code == _UNWRITTEN for one in verdict.findings)
+
+
+def _run(reporter: Reporter, found: Places, suite: Suite, jobs: int, shape: Shape) -> _Tally:
+    """Prints each verdict as it comes, above the bar."""
+    tally, done = _Tally(), 0
+    progress = Progress(reporter, "cases")
+    try:
+        for judged in run_suite(found.places, suite, jobs=jobs):
+            tally, done = tally.add(judged), done + judged.places
+            _print(reporter, progress, judged.verdicts, shape)
+            progress.note(done, len(found.places))
+    finally:
+        progress.close()
+    return tally
+
+
+def _print(reporter: Reporter, progress: Progress, verdicts: Iterable[Verdict], shape: Shape) -> None:
+    paint = reporter.choose_paint(sys.stdout)
+    text = "".join(render_verdict(one, shape, paint, reporter.render) for one in verdicts)
+    if text:
+        progress.close()
+        write_stdout(text.encode("utf-8", "backslashreplace"))
+
+
+def _sum_up(tally: _Tally) -> str:
+    counts = [(tally.failed, "failed"), (tally.broken, "broken"), (tally.new, "new"), (tally.obsolete, "obsolete")]
+    known = f" ({tally.known:,} unchanged since)" if tally.known else ""
+    told = [f"{tally.passed:,} passed{known}", *(f"{count:,} {word}" for count, word in counts if count)]
+    told += [f"{tally.unchanged:,} left out as unchanged"] if tally.unchanged else []
+    return ", ".join(told)
+
+
+def _give_hints(reporter: Reporter, tally: _Tally) -> None:
+    if tally.pending:
+        reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {tally.pending[0]}` accepts one\n")
+    if tally.obsolete:
+        reporter.say(f"hint: `promptc prune` removes {show_plural(tally.obsolete, 'golden')} that no case asks for\n")
+
+
+def _count_processors() -> int:
+    """Those this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,138 @@
+"""A verdict on a case, as `promptc test` prints it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from promptc.cli.escape import escape_controls
+from promptc.cli.paint import Paint, Style
+from promptc.cli.views.figures import show_count, show_ids, show_percent
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.typed import Literal
+from promptc.golden.diff_lines import diff_lines
+from promptc.golden.verdict import Difference, Figures, Verdict
+
+Shape = Literal["full", "concise"]
+Print = Callable[[Iterable[Diagnostic]], str]
+
+_WORDS: dict[str, tuple[str, Style]] = {
+    "failed": ("FAILED", "red"),
+    "broken": ("BROKEN", "red"),
+    "new": ("NEW", "yellow"),
+    "obsolete": ("OBSOLETE", "yellow"),
+    "passed": ("passed", "green"),
+}
+_SHOWN = 40
+"""Lines of a difference; `promptc review` shows all."""
+
+_DIFFERS = ("PC0920", "PC0921")
+_SIGNS: dict[str, Style] = {"-": "red", "+": "green", "@": "cyan"}
+
+
+def render_verdict(verdict: Verdict, shape: Shape, paint: Paint, print_found: Print) -> str:
+    """`full`: a head, what changed in figures, every finding, and each golden's difference in lines. `concise`: a line for each finding."""
+    lines = _render_full(verdict, paint, print_found) if shape == "full" else _render_concise(verdict, paint, print_found)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _render_concise(verdict: Verdict, paint: Paint, print_found: Print) -> Iterator[str]:
+    print_found(verdict.findings)
+    for one in verdict.findings:
+        first = one.message.partition("\n")[0]
+        place = f"{one.span}: " if one.span is not None else ""
+        yield f"{_head(verdict, paint)}  {escape_controls(f'{place}{one.code} {first}')}"
+
+
+def _head(verdict: Verdict, paint: Paint) -> str:
+    word, style = _WORDS[verdict.status]
+    return f"{paint.apply(word, style)} {paint.apply(escape_controls(verdict.name), 'bold')}"
+
+
+def _render_full(verdict: Verdict, paint: Paint, print_found: Print) -> Iterator[str]:
+    yield _head(verdict, paint) + (f"  {escape_controls(verdict.title)}" if verdict.title else "")
+    yield from (f"  {line}" for line in _render_figures(verdict))
+    shown = print_found(verdict.findings) if verdict.status != "failed" else print_found(_leave_out(verdict))
+    yield from _indent(shown)
+    if verdict.found and verdict.status == "failed":
+        yield "  the render said:"
+        yield from _indent(print_found(verdict.found))
+    for one in verdict.differences if verdict.status == "failed" else ():
+        yield from (f"  {line}" for line in _render_difference(one, paint))
+    yield ""
+
+
+def _leave_out(verdict: Verdict) -> Sequence[Diagnostic]:
+    """The findings whose difference is not shown below."""
+    return [one for one in verdict.findings if one.code not in _DIFFERS]
+
+
+def _indent(text: str) -> list[str]:
+    return [f"  {line}" for line in text.splitlines()]
+
+
+def _render_difference(one: Difference, paint: Paint) -> Iterator[str]:
+    yield paint.apply(f"{escape_controls(one.path)}{' is not there yet' if one.old is None else ''}", "bold")
+    if one.old is None:
+        return
+    old, new = (text.decode("utf-8", "replace") for text in (one.old, one.new))
+    lines = diff_lines(old, new)
+    for line in islice(lines, _SHOWN):
+        style = _SIGNS.get(line[:1])
+        yield paint.apply(escape_controls(line), style) if style is not None else escape_controls(line)
+    more = sum(1 for _ in lines)
+    if more:
+        yield f"… {show_count(more)} more lines of difference"
+
+
+def _render_figures(verdict: Verdict) -> Iterator[str]:
+    """Tokens, tier, pressure, choices and reuse, then each section whose items or tokens are others."""
+    before, after = verdict.before, verdict.after
+    if after is None:
+        return
+    told = [_show_change("tokens", _show_tokens(before), _show_tokens(after)) + _show_step(before, after)]
+    told += [_show_change("tier", (before.tier or "") if before else "", after.tier)] if after.tier is not None else []
+    told += [_show_change("pressure", _show_pressure(before), _show_pressure(after))] if after.pressure is not None else []
+    for axis, case in after.variants.items():
+        told.append(_show_change(axis, before.variants.get(axis, "") if before else "", case))
+    if after.reuse is not None:
+        told.append(_show_change("reuse", _show_reuse(before), _show_reuse(after)))
+    yield " · ".join(told)
+    if before is not None:
+        yield from _render_sections(before, after)
+
+
+def _show_change(what: str, old: str, new: str) -> str:
+    shown = f"{escape_controls(old)} → {escape_controls(new)}" if old and old != new else escape_controls(new)
+    return f"{what} {shown}"
+
+
+def _show_tokens(figures: Figures | None) -> str:
+    if figures is None:
+        return ""
+    return show_count(figures.tokens) if figures.tokens is not None else "none"
+
+
+def _show_step(before: Figures | None, after: Figures) -> str:
+    if before is None or before.tokens is None or after.tokens is None or before.tokens == after.tokens:
+        return ""
+    return f" ({after.tokens - before.tokens:+,})"
+
+
+def _show_pressure(figures: Figures | None) -> str:
+    return show_percent(*figures.pressure) if figures is not None and figures.pressure is not None else ""
+
+
+def _show_reuse(figures: Figures | None) -> str:
+    return f"{figures.reuse} %" if figures is not None and figures.reuse is not None else ""
+
+
+def _render_sections(before: Figures, after: Figures) -> Iterator[str]:
+    names = [*after.sections, *(name for name in before.sections if name not in after.sections)]
+    for name in names:
+        old, new = before.sections.get(name, 0), after.sections.get(name, 0)
+        had, has = before.items.get(name, ()), after.items.get(name, ())
+        gone, come = [one for one in had if one not in has], [one for one in has if one not in had]
+        if old != new or gone or come:
+            items = [f"dropped {show_ids(gone)}"] if gone else []
+            items += [f"gained {show_ids(come)}"] if come else []
+            tokens = f"{show_count(old)} → {show_count(new)}" if old != new else show_count(new)
+            yield "  ".join([escape_controls(name), tokens, *items])

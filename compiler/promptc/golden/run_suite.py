@@ -1,0 +1,149 @@
+"""Many cases, judged: in several processes, the verdicts in order, those that passed only counted."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from time import perf_counter_ns
+
+from promptc.cache.store import Cache
+from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import field, frozen
+from promptc.golden.case import Case
+from promptc.golden.find_cases import Place, is_pending
+from promptc.golden.find_home import MANIFEST, find_root
+from promptc.golden.is_touched import is_touched
+from promptc.golden.judge_case import Mode, break_place, describe_known, find_obsolete, judge_loaded
+from promptc.golden.load_case import load_case
+from promptc.golden.passes import Pass, Passes, note_pass
+from promptc.golden.run_workers import run_workers
+from promptc.golden.shelf import Shelf
+from promptc.golden.shell import Shell
+from promptc.golden.verdict import Verdict
+
+_CHUNK = 25
+_FEW = 8
+
+
+@frozen(eq=False)
+class Suite:
+    """How cases are judged. `cache` is where packs and passes are kept, None to run everything afresh.
+
+    `touched`, where it is not None, are files (absolute): only cases that are made of one of them are run. With `is_whole` the run is
+    unfiltered, and goldens that no case asks for are told. With `only_changed` cases that are known to have passed are left out.
+    `with_passed` gives the verdicts of those that passed, too.
+    """
+
+    shell: Shell
+    mode: Mode
+    cache: Cache | None = None
+    touched: frozenset[str] | None = None
+    is_whole: bool = True
+    only_changed: bool = False
+    with_passed: bool = False
+
+
+@frozen(eq=False)
+class Judged:
+    """Of some cases: the verdicts to tell, in order; how many passed, and how many of those were known to; how many were left out as
+    unchanged; how many folders were gone through. `passes` are to be kept."""
+
+    verdicts: tuple[Verdict, ...]
+    passed: int = 0
+    known: int = 0
+    unchanged: int = 0
+    places: int = 0
+    passes: Mapping[str, Mapping[str, Pass]] = field(default_factory=dict)
+
+
+def run_suite(places: Sequence[Place], suite: Suite, *, jobs: int) -> Iterator[Judged]:
+    """Judges the cases, and gives what came of them in order, some at a time. The same whatever `jobs` is. What passed is remembered when
+    all is done. Raises `DiskError` (PC0913) where a process was killed.
+    """
+    chunks = [places[start : start + _CHUNK] for start in range(0, len(places), _CHUNK)]
+    new: dict[str, dict[str, Pass]] = {}
+    try:
+        for judged in run_workers(chunks, partial(_start, suite), jobs=jobs if len(places) > _FEW else 1):
+            for root, passes in judged.passes.items():
+                new.setdefault(root, {}).update(passes)
+            yield judged
+    finally:
+        if suite.cache is not None:
+            for root, passes in new.items():
+                Passes(suite.cache, root).keep(passes)
+
+
+def _start(suite: Suite) -> Callable[[Sequence[Place]], Judged]:
+    """In a worker: it keeps what its cases share until it ends."""
+    run = _Run(suite)
+    return run.judge
+
+
+class _Run:
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite
+        self._shelf = Shelf(suite.cache)
+        self._known: dict[str, Passes] = {}
+
+    def judge(self, places: Sequence[Place]) -> Judged:
+        verdicts: list[Verdict] = []
+        passes: dict[str, dict[str, Pass]] = {}
+        passed = known = unchanged = 0
+        for place in places:
+            for verdict in self._judge_place(place, passes):
+                if verdict is None:
+                    unchanged += 1
+                elif verdict.status == "passed":
+                    passed += 1
+                    known += verdict.is_known
+                if verdict is not None and (verdict.status != "passed" or self._suite.with_passed):
+                    verdicts.append(verdict)
+        return Judged(tuple(verdicts), passed, known, unchanged, len(places), passes)
+
+    def _judge_place(self, place: Place, passes: dict[str, dict[str, Pass]]) -> Iterator[Verdict | None]:
+        """The verdicts of a folder; None for a case that is left out as unchanged, nothing for one that is not meant."""
+        if not place.is_case:
+            yield from self._find_obsolete(place, ())
+            return
+        root = find_root(place.folder)
+        known = self._find_pass(place, root)
+        if known is not None:
+            if _is_meant(place, root, known.pack):
+                yield None if self._suite.only_changed else describe_known(place, root, known.pack)
+                yield from self._find_obsolete(place, known.goldens)
+            return
+        begun = perf_counter_ns()
+        try:
+            case = load_case(place.folder)
+        except PromptcError as error:
+            yield break_place(place, error.diagnostics)
+            return
+        if _is_meant(place, root, case.pack):
+            yield self._judge(case, place, passes, begun)
+            yield from self._find_obsolete(place, [name for _, _, name in case.list_goldens()])
+
+    def _judge(self, case: Case, place: Place, passes: dict[str, dict[str, Pass]], begun: int) -> Verdict | None:
+        suite = self._suite
+        if suite.touched is not None and not is_touched(case, self._shelf, suite.touched):
+            return None
+        verdict = judge_loaded(case, place, self._shelf, suite.shell, suite.mode, begun)
+        passed = note_pass(case, self._shelf) if verdict.status == "passed" and suite.cache is not None else None
+        if passed is not None:
+            passes.setdefault(case.root, {})[case.folder] = passed
+        return verdict
+
+    def _find_pass(self, place: Place, root: str) -> Pass | None:
+        """A pass that still holds. Where a pending golden lies about, the case is run: the golden has to be taken away, or told of."""
+        cache = self._suite.cache
+        if cache is None or self._suite.touched is not None or any(map(is_pending, place.goldens)):
+            return None
+        if root not in self._known:
+            self._known[root] = Passes(cache, root)
+        return self._known[root].find(place.folder, self._shelf)
+
+    def _find_obsolete(self, place: Place, asked: Sequence[str]) -> list[Verdict]:
+        is_asked = self._suite.is_whole and (place.is_case or not place.pack)
+        return find_obsolete(place, asked, self._suite.mode) if is_asked else []
+
+
+def _is_meant(place: Place, root: str, pack: str) -> bool:
+    return not place.pack or os.path.realpath(os.path.join(root, pack)).removesuffix(f"{os.sep}{MANIFEST}") == place.pack

@@ -1,0 +1,142 @@
+"""Work in several processes, with results in the order of the work."""
+
+import multiprocessing
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import DiskError
+from promptc.diag.typed import Any, Generic, TypeVar
+
+_Work = TypeVar("_Work")
+_Done = TypeVar("_Done")
+_AHEAD = 8
+"""Results that may wait for an earlier one, for each process: so that memory does not grow where one piece of work is slow."""
+
+
+class _Worker(Generic[_Work]):
+    """One process, and the number of the work it is doing."""
+
+    def __init__(self, context: Any, start: Callable[[], Callable[[Any], Any]]) -> None:
+        own, theirs = context.Pipe()
+        self.pipe: Connection = own
+        self.number = -1
+        self._process = context.Process(target=_serve, args=(theirs, own, start), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def give(self, number: int, work: _Work) -> None:
+        self.number = number
+        self.pipe.send(work)
+
+    def take(self) -> Any:
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError):
+            self._process.join()
+            raise _explain_end(self._process.exitcode) from None
+
+    def end(self) -> None:
+        self.pipe.close()
+        self._process.terminate()
+        self._process.join()
+
+
+def run_workers(works: Sequence[_Work], start: Callable[[], Callable[[_Work], _Done]], *, jobs: int) -> Iterator[_Done]:
+    """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other; with
+    a single job it is called here.
+
+    What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0913) where one was killed. However
+    it ends, no process is left.
+    """
+    if jobs == 1 or len(works) < 2:
+        serve = start()
+        yield from map(serve, works)
+        return
+    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    workers: list[_Worker[_Work]] = []
+    try:
+        workers += [_Worker(context, start) for _ in range(min(jobs, len(works)))]
+        yield from _distribute(works, workers)
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _distribute(works: Sequence[_Work], workers: Sequence[_Worker[_Work]]) -> Iterator[Any]:
+    waiting: dict[int, Any] = {}
+    given = shown = 0
+    while shown < len(works):
+        for worker in workers:
+            if worker.number < 0 and given < len(works) and given - shown < _AHEAD * len(workers):
+                worker.give(given, works[given])
+                given += 1
+        busy = {worker.pipe: worker for worker in workers if worker.number >= 0}
+        for pipe in wait(list(busy)):
+            worker = busy[pipe]  # type: ignore[index]
+            waiting[worker.number] = worker.take()
+            worker.number = -1
+        while shown in waiting:
+            found = waiting.pop(shown)
+            shown += 1
+            if isinstance(found, _Failed):
+                raise _explain_failure(found)
+            yield found
+
+
+def _serve(pipe: Connection, other: Connection, start: Callable[[], Callable[[Any], Any]]) -> None:
+    """In the process: until nobody gives work any more. An interrupt is for the parent to act upon."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    other.close()
+    serve = start()
+    while True:
+        try:
+            work = pipe.recv()
+        except (EOFError, OSError):
+            return
+        pipe.send(_try(serve, work))
+
+
+def _try(serve: Callable[[Any], Any], work: Any) -> Any:
+    caught = _Catcher()
+    with caught:
+        return serve(work)
+    return caught.failed
+
+
+class _Failed:
+    """What went wrong in a process, as text: an exception itself need not pickle."""
+
+    def __init__(self, message: str, trace: str) -> None:
+        self.message = message
+        self.trace = trace
+
+
+class _Catcher:
+    """Takes an exception to the process that can report it. It is not dealt with here."""
+
+    failed: _Failed
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        if error is not None:
+            self.failed = _Failed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+        return error is not None
+
+
+def _explain_failure(failed: _Failed) -> RuntimeError:
+    error = RuntimeError(failed.message)
+    error.add_note(failed.trace)
+    return error
+
+
+def _explain_end(code: int | None) -> DiskError:
+    how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+    return DiskError(
+        [Diagnostic("PC0913", f"a process that ran cases was ended from outside ({how})", help="fewer at a time need less memory: `-j 1`")]
+    )
