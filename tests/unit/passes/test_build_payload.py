@@ -237,7 +237,7 @@ def test_a_part_that_is_not_whole_is_refused(messages):
 
 @each_provider
 def test_an_empty_prompt_is_refused(provider):
-    with pytest.raises(PromptcError, match="no message"):
+    with pytest.raises(PromptcError, match="PC0560 the prompt is empty"):
         build(provider)
 
 

@@ -10,7 +10,7 @@ from promptc.model.tool import Response, Tool
 from promptc.passes.payload.arrange import arrange
 from promptc.passes.payload.check_parts import check_parts
 from promptc.passes.payload.choose_breakpoints import choose_breakpoints
-from promptc.passes.payload.message import Limits, Message, Payload, Request
+from promptc.passes.payload.message import Block, Limits, Message, Payload, Request
 from promptc.passes.payload.write_anthropic import write_anthropic
 from promptc.passes.payload.write_gemini import write_gemini
 from promptc.passes.payload.write_ollama import write_ollama
@@ -44,22 +44,21 @@ def build_payload(
     if any(one.level == "error" for one in found):
         raise PromptcError(one for one in found if one.level == "error")
     arranged, system, moved = arrange(checked, provider)
-    _check_messages(arranged, provider)
+    _check_messages(arranged, system, provider)
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
     request = Request(kept, system, tuple(tools), response, provider, limits, model, _name_uses(kept))
     return Payload(_WRITERS[provider.name](request), (*found, *moved, *unheld, *_check_limit(provider, limits)))
 
 
-def _check_messages(messages: Sequence[Message], provider: Provider) -> None:
-    if not messages:
-        raise fail(
-            "PC0560", f"the prompt has no message that {provider.title} could answer", help="a section must be in the prompt; " + _ASK
-        )
+def _check_messages(messages: Sequence[Message], system: Sequence[Block], provider: Provider) -> None:
+    if not messages and not system:
+        raise fail("PC0560", f"the prompt is empty, and {provider.title} needs a message", help=_ABSENT)
     if provider.needs_user and not any(one.role == "user" for one in messages):
-        raise fail("PC0560", f"no message of the prompt has the role `user`, which {provider.title} needs", help=_ASK)
+        what = f"the prompt has no message of the role `user`, and {provider.title} needs one"
+        raise fail("PC0560", what, help=f"`role: user` makes a section the user's; {_ABSENT}")
 
 
-_ASK = "`promptc explain` tells which sections are absent, and why; `role: user` makes a section the user's"
+_ABSENT = "`promptc explain` tells which sections are absent"
 
 
 def _name_uses(messages: Sequence[Message]) -> dict[str, str]:
@@ -71,4 +70,4 @@ def _check_limit(provider: Provider, limits: Limits) -> tuple[Diagnostic, ...]:
     if limits.reply is not None or not provider.needs_limit:
         return ()
     what = f"{provider.title} needs a limit of the reply, and the manifest reserves nothing for it"
-    return (Diagnostic("PC0563", what, help="write `budget: {context: n, reserve: n}`, or add `max_tokens` yourself", level="warn"),)
+    return (Diagnostic("PC0563", what, limits.span, "write `budget: {context: n, reserve: n}`, or add `max_tokens` yourself", "warn"),)

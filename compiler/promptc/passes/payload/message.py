@@ -48,10 +48,11 @@ class Message:
 
 @frozen
 class Limits:
-    """Tokens: of the reply (None where the manifest reserves none), and of the reply with the prompt."""
+    """Tokens: of the reply (None where the manifest reserves none), and of the reply with the prompt. `span` is where that is declared."""
 
     reply: int | None
     context: int
+    span: Span | None = None
 
 
 @frozen(eq=False)

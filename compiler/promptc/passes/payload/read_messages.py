@@ -64,6 +64,7 @@ def _measure(messages: Sequence[Message], frame: Frame) -> Iterator[Message]:
     """The messages with the tokens up to each breakpoint, in this order: an estimate where the provider counts otherwise."""
     meter, units = frame.meter, frame.fixed
     for message in messages:
+        units += frame.count_message(message.role)
         blocks = []
         for block in message.blocks:
             units += meter.count(block.text if block.part is None else render_canonical_json(block.part))
