@@ -54,7 +54,7 @@ def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> flo
 @click.option("--requests", is_flag=True, help="Print what is still to be asked, even with answers; write nothing.")
 @click.option("--format", type=click.Choice(_REQUESTS), default="messages", metavar="FORMAT", help=f"Of requests: {', '.join(_REQUESTS)}.")
 @click.option("--endpoint", metavar="URL", help="Ask this OpenAI-compatible server (needs the extra llm).")
-@click.option("--model", metavar="NAME", help="The model to ask there.")
+@click.option("--model", metavar="NAME", help="The model to ask there, or that requests of a FORMAT name.")
 @click.option("--key-env", metavar="VARIABLE", help="Where the server's key is in the environment. [OPENAI_API_KEY]")
 @click.option("--timeout", callback=_read_seconds, default="60", metavar="SECONDS", help="How long a try may take. [60]")
 @click.option("--strict", is_flag=True, help="Fail where the server has no answer, in place of taking `else`.")
@@ -88,6 +88,7 @@ def command(reporter: Reporter, /, pack: str, words: tuple[str, ...], is_list: b
         has_model=not given["no_model"],
         are_requests_asked=given["requests"],
         format=given["format"],
+        model=given["model"],
     )
     _check_stdin(str(state), operation)
     return run_apply(reporter, _read_asked(pack, str(state), given), operation, _read_endpoint(given))
@@ -101,7 +102,6 @@ def _check_modes(is_list: bool, restore: bool, is_json: bool, given: dict[str, A
         (given["no_model"] and given["requests"], "--no-model", "--requests"),
         (given["requests"] and given["endpoint"] is not None, "--requests", "--endpoint"),
         (given["endpoint"] is not None and given["model"] is None, "--endpoint", "no --model"),
-        (given["model"] is not None and given["endpoint"] is None, "--model", "no --endpoint"),
     )
     for is_wrong, one, other in pairs:
         if is_wrong:

@@ -34,8 +34,8 @@ class ApplyAsked:
 
 @frozen
 class OperationAsked:
-    """Which operation, with which arguments; where its answers come from. `answers` are the files by the names of the asks; `format` is
-    what requests are printed in, None where the operation is to be done.
+    """Which operation, with which arguments; where its answers come from. `answers` are the files by the names of the asks; `format`
+    is what requests are printed in, for which `model`.
     """
 
     name: str
@@ -44,6 +44,7 @@ class OperationAsked:
     has_model: bool
     are_requests_asked: bool
     format: str
+    model: str | None = None
 
 
 @frozen

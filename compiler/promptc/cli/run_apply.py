@@ -118,13 +118,15 @@ def _print_requests(pack: Pack, raw: bytes, operation: OperationAsked, requests:
     shown = {
         "operation": operation.name,
         "state": pack.load_state(raw).digest,
-        "requests": {one.name: _show_request(one, operation.format) for one in requests},
+        "requests": {one.name: _show_request(one, operation) for one in requests},
     }
     write_stdout((json.dumps(shown, ensure_ascii=False, indent=2) + "\n").encode())
 
 
-def _show_request(request: Request, format: str) -> dict[str, Any]:
-    return {"messages": request.prompt.messages} if format == "messages" else request.prompt.to(format)
+def _show_request(request: Request, operation: OperationAsked) -> dict[str, Any]:
+    if operation.format == "messages":
+        return {"messages": request.prompt.messages}
+    return request.prompt.to(operation.format, operation.model)
 
 
 def _refuse_missing(missing: Sequence[Request]) -> None:

@@ -10,7 +10,7 @@ from promptc.operations.format_state import format_state
 
 
 def make_change(pack: Pack, done: Done, raw: bytes, *, file: str) -> Change:
-    """The change that `done` makes to the state read as `raw`. `file` is the name of the file that will hold it, empty where there is none."""
+    """The change that `done` makes to the state read as `raw`. `file` is the name of the file that will hold it (empty: none)."""
     before = json.loads(raw.decode("utf-8-sig"))
     if not done.is_changed:
         return Change(before, before, raw, False)

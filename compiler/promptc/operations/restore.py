@@ -42,15 +42,17 @@ def restore(elements: Sequence[Any], archives: Sequence[Archived]) -> Restored:
 class _Now:
     """The list of now and the marks of its elements; the one thing here that changes."""
 
-    __slots__ = ("elements", "marks")
+    __slots__ = ("elements", "marks", "there")
 
     def __init__(self, elements: list[Any], marks: list[str]) -> None:
         self.elements = elements
         self.marks = marks
+        self.there = set(marks)
 
     def insert(self, at: int, elements: Sequence[Any], marks: Sequence[str]) -> None:
         self.elements[at:at] = elements
         self.marks[at:at] = marks
+        self.there.update(marks)
 
     def begins(self, marks: Sequence[str | None]) -> bool:
         return len(self.marks) >= len(marks) and self.marks[: len(marks)] == list(marks)
@@ -113,55 +115,68 @@ def _put_back(now: _Now, look: _Look) -> int:
     """How many elements were missing; they are in the list now."""
     if _is_whole(now, look):
         return 0
-    if _is_without(now, look):
-        for at, element in look.gone.items():
-            now.insert(at, [element], [str(look.marks[at])])
+    is_without, kept = _is_without(now, look), set(look.kept)
+    back = {at for at in look.gone if look.marks[at] in now.there and look.marks[at] not in kept}
+    found = _match(look, now.marks) if back or not is_without else {}
+    if is_without and not any(at in found for at in back):
+        _put_all(now, look)
         return len(look.gone)
-    return _put_missing(now, look)
+    missing = [at for at in look.gone if at not in found and (is_without or at not in back)]
+    _put_between(now, look, missing, found)
+    return len(missing)
 
 
-def _put_missing(now: _Now, look: _Look) -> int:
-    """Those that are not in the list, each at its neighbours."""
-    found = _match(look.marks, now.marks)
+def _put_all(now: _Now, look: _Look) -> None:
+    """To the very places they had."""
+    start = 0
+    rows = sorted(look.gone)
+    for end in range(1, len(rows) + 1):
+        if end == len(rows) or rows[end] != rows[end - 1] + 1:
+            run = rows[start:end]
+            now.insert(run[0], [look.gone[at] for at in run], [str(look.marks[at]) for at in run])
+            start = end
+
+
+def _put_between(now: _Now, look: _Look, missing: Sequence[int], found: dict[int, int]) -> None:
+    """Each at its neighbours."""
     known = sorted(found)
-    missing: dict[int, list[int]] = defaultdict(list)
-    for at in look.gone:
-        if at not in found:
-            behind = bisect_left(known, at)
-            missing[found[known[behind]] if behind < len(known) else found[known[-1]] + 1 if known else 0].append(at)
-    for place in sorted(missing, reverse=True):
-        put = missing[place]
+    places: dict[int, list[int]] = defaultdict(list)
+    for at in missing:
+        behind = bisect_left(known, at)
+        places[found[known[behind]] if behind < len(known) else found[known[-1]] + 1 if known else 0].append(at)
+    for place in sorted(places, reverse=True):
+        put = places[place]
         now.insert(place, [look.gone[at] for at in put], [str(look.marks[at]) for at in put])
-    return sum(map(len, missing.values()))
 
 
-def _match(then: Sequence[str | None], now: Sequence[str]) -> dict[int, int]:
-    """Which elements of then are in the list, and where: spots that rise with places. What is unlike all others is matched first and bounds
-    where the rest is looked for."""
+def _match(look: _Look, now: Sequence[str]) -> dict[int, int]:
+    """Which elements of then are in the list, and where: spots that rise with places. What had stayed and is unlike all others is matched
+    first, and bounds where the rest is looked for: what is equal and stands elsewhere was added later.
+    """
     spots: dict[str | None, list[int]] = defaultdict(list)
     for spot, mark in enumerate(now):
         spots[mark].append(spot)
-    fixed = [(-1, -1), *_match_unique(then, spots), (len(then), len(now))]
+    fixed = [(-1, -1), *_match_kept(look, spots), (len(look.marks), len(now))]
     found: dict[int, int] = {}
     for (start, low), (stop, high) in pairwise(fixed):
         last = low
         for at in range(start + 1, stop):
-            here = spots[then[at]]
+            here = spots[look.marks[at]]
             next_one = bisect_left(here, last + 1)
             if next_one < len(here) and here[next_one] < high:
                 last = found[at] = here[next_one]
-        if stop < len(then):
+        if stop < len(look.marks):
             found[stop] = high
     return found
 
 
-def _match_unique(then: Sequence[str | None], spots: dict[str | None, list[int]]) -> list[tuple[int, int]]:
-    """The longest rising row of pairs among the marks that stand once then and once now (patience sorting)."""
-    times = Counter(then)
+def _match_kept(look: _Look, spots: dict[str | None, list[int]]) -> list[tuple[int, int]]:
+    """The longest rising row of pairs among what stayed and stands once then and once now (patience sorting)."""
+    times = Counter(look.marks)
     tops: list[int] = []
     ends: list[Any] = []
-    for at, mark in enumerate(then):
-        if mark is None or times[mark] > 1 or len(spots[mark]) != 1:
+    for at, mark in enumerate(look.marks):
+        if at in look.gone or mark is None or times[mark] > 1 or len(spots[mark]) != 1:
             continue
         spot = spots[mark][0]
         pile = bisect_left(tops, spot)

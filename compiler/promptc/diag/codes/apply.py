@@ -116,8 +116,8 @@ APPLY_CODES: tuple[Code, ...] = (
         name="PC0833",
         level="error",
         summary="an endpoint's answer is none",
-        why="It is not JSON in the form of the OpenAI API, holds no text, or is too long. Without `--strict` it is a warning, and "
-        "what the pack has for this case stands.",
+        why="It is not JSON in the form of the OpenAI API, holds no text, or is too long. Without `--strict` it is a "
+        "warning, and what the pack has for this case stands.",
         bad="--endpoint http://localhost:8080/ --model local   # which is a web page",
         fix="Name the URL of an OpenAI-compatible API, which often ends in `/v1`.",
     ),

@@ -1,0 +1,143 @@
+"""Archives put back: whatever was done to a list, all of them together give what it would be without the operations."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from promptc.operations.archived import Archived
+from promptc.operations.mark_element import mark_element
+from promptc.operations.restore import restore
+
+_KINDS = ("append", "append", "last", "where", "stale", "restore")
+_STEPS = st.lists(st.tuples(st.sampled_from(_KINDS), st.integers(0, 6)), max_size=14)
+
+
+def _archive(elements, kept):
+    gone = [at for at, element in enumerate(elements) if element not in kept]
+    places = []
+    for at in gone:
+        if places and places[-1][1] == at:
+            places[-1][1] = at + 1
+        else:
+            places.append([at, at + 1])
+    return Archived(
+        name="log",
+        pack="p",
+        version="1.0.0",
+        operation="prune",
+        pointer="/log",
+        length=len(elements),
+        places=tuple((start, stop) for start, stop in places),
+        kept=tuple(mark_element(element) for element in elements if element in kept),
+        state="sha256:0",
+        file="state.json",
+        elements=tuple(elements[at] for at in gone),
+    )
+
+
+class _Log:
+    """A list to which operations are done, and all that was ever in it."""
+
+    def __init__(self):
+        self.now, self.all, self.archives = [], [], []
+
+    def append(self, number):
+        for _ in range(number + 1):
+            self.all.append({"n": len(self.all)})
+            self.now.append(self.all[-1])
+
+    def keep(self, kept, *, stale=False):
+        """With `stale` it is killed when the archive is written and the state is not."""
+        if len(kept) < len(self.now):
+            self.archives.append(_archive(self.now, kept))
+            if not stale:
+                self.now = kept
+
+    def do(self, kind, number):
+        if kind == "append":
+            self.append(number)
+        elif kind == "restore":
+            self.now = restore(self.now, self.archives[::-1][:number]).elements
+        elif kind == "where":
+            self.keep([element for element in self.now if (element["n"] + number) % 3])
+        else:
+            self.keep(self.now[max(0, len(self.now) - number - 1) :], stale=kind == "stale")
+
+
+def _play(steps):
+    log = _Log()
+    for kind, number in steps:
+        log.do(kind, number)
+    return log
+
+
+@given(_STEPS)
+@settings(max_examples=400, deadline=None)
+def test_all_archives_give_all_that_ever_was_in_order(steps):
+    log = _play([step for step in steps if step[0] != "restore"])
+    restored = restore(log.now, log.archives[::-1])
+    assert restored.elements == log.all
+    assert sum(restored.counts) == len(log.all) - len(log.now)
+
+
+@given(_STEPS, st.randoms(use_true_random=False))
+@settings(max_examples=400, deadline=None)
+def test_in_any_order_and_in_several_calls_nothing_is_lost_or_doubled(steps, random):
+    log = _play(steps)
+    archives = list(log.archives)
+    random.shuffle(archives)
+    elements = log.now
+    while archives:
+        size = random.randint(1, len(archives))
+        elements = restore(elements, archives[:size]).elements
+        archives = archives[size:]
+    assert sorted(element["n"] for element in elements) == list(range(len(log.all)))
+    numbers = [element["n"] for element in elements if element in log.now]
+    assert numbers == [element["n"] for element in log.now], "what is there is not moved"
+
+
+@given(_STEPS)
+@settings(max_examples=400, deadline=None)
+def test_twice_is_once(steps):
+    log = _play(steps)
+    once = restore(log.now, log.archives)
+    twice = restore(once.elements, log.archives)
+    assert twice.elements == once.elements and not any(twice.counts)
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=7), st.integers(0, 6), st.lists(st.sampled_from("abc"), max_size=4))
+@settings(max_examples=400, deadline=None)
+def test_equal_elements_come_back_too(before, keep, after):
+    """Unless the list begins with the whole list of then, or has what only went: that cannot be told from one that was put back."""
+    kept = before[len(before) - min(keep, len(before)) :]
+    gone = before[: len(before) - len(kept)]
+    archive = Archived(
+        "log", "p", "1.0.0", "prune", "/log", len(before), ((0, len(gone)),) if gone else (),
+        tuple(map(mark_element, kept)), "sha256:0", "state.json", tuple(gone),
+    )  # fmt: skip
+    now = [*kept, *after]
+    restored = restore(now, [archive])
+    if kept and now[: len(before)] != before and not set(after) & (set(gone) - set(kept)):
+        assert restored.elements == [*before, *after]
+    assert restore(restored.elements, [archive]).elements == restored.elements
+
+
+def test_an_element_stands_where_its_neighbours_are():
+    letters = [{"n": letter} for letter in "abcdef"]
+    archive = _archive(letters, [letters[0], letters[2], letters[5]])
+    a, _, c, _, _, f = letters
+    new = {"n": "new"}
+    assert restore([a, c, f, new], [archive]).elements == [*letters, new]
+    assert restore([c, new, f], [archive]).elements == [letters[1], c, new, letters[3], letters[4], f]
+    assert restore([a, new], [archive]).elements == [a, *letters[1:2], *letters[3:5], new]
+    assert restore([new], [archive]).elements == [letters[1], letters[3], letters[4], new]
+
+
+def test_it_takes_no_longer_than_the_list_is_long():
+    """Ten thousand elements in a thousand archives, and one of ten thousand that no neighbour of its own survived."""
+    log = _Log()
+    for _ in range(1000):
+        log.append(9)
+        log.keep(log.now[-5:])
+    assert restore(log.now, log.archives[::-1]).elements == log.all
+    lone = _archive(log.all, log.all[-1:])
+    assert restore([{"n": -1}], [lone]).elements == [*log.all[:-1], {"n": -1}]
