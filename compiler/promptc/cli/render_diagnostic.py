@@ -27,7 +27,7 @@ def render_diagnostics(found: Iterable[Diagnostic], paint: Paint = PLAIN) -> str
     Each reads `file:line:column: PC0201 message` (`warning:` or `note:` before the message of what is no error), then the line it is
     about with a caret, and what would mend it. Control characters of files and messages are shown escaped, passwords in URLs are not shown.
     """
-    return "".join(f"{line}\n" for one in found for line in _render_lines(_hide(one), paint))
+    return "".join(f"{line}\n" for one in found for line in _render_lines(hide_secrets(one), paint))
 
 
 def render_diagnostics_json(found: Iterable[Diagnostic]) -> str:
@@ -37,7 +37,7 @@ def render_diagnostics_json(found: Iterable[Diagnostic]) -> str:
 
 def describe_diagnostic(found: Diagnostic) -> dict[str, Any]:
     """A finding as plain data; `file`, `line` and `column` are null for one without a place. Passwords in URLs are not shown."""
-    found = _hide(found)
+    found = hide_secrets(found)
     span = found.span
     return {
         "code": found.code,
@@ -50,7 +50,8 @@ def describe_diagnostic(found: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _hide(found: Diagnostic) -> Diagnostic:
+def hide_secrets(found: Diagnostic) -> Diagnostic:
+    """The finding without the passwords of URLs that its texts hold."""
     span = found.span
     if span is not None:
         cut = len(span.excerpt) >= _LONGEST

@@ -1,0 +1,1 @@
+"""Verdicts and findings in the shapes that other programs read."""

@@ -1,0 +1,31 @@
+"""Verdicts as JSON, for programs."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from promptc.cli.render_diagnostic import describe_diagnostic
+from promptc.diag.frozen import as_plain
+from promptc.diag.typed import Any
+from promptc.golden.verdict import Verdict
+from promptc.version import VERSION
+
+
+def render_json(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
+    """The counts, then every verdict: the same whenever and however the cases were run."""
+    whole = {"promptc": VERSION, "counts": dict(counts), "cases": [_describe(one) for one in verdicts]}
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def _describe(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "name": verdict.name,
+        "status": verdict.status,
+        "title": verdict.title,
+        "file": verdict.file,
+        "pack": verdict.pack,
+        "findings": [describe_diagnostic(one) for one in verdict.findings],
+        "differences": [{"kind": one.kind, "golden": one.path, "pending": one.pending or None} for one in verdict.differences],
+        "before": as_plain(verdict.before),
+        "after": as_plain(verdict.after),
+        "cause": verdict.extra.get("cause"),
+    }
