@@ -18,7 +18,7 @@ FAMILIES = {
     "compose": "PC02",
     "corpus": "PC027",
     "gather": ("PC028", "PC055"),
-    "offer": "PC02",
+    "offer": ("PC028", "PC064"),
     "payload": "PC056",
     "state": "PC03",
     "template": "PC04",

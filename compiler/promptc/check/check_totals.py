@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from promptc.check.count_offer import count_offer
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.check.settled import Settled
@@ -16,28 +17,33 @@ def check_totals(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """An error where what is always there may need more than the total by the pack's own numbers; a warning where that takes sections
     with a `when`."""
     settled = Settled(pack)
-    return fold_looks(looks, lambda look: _iter_plan(look.plan, settled))
+    return fold_looks(looks, lambda look: _iter_plan(look.plan, settled, count_offer(pack, look.plan)))
 
 
-def _iter_plan(plan: Plan, settled: Settled) -> Iterator[Diagnostic]:
+def _iter_plan(plan: Plan, settled: Settled, offer: _Claim) -> Iterator[Diagnostic]:
     total = plan.budget.total
     sections = [section for section in plan.sections if not settled.is_off(section)]
     if total > 0:
-        yield from _iter_sums(sections, total, plan)
+        yield from _iter_sums(sections, total, plan, offer if plan.output.format == "messages" else ("", 0))
     for section in sections:
         yield from _iter_texts(section, total, settled)
 
 
-def _iter_sums(sections: Sequence[Section], total: int, plan: Plan) -> Iterator[Diagnostic]:
+def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Claim) -> Iterator[Diagnostic]:
+    if offer[1] > total:
+        message = f"{offer[0]} alone take {offer[1]} tokens, and the total is {total}"
+        yield Diagnostic("PC0609", message, plan.budget.span, "offer fewer tools, or raise the total")
+        return
     for chosen, level in (([one for one in sections if one.when is None], "error"), (sections, "warn")):
         pinned = [(one.id, _find_cap(one, total)) for one in chosen if one.pinned]
         least = [(one.id, _find_min(one, total)) for one in chosen if not one.pinned]
-        capped = sum(tokens for _, tokens in pinned)
+        capped = sum(tokens for _, tokens in pinned) + offer[1]
         needed = capped + sum(tokens for _, tokens in least)
         if needed <= total:
             continue
         what = "pinned sections may take" if capped > total else "pinned sections and minimums may take"
-        shown = _show([*pinned, *least])
+        what = f"{offer[0]} with {what}" if offer[1] else what
+        shown = _show([*((f"`{name}`", tokens) for name, tokens in (*pinned, *least)), offer])
         when = "" if level == "error" else ", all of them present"
         message = f"{what} {needed} tokens{when}, and the total is {total} ({shown})"
         help = "lower these budgets, or raise the total"
@@ -57,7 +63,7 @@ def _find_min(section: Section, total: int) -> int:
 
 def _show(claims: Sequence[_Claim]) -> str:
     largest = sorted((claim for claim in claims if claim[1]), key=lambda claim: (-claim[1], claim[0]))
-    shown = ", ".join(f"`{name}` {tokens}" for name, tokens in largest[:4])
+    shown = ", ".join(f"{name} {tokens}" for name, tokens in largest[:4])
     return shown + (f" and {len(largest) - 4} more" if len(largest) > 4 else "")
 
 

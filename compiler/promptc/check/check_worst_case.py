@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from promptc.check.count_offer import count_offer
 from promptc.check.looks import Look
 from promptc.check.scopes import Scopes
 from promptc.check.settled import Settled
@@ -24,9 +25,10 @@ _SHOWN = 4
 
 @frozen(eq=False)
 class _Case:
-    """The bounds of one plan, by section, and its total."""
+    """The bounds of one plan, by section, what it offers beside them with its tokens, and its total."""
 
     bounds: tuple[tuple[Section, Amount], ...]
+    offer: tuple[str, int]
     total: int
     span: Span
 
@@ -41,7 +43,7 @@ def check_worst_case(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
         yield _report_open(pack, section, amount)
     bounded = [case for case in cases if case.bounds]
     if not open_sections and bounded:
-        yield _report_bound(pack, max(bounded, key=lambda case: sum_up(pack, case.bounds) - case.total))
+        yield _report_bound(pack, max(bounded, key=lambda case: _sum_case(pack, case) - case.total))
 
 
 def _iter_cases(pack: Pack, looks: Sequence[Look]) -> Iterator[_Case]:
@@ -52,7 +54,7 @@ def _iter_cases(pack: Pack, looks: Sequence[Look]) -> Iterator[_Case]:
         if fences not in scopes:
             scopes[fences] = Scopes(pack, make_cost(pack.counting.counter, fences))
         bounds = tuple(_iter_bounds(pack, look, fences, scopes[fences], settled))
-        yield _Case(bounds, _find_total(pack, look.plan), look.plan.budget.span)
+        yield _Case(bounds, count_offer(pack, look.plan), _find_total(pack, look.plan), look.plan.budget.span)
 
 
 def _find_total(pack: Pack, plan: Plan) -> int:
@@ -81,6 +83,10 @@ def _iter_bounds(pack: Pack, look: Look, fences: tuple[str, ...], scopes: Scopes
             continue
         texts = find_texts(iter_texts(pack, look.plan, look.combination.tier + 1), section, scopes)
         yield section, bound_section(section, texts, look.plan.output, fences)
+
+
+def _sum_case(pack: Pack, case: _Case) -> int:
+    return sum_up(pack, case.bounds) + case.offer[1]
 
 
 def sum_up(pack: Pack, bounds: Sequence[tuple[Section, Amount]]) -> int:
@@ -135,9 +141,11 @@ def _spell(pointer: str) -> str:
 
 
 def _report_bound(pack: Pack, case: _Case) -> Diagnostic:
-    most = sum_up(pack, case.bounds)
-    largest = sorted(((count(pack, amount), section.id) for section, amount in case.bounds), key=lambda one: (-one[0], one[1]))
-    shown = ", ".join(f"`{name}` {tokens}" for tokens, name in largest[:_SHOWN])
+    most = _sum_case(pack, case)
+    held = [(count(pack, amount), f"`{section.id}`") for section, amount in case.bounds]
+    held += [(case.offer[1], case.offer[0])] if case.offer[1] else []
+    largest = sorted(held, key=lambda one: (-one[0], one[1]))
+    shown = ", ".join(f"{name} {tokens}" for tokens, name in largest[:_SHOWN])
     shown += f" and {len(largest) - _SHOWN} more" if len(largest) > _SHOWN else ""
     over = [(section, tokens) for section, tokens in _iter_over(pack, case)]
     if over:

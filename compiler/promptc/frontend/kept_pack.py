@@ -29,7 +29,7 @@ MANIFEST = "pack.yaml"
 _SIZE = 32
 _LONGEST = 16_000_000
 _MOST_CHOICES = 64
-_LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place", "list_operations")
+_LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place", "list_operations", "find_offers")
 _FIELDS = tuple(name for name in Pack.__match_args__ if name not in _LEFT_OUT)
 
 Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]

@@ -7,6 +7,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.frontend.compile_text import TextCompiler
+from promptc.frontend.find_offers import find_offers
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_ask_pack import AskPacks
@@ -74,6 +75,7 @@ def load_pack(path: Path) -> LoadedPack:
         find_schema_place=lambda pointer: _find_schema_place(manifest, files, pointer),
         conditions=tuple(Condition(one.name, one.args, one.when) for one in operations if one.when is not None),
         list_operations=lambda: operations,
+        find_offers=lambda: find_offers(manifest, str(file.parent), offered, [ask.find_pack for one in operations for ask in one.asks]),
     )
     packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)

@@ -13,7 +13,7 @@ from promptc.model.ratio import Ratio
 from promptc.model.section import Fence, Role, Section
 from promptc.model.step import Step
 from promptc.model.store import Store
-from promptc.model.tool import Response, Tool
+from promptc.model.tool import Offers, Response, Tool
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 from promptc.text.counters.counter import Counter
@@ -173,7 +173,8 @@ class Pack:
 
     `file` is its manifest as its author knows it, `sections` are the ids of all of them. `find_plan` gives the compiled plan of a choice,
     the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file. `given` are names that
-    whoever renders it must give a value besides the state; `conditions` are those of its operations that have one.
+    whoever renders it must give a value besides the state; `conditions` are those of its operations that have one. `find_offers` tells
+    which tools are named, and which are not.
     """
 
     name: str
@@ -197,6 +198,7 @@ class Pack:
     given: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
     list_operations: Callable[[], tuple[Any, ...]] = tuple
+    find_offers: Callable[[], Offers] = Offers
 
     @property
     def manifest(self) -> Node:

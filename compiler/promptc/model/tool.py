@@ -29,3 +29,13 @@ class Response:
     schema: Mapping[str, Any]
     name: str
     span: Span
+
+
+@frozen(eq=False)
+class Offers:
+    """For lints: every tool that some list of the manifest names, with its place there; and the files in the folders of tools that look
+    like tools and that no list names, each with the place of a list that names its neighbours.
+    """
+
+    listed: tuple[tuple[Tool, Span], ...] = ()
+    loose: tuple[tuple[str, Span], ...] = ()

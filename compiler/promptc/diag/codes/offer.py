@@ -43,4 +43,46 @@ OFFER_CODES: tuple[Code, ...] = (
         "true",
         "Write a schema: `{}` for any JSON. Leave `response` out to ask for text.",
     ),
+    Code(
+        "PC0645",
+        "warn",
+        "a mood without a template",
+        "Other cases of the axis give a section its content. This one says nothing of it and is not the default, so that it gets the "
+        "content that was written for another.",
+        "mood: {select: state.mood, default: scene, cases: {scene: {}, action: {sections: {guide: {template: act.md}}}, rest: {}}}",
+        "Give the case a template, remove the section there (`guide: null`), or make the case the default.",
+    ),
+    Code(
+        "PC0646",
+        "warn",
+        "a value of the state that selects no case",
+        "The schema lets a state have it, and without a default such a state cannot be rendered.",
+        'mood: {select: state.mood, cases: {scene: {}, action: {}}}   # in the schema: "enum": ["scene", "action", "rest"]',
+        "Give the axis a `default`, or a case of that name.",
+    ),
+    Code(
+        "PC0647",
+        "warn",
+        "a tool that no mood uses",
+        "Its list is replaced in every combination of cases, tiers and patches; or the file lies beside the tools and no list names it. "
+        "A model is never offered it.",
+        "tools: [tools/look.json]   # and every case has a list of its own, without it",
+        "Name it in a list that is in force, or remove it.",
+    ),
+    Code(
+        "PC0648",
+        "warn",
+        "more cache breakpoints than any provider takes",
+        "Providers take three or four in a request. Where there are more, the last ones count.",
+        "sections: [{id: a, cache: true, text: a}, ...]   # five of them",
+        "Keep `cache: true` where what changes seldom ends.",
+    ),
+    Code(
+        "PC0649",
+        "note",
+        "tools or a response schema in a pack that renders text",
+        "They are part of a request, not of its text: in text output they are left out, and not counted.",
+        "tools: [tools/look.json]   # and no `output: {format: messages}`",
+        "Write `output: {format: messages}`, or ask for messages by `--format`.",
+    ),
 )
