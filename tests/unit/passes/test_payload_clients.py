@@ -85,7 +85,8 @@ class _Answer(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server() -> Iterator[_Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Server]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with _Server() as made:
         thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

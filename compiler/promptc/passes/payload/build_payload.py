@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.model.provider import Provider
 from promptc.model.tool import Response, Tool
@@ -35,7 +36,7 @@ def build_payload(
     limits: Limits,
     model: str | None = None,
 ) -> Payload:
-    """The body, its keys always in the same order. Texts and their order are those of the messages, but for the folds that
+    """The body, a value of its own, its keys always in the same order. Texts and their order are those of the messages, but for the folds that
     docs/payloads.md names; of the parts of messages nothing passes but what their kinds have.
 
     Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0561 and PC0562 for parts it cannot take.
@@ -47,7 +48,7 @@ def build_payload(
     _check_messages(arranged, system, provider)
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
     request = Request(kept, system, tuple(tools), response, provider, limits, model, _name_uses(kept))
-    return Payload(_WRITERS[provider.name](request), (*found, *moved, *unheld, *_check_limit(provider, limits)))
+    return Payload(as_plain(_WRITERS[provider.name](request)), (*found, *moved, *unheld, *_check_limit(provider, limits)))
 
 
 def _check_messages(messages: Sequence[Message], system: Sequence[Block], provider: Provider) -> None:

@@ -1,0 +1,79 @@
+"""The packs of all fixtures as request bodies: of the published types, every message's text in them to the byte."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import promptc
+from promptc.diag.errors import PromptcError
+from promptc.frontend.load_provider import load_provider
+from promptc.model.provider import PROVIDERS
+from promptc.passes.payload.read_messages import read_messages
+from tests.cases.case import ROOT, Case, load_cases, read_state
+from tests.cases.given import find_pack, given
+from tests.published import MODELS, check_published
+from tests.unit.passes.payloads import count_breakpoints, iter_texts
+
+
+def _choose() -> Iterator[Case]:
+    """Of every pack the cases that ask for messages, and one that does not."""
+    seen: set[str] = set()
+    for case in load_cases():
+        asks = case.flags.get("format") not in (None, "text")
+        if (
+            case.exit == 0
+            and not (case.is_check or case.run or case.state is None or "call" in case.given)
+            and (asks or case.pack not in seen)
+        ):
+            seen.add(case.pack)
+            yield case
+
+
+CASES = list(_choose())
+
+
+def _render(case: Case) -> Any:
+    with given(case, ROOT) as there, contextlib.chdir(there.root):
+        case = replace(case, pack=find_pack(case, there.root))
+        flags = case.flags
+        axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
+        return promptc.load(case.pack).render(
+            read_state(case),
+            budget=flags.get("budget"),
+            variants=axes,
+            patches=tuple(flags.get("patch", ())),
+            format="messages",
+            stores=there.stores,
+        )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_bodies_hold_what_the_messages_say(case: Case) -> None:
+    prompt = _render(case)
+    outcome = prompt._outcome
+    messages = read_messages(outcome.fitted, outcome.emitted)
+    for message, shown in zip(messages, prompt.messages, strict=True):
+        parts = shown["content"] if isinstance(shown["content"], list) else [{"type": "text", "text": shown["content"]}]
+        assert "".join(block.text for block in message.blocks) == "".join(part.get("text", "") for part in parts if part["type"] == "text")
+        assert [block.part for block in message.blocks if block.part is not None] == [part for part in parts if part["type"] != "text"]
+    for provider in PROVIDERS:
+        _check_body(prompt, provider)
+
+
+def _check_body(prompt: Any, provider: str) -> None:
+    facts = load_provider(provider)
+    if facts.needs_user and not any(message["role"] == "user" for message in prompt.messages):
+        with pytest.raises(PromptcError, match="PC0560"):
+            prompt.build_payload(provider)
+        return
+    payload = prompt.build_payload(provider, MODELS[provider])
+    without_limit = {"max_tokens": 1} if any(one.code == "PC0563" for one in payload.warnings) else {}
+    check_published(provider, {**payload.body, **without_limit})
+    assert count_breakpoints(payload.body) <= facts.breakpoints.count
+    whole = "".join(iter_texts(payload.body))
+    for shown in prompt.messages:
+        if isinstance(shown["content"], str):
+            assert shown["content"] in whole
