@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -31,7 +31,7 @@ def hold_lock(path: Path, *, wait: float, purpose: str) -> Iterator[None]:
         _sign(opened, purpose)
         yield
     finally:
-        os.close(opened)
+        _close(opened)
 
 
 def _acquire(path: Path, deadline: float, wait: float) -> int:
@@ -43,9 +43,9 @@ def _acquire(path: Path, deadline: float, wait: float) -> int:
             if _is_there(opened, path):
                 return opened
         except BaseException:
-            os.close(opened)
+            _close(opened)
             raise
-        os.close(opened)
+        _close(opened)
 
 
 def _open(path: Path) -> int:
@@ -56,12 +56,19 @@ def _open(path: Path) -> int:
             opened = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o666)
         except PermissionError:
             opened = os.open(path, os.O_RDONLY | flags)
+        is_file = stat.S_ISREG(os.fstat(opened).st_mode)
     except (OSError, ValueError) as wrong:
         raise _explain(path, getattr(wrong, "strerror", None) or str(wrong)) from wrong
-    if not stat.S_ISREG(os.fstat(opened).st_mode):
-        os.close(opened)
+    if not is_file:
+        _close(opened)
         raise _explain(path, "it is no regular file")
     return opened
+
+
+def _close(opened: int) -> None:
+    """The file is closed, and the lock free, even where that fails."""
+    with suppress(OSError):
+        os.close(opened)
 
 
 def _wait(opened: int, path: Path, deadline: float, wait: float) -> None:
