@@ -1,0 +1,89 @@
+"""`promptc test` over a made suite of cases, against pytest that collects and runs as many empty tests."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from benchmarks.measure import judge, show
+
+_ROOT = Path(__file__).parents[1]
+_COUNT = 10_000
+_JOBS = "2"
+_ROUNDS = 3
+_LIMIT = 1.2
+_PRESETS = ("standard", "minimal", "deep")
+_TIERS = ("normal", "strain_1", "strain_2", "strain_3")
+_PROMPTC = "import sys; from promptc.cli.main import main; sys.exit(main())"
+_EMPTY = "import pytest\n\n@pytest.mark.parametrize('number', range({count}))\ndef test_empty(number):\n    pass\n"
+
+
+def bench_cases() -> None:
+    """Prints how long a suite takes that was never run, and one in which nothing has changed, as shares of pytest's time for nothing."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        make_suite(folder, _COUNT)
+        (folder / "test_empty.py").write_text(_EMPTY.format(count=_COUNT))
+        print(f"Cases: {_COUNT:,} of the sentinel kind, each with a golden, on {_JOBS} processors, by the clock")
+        works: dict[str, Callable[[], None]] = {
+            "pytest": partial(_run, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_empty.py"),
+            "cold": partial(_test, folder, "cold"),
+            "warm": partial(_test, folder, "warm"),
+        }
+        taken: dict[str, list[float]] = {name: [] for name in works}
+        _test(folder, "warm")
+        for _ in range(_ROUNDS):
+            for name, work in works.items():
+                shutil.rmtree(folder / ".cold", ignore_errors=True)
+                begun = time.perf_counter()
+                work()
+                taken[name].append(time.perf_counter() - begun)
+    show("pytest, as many empty tests", f"{median(taken['pytest']):.1f} s")
+    for name, label in (("cold", "promptc test, nothing in its cache"), ("warm", "promptc test, nothing changed")):
+        ratio = median(one / other for one, other in zip(taken[name], taken["pytest"], strict=True))
+        show(label, f"{ratio:.2f} x", judge(ratio, _LIMIT, at_most=True))
+
+
+def make_suite(folder: Path, count: int) -> None:
+    """A repository in `folder`: sentinel, a base state and `count` cases that change it, no two alike, with their goldens."""
+    shutil.copytree(_ROOT / "packs/sentinel", folder / "packs/sentinel")
+    (folder / "fixtures/sentinel/base").mkdir(parents=True)
+    shutil.copy(_ROOT / "fixtures/sentinel/calm/state.json", folder / "fixtures/sentinel/base/state.json")
+    for number in range(count):
+        case = folder / f"fixtures/sentinel/turn_{number:05}"
+        case.mkdir()
+        (case / "case.yaml").write_text(_make_case(number), encoding="utf-8")
+    _run(folder, "-c", _PROMPTC, "test", "-j", _JOBS, cache="cold", code=0)
+    for pending in sorted(folder.rglob("golden.txt.new")):
+        pending.rename(pending.with_suffix(""))
+    for noted in sorted(folder.rglob("golden.inputs.json.new")):
+        noted.unlink()
+
+
+def _make_case(number: int) -> str:
+    preset, tier, window = _PRESETS[number % 3], _TIERS[number % 4], 4 + number % 17
+    changes = f'/input: "I knock {number} times and wait for the watch.", /retrieval_preset: {preset}, /strain: {tier}, /window: {window}'
+    return (
+        f"title: turn {number}, with {preset} retrieval and a window of {window}\n"
+        f"state: {{base: ../base/state.json, set: {{{changes}}}}}\n"
+        f"with: {{budget: {9000 + number % 5000}}}\n"
+        f"expect: {{exit: 0, variants: {{retrieval: {preset}}}, contains: [I knock {number} times]}}\n"
+        "golden: [text]\n"
+    )
+
+
+def _test(folder: Path, cache: str) -> None:
+    _run(folder, "-c", _PROMPTC, "test", "-j", _JOBS, cache=cache)
+
+
+def _run(folder: Path, *arguments: str, cache: str = "cold", code: int = 0) -> None:
+    env = {**os.environ, "PYTHONPATH": str(_ROOT / "compiler"), "PROMPTC_CACHE": str(folder / f".{cache}"), "CI": ""}
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=env, capture_output=True, check=False)
+    if done.returncode != code:
+        sys.exit(f"{' '.join(arguments)} ended with {done.returncode}: {(done.stdout + done.stderr).decode()[-2000:]}")
