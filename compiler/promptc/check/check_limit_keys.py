@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import fold_looks
+from promptc.check.list_values import list_values
 from promptc.check.looks import Look
 from promptc.check.scopes import Scopes
-from promptc.check.texts import Text, iter_texts
+from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack
-from promptc.model.section import LimitPer, Section, spell_key
-from promptc.template.kinds.kind import Kind, Nothing, Number, Truth, list_members
-from promptc.template.kinds.kind import Text as TextKind
+from promptc.model.section import LimitPer, Section
 
 
 def check_limit_keys(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
@@ -26,29 +25,10 @@ def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
         limit = section.items.limit_per if section is not None and section.items is not None else None
         if section is None or limit is None or text.code is not limit.by:
             continue
-        values = _list_values(text, scopes)
+        kind = scopes.find(text).kind
+        values = list_values(kind) if kind is not None else None
         if values is not None:
             yield from _compare(section, limit, values)
-
-
-def _list_values(text: Text, scopes: Scopes) -> list[str] | None:
-    kind = scopes.find(text).kind
-    found: list[str] = []
-    for member in list_members(kind) if kind is not None else ():
-        values = _list_one(member)
-        if values is None:
-            return None
-        found += [spell_key(value) for value in values]
-    return found or None
-
-
-def _list_one(member: Kind) -> list[object] | None:
-    """The values of a kind, where they are listed."""
-    if isinstance(member, TextKind | Number):
-        return [*sorted(member.values)] if member.values is not None else None
-    if isinstance(member, Truth):
-        return [False, True] if member.value is None else [member.value]
-    return [None] if isinstance(member, Nothing) else None
 
 
 def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterator[Diagnostic]:

@@ -4,18 +4,27 @@ from collections.abc import Callable, Iterator, Sequence
 
 from promptc.check.check_against import check_against
 from promptc.check.check_bounds import check_bounds
+from promptc.check.check_breakpoints import check_breakpoints
 from promptc.check.check_conflicts import check_conflicts
 from promptc.check.check_dead_steps import check_dead_steps
 from promptc.check.check_fixed_steps import check_fixed_steps
+from promptc.check.check_idle_caps import check_idle_caps
 from promptc.check.check_joints import check_joints
 from promptc.check.check_limit_keys import check_limit_keys
 from promptc.check.check_line_ends import check_line_ends
 from promptc.check.check_long_lists import check_long_lists
 from promptc.check.check_monotony import check_monotony
+from promptc.check.check_moods import check_moods
 from promptc.check.check_never_on import check_never_on
+from promptc.check.check_operations import check_operations
+from promptc.check.check_overlaps import check_overlaps
 from promptc.check.check_reads import check_reads
+from promptc.check.check_repeats import check_repeats
+from promptc.check.check_text_offers import check_text_offers
 from promptc.check.check_tiers import check_tiers
 from promptc.check.check_totals import check_totals
+from promptc.check.check_unmet import check_unmet
+from promptc.check.check_unused_tools import check_unused_tools
 from promptc.check.check_unwalked import check_unwalked
 from promptc.check.check_worst_case import check_worst_case
 from promptc.check.fold import fold
@@ -41,6 +50,15 @@ RULES: tuple[Rule, ...] = (
     check_long_lists,
     check_line_ends,
     check_never_on,
+    check_moods,
+    check_unused_tools,
+    check_breakpoints,
+    check_text_offers,
+    check_operations,
+    check_overlaps,
+    check_repeats,
+    check_idle_caps,
+    check_unmet,
 )
 
 MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})

@@ -71,7 +71,7 @@ def test_what_stands_beside_shares(tmp_path):
 
 @pytest.mark.parametrize("budgets", [("20", "30"), ("20", "'30%'"), ("{grow: 1}", "{grow: 2, max: 9}"), ("{chars: 9}", "30")])
 def test_budgets_that_go_together(tmp_path, budgets):
-    sections = (f'{{id: s{place}, text: "{{{{ state.s }}}}", budget: {one}}}' for place, one in enumerate(budgets))
+    sections = (f'{{id: s{place}, text: "{place} {{{{ state.s }}}}", budget: {one}}}' for place, one in enumerate(budgets))
     assert codes(lint(tmp_path, f"sections: [{', '.join(sections)}]")) == []
 
 

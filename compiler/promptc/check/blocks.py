@@ -1,0 +1,83 @@
+"""The sections of a plan as blocks that may say the same thing twice: what they list, on what conditions, what they print of it."""
+
+from collections.abc import Iterator
+
+from promptc.check.looks import Look
+from promptc.check.scopes import Scopes
+from promptc.check.settled import Settled
+from promptc.check.texts import Text, iter_texts
+from promptc.diag.frozen import frozen
+from promptc.model.pack import Pack
+from promptc.model.section import Section
+from promptc.template.kinds.conditions import ANYTHING, Cases, join_cases, list_cases
+from promptc.template.kinds.origins import Origin, list_origins
+from promptc.template.kinds.trees import read_code
+from promptc.template.load_expression import Expression
+
+_OWN = frozenset(("this", "section", "selected", "group", "each"))
+"""Names that stand for something else in another section."""
+
+
+@frozen(eq=False)
+class Block:
+    """A section that may be on. `cases`: its `when`, and of a list also its `where`. `origins`: the lists of the state that its items come
+    from; `prints`: the parts of `item` that their texts read.
+    """
+
+    section: Section
+    cases: Cases
+    origins: tuple[Origin, ...] = ()
+    prints: frozenset[tuple[str, ...]] = frozenset()
+
+
+class Blocks:
+    """Finds them in the looks of one pack; each section once, however many looks share it."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._pack = pack
+        self._settled = Settled(pack)
+        self._found: dict[int, tuple[Section, Block]] = {}
+        self.scopes = Scopes(pack)
+
+    def list_blocks(self, look: Look) -> tuple[Block, ...]:
+        """Those that are not constantly off, in order."""
+        texts: dict[str, list[Text]] = {}
+        for text in iter_texts(self._pack, look.plan, look.combination.tier + 1):
+            if text.section is not None:
+                texts.setdefault(text.section.id, []).append(text)
+        return tuple(self._find(one, texts.get(one.id, [])) for one in look.plan.sections if not self._settled.is_off(one))
+
+    def is_blank(self, section: Section) -> bool:
+        """True for a constant text of white space: there is no such block."""
+        content = self._settled.find_content(section)
+        return content is not None and not content.strip()
+
+    def _find(self, section: Section, texts: list[Text]) -> Block:
+        if id(section) not in self._found:
+            self._found[id(section)] = (section, self._make(section, texts))
+        return self._found[id(section)][1]
+
+    def _make(self, section: Section, texts: list[Text]) -> Block:
+        items, when = section.items, self._find_cases(section.when, texts)
+        if items is None or not isinstance(items.source, Expression):
+            return Block(section, when)
+        shown = [text for text in texts if any(text.code is one for one in _iter_shown(section))]
+        asked = [text for text in texts if text.code is items.where] or shown
+        origins = list_origins(read_code(items.source), self.scopes.open(asked[0])) if asked else ()
+        prints = frozenset(path for text in shown for path in text.code.reads if path[0] == "item")
+        return Block(section, join_cases(when, self._find_cases(items.where, texts)), origins, prints)
+
+    def _find_cases(self, condition: Expression | None, texts: list[Text]) -> Cases:
+        """What a condition demands of what another section may speak of as well."""
+        text = next((one for one in texts if one.code is condition), None)
+        if condition is None or text is None:
+            return ANYTHING
+        cases = list_cases(read_code(condition), self.scopes.open(text))
+        return tuple(tuple(demand for demand in case if not demand.names & _OWN) for case in cases)
+
+
+def _iter_shown(section: Section) -> Iterator[object]:
+    items = section.items
+    if items is not None:
+        yield from items.forms
+        yield from (items.message.content,) if items.message is not None else ()
