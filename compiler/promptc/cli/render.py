@@ -15,6 +15,7 @@ from promptc.cli.run_render import run_render
     examples=[
         ("the prompt, as the pack says", "promptc render packs/sentinel state.json"),
         ("as messages, with an account of every token", "promptc render . state.json --format messages --report report.json"),
+        ("the body of a request, ready to send", "promptc render . state.json --format anthropic --model claude-opus-5-5"),
         ("a smaller budget, another mood, a state from a pipe", "jq .last log.json | promptc render . - --budget 4000 --mood action"),
         ("one value of the state changed, into a file", "promptc render . state.json --set '/input=\"Why?\"' -o prompt.txt"),
     ],

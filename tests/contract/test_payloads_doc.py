@@ -1,0 +1,65 @@
+"""docs/payloads.md shows the facts of providers as the file of them has them."""
+
+import json
+
+from promptc.frontend.load_provider import load_provider
+from promptc.model.provider import PROVIDERS, Provider
+from tests.contract.sources import ROOT
+
+DOCUMENT = ROOT / "docs" / "payloads.md"
+_SYSTEM = {"messages": "among the messages", "first": "the first one in `instructions`, others among the messages", "apart": "all apart"}
+_COUNTS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "response_tokens")
+
+
+def test_the_tables_are_those_of_the_file():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for table in (_render_facts(), _render_counts()):
+        assert table in text, f"docs/payloads.md lacks this table:\n\n{table}"
+
+
+def test_the_day_is_that_of_the_file():
+    assert f"as of {load_provider('openai').as_of}" in DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_every_source_is_named():
+    read = json.loads((ROOT / "compiler" / "promptc" / "frontend" / "providers.json").read_text(encoding="utf-8"))
+    assert {name: facts["title"] for name, facts in read["providers"].items()} == {name: load_provider(name).title for name in PROVIDERS}
+
+
+def _render_facts() -> str:
+    head = (
+        "| format | `developer` | system text | needs a message of the user | needs a limit of the reply | thinking | cache breakpoints |\n"
+    )
+    head += "| --- | --- | --- | --- | --- | --- | --- |\n"
+    return head + "\n".join(_render_fact(load_provider(name)) for name in PROVIDERS)
+
+
+def _render_fact(one: Provider) -> str:
+    developer = "has it" if "developer" in one.roles else "becomes `system`"
+    where = _SYSTEM[one.system]
+    points = f"{one.breakpoints.count}" if one.breakpoints.count else "none"
+    points += f", from {one.breakpoints.models[0]} on" if one.breakpoints.models else ""
+    cells = (
+        f"`{one.name}`",
+        developer,
+        where,
+        _say(one.needs_user),
+        _say(one.needs_limit),
+        "kept" if one.keeps_thinking else "left out",
+        points,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _say(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def _render_counts() -> str:
+    head = "| format | each message | the whole | each tool | any tools | an answer schema |\n| --- | --- | --- | --- | --- | --- |\n"
+    return head + "\n".join(_render_count(load_provider(name)) for name in PROVIDERS)
+
+
+def _render_count(one: Provider) -> str:
+    cells = (f"{getattr(one, name)}{' *' if name in one.estimates else ''}" for name in _COUNTS)
+    return f"| `{one.name}` | {' | '.join(cells)} |"
