@@ -177,6 +177,10 @@ def _make(name: str) -> dict[str, Any]:
     if name == "loaded":
         draws = Draws(11)
         return _state(draws, list(_blocks(draws, 60, longest=24, hinge_every=2)), factions=9, npcs=14, threads=8, digest=(22, 11, 22, 9))
+    if name == "cleared":
+        state, later = _make("loaded"), list(_blocks(Draws(19), 68, longest=24, hinge_every=2))[60:]
+        note = {"at": state["now"], "blocks": 60, "cleared_without_checkpoint": True, "did": "clear"}
+        return {**state, "cleared_without_checkpoint": True, "history": [note], "transcript": [*state["transcript"][-4:], *later]}
     if name == "joined":
         draws = Draws(17)
         log = [block for _ in range(3) for block in _blocks(draws, 9, longest=2, hinge_every=1)]
@@ -196,7 +200,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     check = parser.parse_args().check
     stale = []
-    for name in ("table", "loaded", "overfull", "joined"):
+    for name in ("table", "loaded", "overfull", "joined", "cleared"):
         path, text = FOLDER / f"{name}.json", render_state(name)
         if not check:
             path.write_text(text, encoding="utf-8", newline="\n")

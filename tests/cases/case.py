@@ -17,13 +17,17 @@ GOLDENS: Mapping[str, str] = {
     "messages": "golden.messages.json",
     "payload": "golden.payload.json",
     "report": "golden.report.json",
+    "state": "golden.state.json",
+    "archive": "golden.archive.jsonl",
     "diagnostics": "golden.diagnostics.txt",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One folder: what is rendered, what must hold, which goldens are compared. `pack` is a path from the root of the project."""
+    """One folder: what is rendered, what must hold, which goldens are compared. `pack` is a path from the root of the project, `apply`
+    the operation that is run in place of a render.
+    """
 
     name: str
     folder: Path
@@ -36,6 +40,7 @@ class Case:
     covers: tuple[str, ...] = ()
     is_check: bool = False
     run: tuple[str, ...] = ()
+    apply: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def exit(self) -> int:
@@ -80,7 +85,7 @@ def _load_case(folder: Path) -> Case:
         name=folder.relative_to(FIXTURES).as_posix(),
         folder=folder,
         pack=read.get("pack", pack),
-        state=read.get("state"),
+        state=read.get("apply", read).get("state"),
         golden=tuple(read["golden"]),
         flags=read.get("with", {}),
         given=read.get("given", {}),
@@ -88,6 +93,7 @@ def _load_case(folder: Path) -> Case:
         covers=tuple(read.get("covers", ())),
         is_check=read.get("check", False),
         run=tuple(read.get("run", ())),
+        apply=read.get("apply", {}),
     )
 
 

@@ -36,6 +36,10 @@ def _iter_broken(case: Case, outcome: Outcome) -> Iterator[str]:
     for name, claim in expect.get("sections", {}).items():
         yield from _iter_section(name, claim, sections[name])
     yield from _iter_texts(expect, outcome)
+    if "fallback" in expect:
+        fallbacks = sorted(outcome.applied.fallbacks) if outcome.applied is not None else []
+        if fallbacks != sorted(expect["fallback"]):
+            yield f"fallback is {fallbacks}, not {sorted(expect['fallback'])}"
     yield from _iter_codes("warnings", expect, outcome, {"warn"})
     yield from _iter_codes("errors", expect, outcome, {"error"})
 

@@ -16,6 +16,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.run import run_command
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from tests.cases.apply_case import Applied, apply_case
 from tests.cases.case import ROOT, Case, load_cases, read_state, state_path
 from tests.cases.given import find_pack, given
 
@@ -35,6 +36,7 @@ class Outcome:
     found: tuple[Diagnostic, ...]
     offered: tuple[Any, ...] = ()
     payload: Mapping[str, Any] | None = None
+    applied: Applied | None = None
 
     def render_golden(self, kind: str) -> bytes:
         """The bytes of the golden of that kind."""
@@ -46,12 +48,18 @@ class Outcome:
             return _render_json(self.payload)
         if kind == "report":
             return _render_json(self.report)
+        if kind == "state":
+            return _render_json(self.applied.value if self.applied is not None else None)
+        if kind == "archive":
+            return self.applied.archive if self.applied is not None else b""
         return render_diagnostics(self.found).encode()
 
     @property
     def digest(self) -> str:
         """One value for all of it: equal runs have equal digests."""
-        whole = b"\0".join(self.render_golden(kind) for kind in ("text", "messages", "payload", "report", "diagnostics"))
+        whole = b"\0".join(
+            self.render_golden(kind) for kind in ("text", "messages", "payload", "report", "state", "archive", "diagnostics")
+        )
         return f"{self.exit} {hashlib.sha256(whole).hexdigest()}"
 
 
@@ -63,6 +71,8 @@ def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Ou
             if case.run:
                 reporter = _Recorder()
                 return Outcome(run_command(case.run, reporter), None, None, None, None, tuple(reporter.found))
+            if case.apply:
+                return _apply(case, read_state(case) if state is None else state)
             return (
                 _check(case, there.stores) if case.is_check else _render(case, read_state(case) if state is None else state, there.stores)
             )
@@ -112,6 +122,11 @@ def _render(case: Case, raw: bytes, stores: Mapping[str, str]) -> Outcome:
     made = prompt.build_payload(prompt.provider, flags.get("model")) if prompt.provider is not None else None
     found = (*prompt.warnings, *(made.warnings if made is not None else ()))
     return Outcome(0, text, messages, prompt.tokens, prompt.report, found, offered, made.body if made is not None else None)
+
+
+def _apply(case: Case, raw: bytes) -> Outcome:
+    applied = apply_case(case, promptc.load(case.pack), raw, _state_name(case))
+    return Outcome(0, applied.said, applied.messages, None, None, applied.found, applied=applied)
 
 
 def _check(case: Case, stores: Mapping[str, str]) -> Outcome:

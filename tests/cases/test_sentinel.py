@@ -15,7 +15,13 @@ from tests.cases.run_case import run_case
 
 PACK = promptc.load(ROOT / "packs" / "sentinel")
 SHARED = FIXTURES / "sentinel" / "base"
-CASES = [case for case in load_cases() if case.name.startswith("sentinel/") and case.exit == 0 and "text" in case.golden]
+
+
+def _is_rendered(case: Any) -> bool:
+    return case.name.startswith("sentinel/") and case.exit == 0 and "text" in case.golden and not case.apply
+
+
+CASES = [case for case in load_cases() if _is_rendered(case)]
 FENCE = re.compile(r"<(/?)([a-z_]+)>")
 
 

@@ -10,6 +10,8 @@ from promptc.text.meter import Meter
 
 _FENCE = "```"
 _HEADING = "######"
+_WHOLE = ("the state ", "the answer ")
+"""What findings of a schema call the whole value."""
 
 
 @frozen(eq=False)
@@ -33,7 +35,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
     if check is None:
         return Judged(plain)
     bare = take_off_fence(plain) if check.schema is not None else plain
-    tokens = meter.tokens(meter.count(bare)) if check.max is not None else 0
+    tokens = meter.tokens(meter.count(bare.strip())) if check.max is not None else 0
     if check.max is not None and tokens > check.max:
         return Judged(None, f"it has {tokens} tokens, over its `max` of {check.max}")
     if check.schema is not None:
@@ -51,10 +53,10 @@ def judge_json(text: str, schema: AnswerSchema) -> Judged:
         found = list(error.diagnostics)
     if not found:
         return Judged(document.value)
-    first = found[0]
+    first, message = found[0], found[0].message.replace(*_WHOLE, 1)
     place = f" (line {first.span.line}, column {first.span.column})" if first.span is not None else ""
     more = sum(one.level == "error" for one in found[1:])
-    return Judged(None, f"{first.message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
+    return Judged(None, f"{message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
 
 
 def read_answer(text: str) -> str:
@@ -63,10 +65,11 @@ def read_answer(text: str) -> str:
 
 
 def take_off_fence(text: str) -> str:
-    """What a Markdown fence encloses, where the whole text is one; else the text."""
-    lines = text.strip().split("\n")
-    if len(lines) > 2 and lines[0].startswith(_FENCE) and lines[-1].strip() == _FENCE:
-        return "\n".join(lines[1:-1])
+    """What a Markdown fence encloses, where the whole text is one, each line in its place; else the text."""
+    lines = text.split("\n")
+    first = next(place for place, line in enumerate(lines) if line.strip())
+    if len(lines) - first > 2 and lines[first].startswith(_FENCE) and lines[-1].strip() == _FENCE:
+        return "\n".join(("",) * (first + 1) + tuple(lines[first + 1 : -1]))
     return text
 
 
