@@ -5,6 +5,7 @@ import sys
 from benchmarks.attacks import bench_attacks
 from benchmarks.cold import bench_cold
 from benchmarks.counting import bench_counting
+from benchmarks.crashes import bench_crashes
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
 from benchmarks.memory import bench_memory
@@ -23,6 +24,7 @@ PARTS = {
     "attacks": bench_attacks,
     "state": bench_state,
     "segments": bench_segments,
+    "crashes": bench_crashes,
 }
 
 

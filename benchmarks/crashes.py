@@ -1,0 +1,258 @@
+"""State operations under `kill -9` and under a crowd: what is torn, lost or stuck is counted, and has to be nothing."""
+
+import json
+import os
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+from benchmarks.measure import show
+from promptc.api import Pack
+from promptc.diag.errors import PromptcError
+from promptc.operations.change import Change
+from promptc.operations.list_archives import list_archives
+from promptc.operations.lock_state import lock_state
+from promptc.operations.make_change import make_change
+from promptc.operations.make_restoration import make_restoration
+from promptc.operations.read_archive import read_archive
+from promptc.operations.rewrite_state import find_archives, rewrite_state
+from promptc.operations.run_operation import run_operation
+from promptc.operations.write_archive import render_archive
+
+ROOT = Path(__file__).resolve().parents[1]
+KILLS, CROWD, EACH, SEED = 1000, 16, 200, 20250306
+
+Make = Callable[[bytes, Path], Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An operation to kill: on which pack and state, and the list whose elements must not be lost."""
+
+    name: str
+    pack: Pack
+    state: Mapping[str, Any]
+    pointer: str
+    args: Mapping[str, Any]
+
+    def make(self, raw: bytes, path: Path) -> Change:
+        """The change, as `promptc apply ... --no-model` makes it."""
+        return make_change(self.pack, run_operation(self.pack, raw, self.name, self.args), raw, file=path.name)
+
+    def vary(self, turn: int) -> bytes:
+        """The state of a turn, like no other."""
+        value = json.loads(json.dumps(self.state))
+        value[self.pointer[1:]][0]["text"] = f"turn {turn}"
+        return json.dumps(value, indent=2).encode()
+
+
+def bench_crashes() -> None:
+    """Prints the counts, and operations a second against a bare write."""
+    print(f"Crashes: {KILLS} kill -9 during each operation, at instants spread over all of it")
+    for work in list_works():
+        figures = crash(work, KILLS, SEED)
+        show(f"{work.pack.name} {work.name}", _describe(figures), _judge(figures))
+    figures = crash_restore(next(list_works()), KILLS, SEED)
+    show("restore", _describe(figures), _judge(figures))
+    print(f"\nA crowd: {CROWD} processes, {EACH} operations each, on one state")
+    for name in ("count", "turn"):
+        figures, seconds, bare = crowd(name, CROWD, EACH)
+        show(f"logbook {name}", f"{figures['done']} done", _judge(figures))
+        show("  operations a second, of bare writes", f"{100 * bare / seconds:.0f} %")
+
+
+def list_works() -> Iterator[Work]:
+    """Every operation of the tests' own pack that changes its state, and those of sentinel."""
+    folder = ROOT / "tests" / "cli" / "logbook"
+    logbook, state = Pack.load(folder), json.loads((folder / "state.json").read_text(encoding="utf-8"))
+    for name in ("prune", "sweep", "turn", "digest", "note"):
+        yield Work(name, logbook, state, "/entries", {"n": 99} if name in ("turn", "note") else {})
+    sentinel = Pack.load(ROOT / "packs" / "sentinel")
+    state = json.loads((ROOT / "fixtures" / "sentinel" / "base" / "table.json").read_text(encoding="utf-8"))
+    for operation in sentinel.model.operations:
+        yield Work(operation.name, sentinel, state, "/transcript", {})
+
+
+def crash(work: Work, kills: int, seed: int) -> Counter[str]:
+    """Kills an operation so many times, each on a state of its own, and looks what is left."""
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made, "state.json")
+        return _crash(path, work.make, lambda turn: path.write_bytes(work.vary(turn)), kills, seed)
+
+
+def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
+    """The same of a restore: the archive is of the first turn, and what it held is taken out again each time."""
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made, "state.json")
+        path.write_bytes(work.vary(0))
+        rewrite_state(str(path), work.make, folder=None, wait=0, purpose="prepare")
+        without = path.read_bytes()
+
+        def make(raw: bytes, _: Path) -> Change:
+            archives = [read_archive(one) for one in list_archives(find_archives(path))]
+            return make_restoration(work.pack, raw, archives, name="state.json")[0]
+
+        return _crash(path, make, lambda _: path.write_bytes(without), kills, seed)
+
+
+def _crash(path: Path, make: Make, lay: Callable[[int], object], kills: int, seed: int) -> Counter[str]:
+    random, figures = Random(seed), Counter[str]()
+    length = _time(path, make, lay)
+    for turn in range(1, kills + 1):
+        lay(turn)
+        old = path.read_bytes()
+        wanted = make(old, path)
+        was_killed = _kill(lambda: rewrite_state(str(path), make, folder=None, wait=0, purpose="bench"), random.uniform(0, 1.1 * length))
+        figures["killed" if was_killed else "finished"] += 1
+        _look(path, old, wanted, figures)
+    figures["torn"] += sum(not _is_whole(file) for file in find_archives(path).glob("*.jsonl"))
+    return figures
+
+
+def _look(path: Path, old: bytes, wanted: Change, figures: Counter[str]) -> None:
+    """What the killed one left; then once more, to its end."""
+    left = path.read_bytes()
+    figures["torn"] += left not in (old, wanted.data)
+    figures["old" if left == old else "new"] += 1
+    figures["lost"] += left != old and not _is_archived(path, wanted)
+    try:
+        with lock_state(str(path), wait=0, purpose="look"):
+            pass
+    except PromptcError:
+        figures["stuck"] += 1
+    if left == old:
+        rewrite_state(str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
+        figures["lost"] += path.read_bytes() != wanted.data or not _is_archived(path, wanted)
+    figures["left behind"] += sum("promptc-new" in one.name for one in path.parent.iterdir())
+
+
+def _is_archived(path: Path, wanted: Change) -> bool:
+    """Whether all that went is in whole archives."""
+    for one in wanted.archived:
+        content = render_archive(one)
+        file = find_archives(path) / f"{one.name}.{sha256(content).hexdigest()}.jsonl"
+        if not file.is_file() or file.read_bytes() != content:
+            return False
+    return True
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        read_archive(file)
+    except PromptcError:
+        return False
+    return True
+
+
+def _kill(work: Callable[[], object], after: float) -> bool:
+    """Runs the work in a process of its own and kills it after so many seconds; False where it had come to its end."""
+    told, tell = os.pipe()
+    child = os.fork()
+    if not child:
+        _run(work, tell)
+    os.close(tell)
+    os.read(told, 1)
+    os.close(told)
+    until = time.perf_counter() + after
+    while time.perf_counter() < until:
+        pass
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+
+
+def _run(work: Callable[[], object], tell: int) -> None:
+    """In the child, which never comes back."""
+    code = 1
+    try:
+        os.write(tell, b"!")
+        work()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _time(path: Path, make: Make, lay: Callable[[int], object]) -> float:
+    """The seconds an operation takes that nobody kills."""
+    taken = []
+    for turn in range(-5, 0):
+        lay(turn)
+        begun = time.perf_counter()
+        rewrite_state(str(path), make, folder=None, wait=0, purpose="bench")
+        taken.append(time.perf_counter() - begun)
+    return median(taken)
+
+
+def crowd(name: str, processes: int, each: int) -> tuple[Counter[str], float, float]:
+    """So many processes, each doing the operation so many times: what was lost, the seconds it took, and those of as many bare writes."""
+    folder = ROOT / "tests" / "cli" / "logbook"
+    pack = Pack.load(folder)
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made, "state.json")
+        path.write_text('{"turns": 0, "entries": []}', encoding="utf-8")
+        bare = _write_bare(Path(made), processes * each)
+        begun = time.perf_counter()
+        children = [_start(pack, name, path, number, each) for number in range(processes)]
+        failed = sum(os.waitpid(child, 0)[1] != 0 for child in children)
+        seconds = time.perf_counter() - begun
+        return _count(path, pack, processes * each, failed), seconds, bare
+
+
+def _start(pack: Pack, name: str, path: Path, number: int, each: int) -> int:
+    child = os.fork()
+    if child:
+        return child
+
+    def work() -> None:
+        for turn in range(each):
+            args = {"n": number * 1_000_000 + turn, "text": f"{turn} of {number}", "keep": 20} if name == "turn" else {}
+            one = Work(name, pack, {}, "/entries", args)
+            rewrite_state(str(path), one.make, folder=None, wait=120, purpose=name)
+
+    _run(work, os.open(os.devnull, os.O_WRONLY))
+    return 0
+
+
+def _count(path: Path, pack: Pack, wanted: int, failed: int) -> Counter[str]:
+    state = json.loads(path.read_bytes())
+    archives = [read_archive(file) for file in list_archives(find_archives(path))]
+    numbers = [element["n"] for archive in archives for element in archive.elements] + [entry["n"] for entry in state["entries"]]
+    figures = Counter(done=state["turns"], stuck=failed, updates=wanted - state["turns"])
+    if numbers:
+        figures["lost"] = wanted - len(set(numbers))
+        figures["doubled"] = len(numbers) - len(set(numbers))
+        restored = make_restoration(pack, path.read_bytes(), archives, name="state.json")[0].after["entries"]
+        figures["not restored"] = wanted - len({entry["n"] for entry in restored})
+    return figures
+
+
+def _write_bare(folder: Path, times: int) -> float:
+    """The seconds of so many times write, fsync, rename."""
+    content, path = b"x" * 2_000, folder / "bare"
+    begun = time.perf_counter()
+    for _ in range(times):
+        opened = os.open(folder / "beside", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.write(opened, content)
+        os.fsync(opened)
+        os.close(opened)
+        (folder / "beside").replace(path)
+    return time.perf_counter() - begun
+
+
+def _describe(figures: Counter[str]) -> str:
+    return f"{figures['old']} old, {figures['new']} new"
+
+
+BAD = ("torn", "lost", "stuck", "left behind", "updates", "doubled", "not restored")
+
+
+def _judge(figures: Counter[str]) -> str:
+    found = [f"{figures[name]} {name}" for name in BAD if figures[name]]
+    return ", ".join(found) if found else "none torn, lost, stuck"
