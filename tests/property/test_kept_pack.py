@@ -32,6 +32,11 @@ extends: ../base
 name: own
 version: 1.0.0
 state: {schema: state.schema.json}
+tools: [say.json]
+response: answer.json
+variants:
+  mood: {select: state.turn, default: calm, cases: {calm: {}, tense: {tools: [cry.json]}}}
+output: {format: messages}
 sections:
   talk:
     after: rules
@@ -43,6 +48,9 @@ sections:
     text: "{{ state.name }} at turn {{ state.turn }}"
     pinned: true
 """,
+    "own/say.json": '{"name": "say", "description": "Say it.", "input_schema": {"type": "object"}}',
+    "own/cry.json": '{"name": "cry", "description": "Cry out.", "input_schema": {"type": "object"}}',
+    "own/answer.json": '{"properties": {"b": {"type": "string"}, "a": {"type": "null"}}}',
     "own/line.md.j2": "{% include 'mark.md.j2' %}{{ item }} {# said #}\n",
     "own/mark.md.j2": "{% macro mark(n) %}<{{ n }}>{% endmacro %}{{ mark(state.turn) }} ",
     "own/state.schema.json": json.dumps(
@@ -57,6 +65,7 @@ sections:
         }
     ),
 }
+_PARTS = 1_000_000
 PLACES = [(name, place) for name, text in FILES.items() for place in range(len(text.encode()))]
 
 
@@ -72,11 +81,12 @@ class _Trial:
             (folder / name).write_bytes(text.encode())
 
     def render(self, *, cached: bool) -> object:
-        """What comes of a render: text and warnings, or the findings."""
+        """What comes of a render: messages, what is offered beside them, and warnings; or the findings."""
         try:
             with Pack.load(self.pack, self.cache if cached else None) as pack:
                 prompt = pack.render(pack.load_state(json.dumps(STATE).encode()))
-                return prompt.text, prompt.tokens, prompt.warnings, prompt.report
+                offered = json.dumps([prompt.tools, prompt.response])  # with the order of their keys
+                return prompt.messages, offered, prompt.tokens, prompt.warnings, prompt.report
         except PromptcError as wrong:
             return type(wrong), wrong.diagnostics
 
@@ -161,7 +171,7 @@ def test_a_damaged_entry_is_written_anew(trial, data):
     before = trial.render(cached=True)
     path = data.draw(st.sampled_from(sorted((trial.folder / "cache").iterdir())))
     whole = path.read_bytes()
-    at = data.draw(st.integers(0, len(whole) - 1))
+    at = data.draw(st.integers(0, _PARTS - 1)) * len(whole) // _PARTS  # an entry's length depends on what else was compiled
     path.write_bytes(whole[:at] if data.draw(st.booleans()) else whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
     assert not trial.is_kept()
     assert trial.render(cached=True) == before

@@ -1,0 +1,109 @@
+"""Moods and what they offer: templates, tools, breakpoints."""
+
+import json
+
+import pytest
+
+from tests.unit.check.lint import codes, excerpts, lint, messages
+
+SCHEMA = {"type": "object", "required": ["mood"], "properties": {"mood": {"enum": ["calm", "tense", "wild"]}}}
+OUTPUT = "output: {format: messages}\n"
+TEXT = "{sections: {guide: {text: other}}}"
+
+
+def axis(cases: str, default: str = "") -> str:
+    """A pack of one section and one axis."""
+    rest = f", default: {default}" if default else ""
+    return f"sections: [{{id: guide, text: hello}}]\nvariants: {{mood: {{select: state.mood{rest}, cases: {cases}}}}}\n{OUTPUT}"
+
+
+def tool(name: str) -> str:
+    """The file of a tool."""
+    return json.dumps({"name": name, "description": "It does.", "input_schema": {"type": "object"}})
+
+
+@pytest.mark.parametrize(
+    ("cases", "default", "silent"),
+    [
+        (f"{{calm: {{}}, tense: {TEXT}, wild: {TEXT}}}", "calm", []),
+        (f"{{calm: {{}}, tense: {TEXT}, wild: {TEXT}}}", "", []),
+        (f"{{calm: {{}}, tense: {TEXT}, wild: {{}}}}", "calm", ["wild"]),
+        (f"{{calm: {{}}, tense: {TEXT}, wild: {{}}}}", "", ["calm", "wild"]),
+        (f"{{calm: {TEXT}, tense: {TEXT}, wild: {{}}}}", "calm", ["wild"]),
+        (f"{{calm: {{}}, tense: {TEXT}, wild: {{sections: {{guide: {{header: oh}}}}}}}}", "calm", ["wild"]),
+        (f"{{calm: {{}}, tense: {TEXT}, wild: {{sections: {{guide: null}}}}}}", "calm", []),
+        (f"{{calm: {{}}, tense: {TEXT}, wild: {{sections: {{guide: {{when: false}}}}}}}}", "calm", []),
+        (f"{{calm: {{}}, tense: {TEXT}, wild: {{use: [mad]}}}}", "calm", []),
+        ("{calm: {}, tense: {}, wild: {}}", "calm", []),
+    ],
+)
+def test_a_mood_has_a_template_where_the_others_have(tmp_path, cases, default, silent):
+    found = lint(tmp_path, axis(cases, default) + f"patches: {{mad: {TEXT}}}\n", schema=SCHEMA)
+    assert [message.split("`")[1] for message in messages(found, "PC0645")] == [f"mood={name}" for name in silent]
+
+
+@pytest.mark.parametrize(
+    ("cases", "default", "unknown"),
+    [
+        ("{calm: {}, tense: {}, wild: {}}", "", []),
+        ("{calm: {}, tense: {}}", "", ["wild"]),
+        ("{calm: {}, tense: {}}", "calm", []),
+        ("{tense: {}}", "", ["calm", "wild"]),
+    ],
+)
+def test_every_value_of_the_schema_selects_a_case(tmp_path, cases, default, unknown):
+    found = messages(lint(tmp_path, axis(cases, default), schema=SCHEMA), "PC0646")
+    assert [message.split("`")[3] for message in found] == unknown
+
+
+def test_a_value_that_nothing_lists_may_be_any(tmp_path):
+    schema = {"type": "object", "required": ["mood"], "properties": {"mood": {"type": "string"}}}
+    assert "PC0646" not in codes(lint(tmp_path, axis("{calm: {}}"), schema=schema))
+
+
+def test_a_tool_is_used_by_some_mood(tmp_path):
+    files = {"a.json": tool("a"), "b.json": tool("b"), "c.json": tool("c"), "d.json": '{"name": "d"}', "e.json": "[", "f.txt": tool("f")}
+    body = "tools: [a.json]\n" + axis("{calm: {tools: [b.json]}, tense: {tools: null}, wild: {tools: []}}")
+    found = lint(tmp_path, body, schema=SCHEMA, files=files)
+    assert excerpts(found, "PC0647") == ["a.json]", "a.json]"]
+    assert [message.split("`")[1] for message in messages(found, "PC0647")] == ["c.json", "a"]
+    used = body.replace("tools: []", "tools: [a.json, c.json]")
+    assert "PC0647" not in codes(lint(tmp_path, used, schema=SCHEMA, files=files))
+
+
+def test_a_tool_that_a_patch_offers_is_used(tmp_path):
+    body = "patches: {more: {tools: [a.json]}}\n" + axis("{calm: {}, tense: {}, wild: {}}")
+    assert "PC0647" not in codes(lint(tmp_path, body, schema=SCHEMA, files={"a.json": tool("a")}))
+
+
+@pytest.mark.parametrize(("count", "found"), [(4, []), (5, ["PC0648"])])
+def test_no_more_breakpoints_than_a_provider_takes(tmp_path, count, found):
+    sections = "".join(f"  - {{id: s{place}, text: x, cache: true}}\n" for place in range(count))
+    off = "  - {id: off, text: x, cache: true, when: false}\n  - {id: none, text: x, cache: false}\n"
+    assert [code for code in codes(lint(tmp_path, f"sections:\n{sections}{off}{OUTPUT}")) if code == "PC0648"] == found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("tools: [a.json]\n", ["tools are left out of text, and this pack renders text"]),
+        ("response: b.json\n", ["response is left out of text, and this pack renders text"]),
+        ("tools: [a.json]\nresponse: b.json\n", ["tools and response are left out of text, and this pack renders text"]),
+        ("tools: [a.json]\n" + OUTPUT, []),
+        ("tools: []\n", []),
+        ("tools: [a.json]\nvariants: {mood: {select: \"'a'\", cases: {a: {}, b: {output: {format: messages}}}}}\n", []),
+    ],
+)
+def test_tools_are_for_messages(tmp_path, body, found):
+    body = "sections: [{id: guide, text: hello}]\n" + body
+    assert messages(lint(tmp_path, body, files={"a.json": tool("a"), "b.json": '{"type": "object"}'}), "PC0649") == found
+
+
+def test_tools_are_pinned_content(tmp_path):
+    body = "sections: [{id: guide, pinned: true, text: hello, budget: 20}]\ntools: [a.json]\n"
+    files = {"a.json": tool("a")}
+    found = lint(tmp_path, body + OUTPUT, files=files, budget="10")
+    assert messages(found, "PC0609") == ["tools alone take 18 tokens, and the total is 10"]
+    found = lint(tmp_path, body + OUTPUT, files=files, budget="30")
+    assert messages(found, "PC0609") == ["tools with pinned sections may take 38 tokens, and the total is 30 (`guide` 20, tools 18)"]
+    assert "PC0609" not in codes(lint(tmp_path, body, files=files, budget="30"))
