@@ -4,6 +4,7 @@ from tests.contract.sources import iter_imports, load_modules
 
 # A layer imports itself and what stands below it. Layers of one rank do not import each other.
 RANKS = (
+    ("pytest_plugin",),
     ("cli",),
     ("golden", "operations", "blockmap"),
     ("compare",),

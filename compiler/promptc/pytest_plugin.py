@@ -1,0 +1,109 @@
+"""A plugin for pytest: `--promptc` collects cases as tests, and the fixture `promptc_render` renders packs in tests of one's own.
+
+It is loaded by every pytest of the environment, so it imports nothing of promptc before something of it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from promptc.diag.typed import Any
+
+_CASE = "case.yaml"
+_NO = ("", "0", "false", "no", "off")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--promptc`, and `promptc_cases` for a configuration file."""
+    parser.getgroup("promptc").addoption("--promptc", action="store_true", dest="promptc_cases", help="collect case.yaml files as tests")
+    parser.addini("promptc_cases", "collect case.yaml files as tests, as --promptc does", type="bool", default=False)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A case is a file with one test in it."""
+    config = parent.config
+    is_asked = config.getoption("promptc_cases") or config.getini("promptc_cases")
+    return CaseFile.from_parent(parent, path=file_path) if is_asked and file_path.name == _CASE else None
+
+
+class CaseFile(pytest.File):
+    """A `case.yaml`."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The one test, named after the case's folder."""
+        yield CaseItem.from_parent(self, name=self.path.parent.name)
+
+
+class CaseFailure(Exception):
+    """A verdict that is not a pass, as `promptc test` prints it."""
+
+
+class CaseItem(pytest.Item):
+    """A case, judged as `promptc test` does: pending goldens are written beside the old ones, in CI nothing is."""
+
+    def runtest(self) -> None:
+        """Raises `CaseFailure` for all but a pass; what is new fails too, since nobody has accepted it."""
+        from promptc.cli.paint import PLAIN
+        from promptc.cli.render_diagnostic import render_diagnostics
+        from promptc.cli.views.verdict import render_verdict
+
+        verdict = self._judge()
+        if verdict.status != "passed":
+            raise CaseFailure(render_verdict(verdict, "full", PLAIN, render_diagnostics))
+
+    def _judge(self) -> Any:
+        from promptc.cli.case_shell import CaseShell
+        from promptc.golden.find_cases import find_cases
+        from promptc.golden.judge_case import judge_case
+        from promptc.golden.shelf import Shelf
+
+        is_ci = os.environ.get("CI", "").lower() not in _NO
+        place = next(iter(find_cases([str(self.path.parent)])))
+        shelf = self.session.stash.setdefault(_SHELF, Shelf())
+        return judge_case(place, shelf, CaseShell(), "compare" if is_ci else "write")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The verdict alone: a traceback through promptc tells nothing."""
+        if isinstance(excinfo.value, CaseFailure):
+            return str(excinfo.value).rstrip("\n")
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the case stands."""
+        return self.path, 0, f"case {self.name}"
+
+
+_SHELF: pytest.StashKey[Any] = pytest.StashKey()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Gives back what the cases shared."""
+    shelf = session.stash.get(_SHELF, None)
+    if shelf is not None:
+        shelf.__exit__(None, None, None)
+        del session.stash[_SHELF]
+
+
+@pytest.fixture(scope="session")
+def promptc_render() -> Callable[..., Any]:
+    """`promptc_render(pack, state, **options)` gives the `promptc.Prompt` of a state: a dict, JSON bytes, or the path of a file.
+
+    Options are those of `Pack.render`; a pack is loaded once a session. Raises what rendering raises.
+    """
+    import promptc
+
+    packs: dict[str, promptc.Pack] = {}
+
+    def render(pack: str | os.PathLike[str], state: Mapping[str, Any] | bytes | str | os.PathLike[str], **options: Any) -> promptc.Prompt:
+        path = os.fspath(pack)
+        key = str(Path(path).absolute())
+        if key not in packs:
+            packs[key] = promptc.load(path)
+        given = state if isinstance(state, Mapping | bytes) else Path(state).read_bytes()
+        return packs[key].render(given, **options)
+
+    return render
