@@ -53,3 +53,10 @@ def test_the_rows_of_tidepool_are_covered() -> None:
     wanted = {f"D{row}" for row in range(1, 11)}
     covered = {row for case in CASES if case.name.startswith("tidepool/") for row in case.covers}
     assert not wanted - covered
+
+
+def test_the_rows_of_companion_are_covered() -> None:
+    """Every row of this version: E1-E9."""
+    wanted = {f"E{row}" for row in range(1, 10)}
+    covered = {row for case in CASES if case.name.startswith("companion/") for row in case.covers}
+    assert not wanted - covered
