@@ -16,6 +16,7 @@ _FAMILIES = {
     "PC05": "Rendering and fitting",
     "PC06": "Checks of a pack",
     "PC07": "The command line and the library's calls",
+    "PC09": "Cases and goldens",
 }
 
 _HEAD = """\

@@ -93,6 +93,11 @@ class _Recorder(Reporter):
     def report(self, found: Iterable[Diagnostic]) -> None:
         self.found.extend(found)
 
+    def render(self, found: Iterable[Diagnostic]) -> str:
+        kept = tuple(found)
+        self.found.extend(kept)
+        return super().render(kept)
+
 
 @cache
 def run_once(name: str) -> Outcome:

@@ -26,6 +26,7 @@ FAMILIES = {
     "check": "PC06",
     "usage": "PC07",
     "operation": "PC08",
+    "golden": ("PC090", "PC091", "PC092"),
     "pending": "PC094",
     "apply": ("PC082", "PC083", "PC084"),
 }

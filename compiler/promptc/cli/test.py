@@ -24,8 +24,7 @@ from promptc.golden.verdict import Verdict
 
 _DIFFERS = 1
 _DISK = 4
-_UNWRITTEN = "PC0908"
-_NO = ("", "0", "false", "no", "off")
+_NO = ("", "0", "false")
 
 
 @click.command(
@@ -111,7 +110,7 @@ class _Tally:
             self.new + counts["new"],
             self.obsolete + counts["obsolete"],
             self.broken + counts["broken"],
-            self.unwritten + sum(_is_unwritten(one) for one in judged.verdicts),
+            self.unwritten + sum(one.is_unwritten for one in judged.verdicts),
             (*self.pending, *pending)[:2],
         )
 
@@ -119,10 +118,6 @@ class _Tally:
         if self.unwritten:
             return _DISK
         return _DIFFERS if self.failed or self.broken or (is_ci and (self.new or self.obsolete)) else 0
-
-
-def _is_unwritten(verdict: Verdict) -> bool:
-    return any(one.code == _UNWRITTEN for one in verdict.findings)
 
 
 def _run(reporter: Reporter, found: Places, suite: Suite, jobs: int, shape: Shape) -> _Tally:

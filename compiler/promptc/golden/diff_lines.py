@@ -9,7 +9,7 @@ _MOST = 2000
 
 
 def diff_lines(old: str, new: str) -> Iterator[str]:
-    """Hunks as `diff -u` prints them, without a head: `@@` with the lines, then ` ` for what stays, `-` for what went, `+` for new lines."""
+    """Hunks as `diff -u` prints them, without a head: `@@` with the lines, then ` ` for what stays, `-` for what went, `+` for new."""
     before, after = old.split("\n"), new.split("\n")
     head = _count_same(before, after)
     tail = _count_same(before[head:][::-1], after[head:][::-1])

@@ -28,7 +28,7 @@ def find_cases(paths: Sequence[str]) -> Iterator[Place]:
     """Every case folder, and every folder that has goldens without being one, at or under `paths`, sorted by path and each once.
 
     A path may also be a `case.yaml`. Hidden folders, links to folders, `node_modules`, `venv` and `__pycache__` are not looked into.
-    Lazily: one folder is listed at a time. Raises `DiskError` (PC0912) for a path that is not there or a folder that cannot be listed.
+    Lazily: one folder is listed at a time. Raises `DiskError` (PC0903) for a folder that is not there or cannot be listed.
     """
     last = ""
     for path in sorted(dict.fromkeys(_find_folder(path) for path in paths), key=_sort_key):
@@ -48,7 +48,7 @@ def _find_folder(path: str) -> str:
         return absolute
     if os.path.basename(absolute) == CASE and os.path.lexists(absolute):
         return os.path.dirname(absolute)
-    raise DiskError([Diagnostic("PC0912", f"there is no folder `{path}`", help="name a pack, a folder with cases, or a case")])
+    raise DiskError([Diagnostic("PC0903", f"there is no folder `{path}`", help="name a pack, a folder with cases, or a case")])
 
 
 def _sort_key(path: str) -> list[str]:
@@ -70,7 +70,7 @@ def _walk(folder: str) -> Iterator[Place]:
                 elif not name.startswith(".") and name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False):
                     inner.append(name)
     except OSError as wrong:
-        raise DiskError([Diagnostic("PC0912", f"cannot look into the folder `{folder}`: {wrong.strerror or wrong}")]) from wrong
+        raise DiskError([Diagnostic("PC0903", f"cannot look into the folder `{folder}`: {wrong.strerror or wrong}")]) from wrong
     if is_case or goldens:
         yield Place(folder, tuple(sorted(goldens)), is_case)
     for name in sorted(inner):

@@ -27,7 +27,7 @@ def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = N
     that pack, in it and in `fixtures` beside `packs`), or the name of a case, or a pattern of names. Without any: `fixtures` and `packs`
     of the working folder, where it has them, else all of it. `is_named` leaves some out by their names.
 
-    Raises `UsageError` (PC0907) where there is no case at all, or none by a name; `DiskError` (PC0912).
+    Raises `UsageError` (PC0907) where there is no case at all, or none by a name; `DiskError` (PC0903).
     """
     found: dict[str, Place] = {}
     is_filtered = is_named is not None

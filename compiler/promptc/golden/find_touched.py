@@ -11,7 +11,7 @@ _LINE = 200
 
 def find_touched(revision: str, folder: str) -> frozenset[str]:
     """The files (absolute) of the repository around `folder` that are not what they were in `revision`: changed, added, removed, and those
-    that git does not know yet. `UsageError` (PC0910) for a revision it does not know, or a folder in no repository; `DiskError` (PC0911)
+    that git does not know yet. `UsageError` (PC0910) for a revision it does not know, or a folder in no repository; `DiskError` (PC0910)
     where git cannot be run.
     """
     if revision.startswith("-"):
@@ -26,7 +26,7 @@ def _run(arguments: list[str], folder: str, revision: str) -> str:
     try:
         done = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=False)
     except OSError as wrong:
-        raise DiskError([Diagnostic("PC0911", f"git cannot be run: {wrong.strerror or wrong}", help="`--changed` needs no git")]) from wrong
+        raise DiskError([Diagnostic("PC0910", f"git cannot be run: {wrong.strerror or wrong}", help="`--changed` needs no git")]) from wrong
     if done.returncode:
         raise _refuse(revision, done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:_LINE])
     return os.fsdecode(done.stdout)

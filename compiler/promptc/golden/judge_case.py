@@ -104,7 +104,8 @@ def _pend(case: Case, place: Place, verdict: Verdict, shelf: Shelf) -> Verdict:
     if not wanted:
         return verdict
     pended = write_pending(case, wanted, _note_inputs(case, verdict.after, shelf))
-    return replace(verdict, differences=pended.differences, findings=(*verdict.findings, *pended.findings))
+    findings = (*verdict.findings, *pended.findings)
+    return replace(verdict, differences=pended.differences, findings=findings, is_unwritten=bool(pended.findings))
 
 
 def _note_inputs(case: Case, figures: Figures | None, shelf: Shelf) -> bytes:

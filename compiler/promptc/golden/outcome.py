@@ -16,6 +16,7 @@ class Outcome:
     `exit` is the code its command would have ended with. Where there is none of a thing it is None: on an error `text`, `messages` and
     `payload`; `state` and `archive` (its bytes) but for an operation. `read_report` builds the report when it is asked for, since a case
     that has no golden of it and claims nothing about it does not need it; of an error it gives one for what cannot be fitted only.
+    `read_facts` gives at least its `strain`, `variants`, `flags`, and the states of its sections.
     `figures` are what a case of its kind claims numbers or names about besides the report: `fallback`, `recall`.
     """
 
@@ -28,6 +29,7 @@ class Outcome:
     state: Any = None
     archive: bytes | None = None
     read_report: Callable[[], Report | None] = field(default=lambda: None, repr=False)
+    read_facts: Callable[[], Report | None] = field(default=lambda: None, repr=False)
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.frozen import replace
+from promptc.diag.span import Span
 from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.set_values import set_values
 from promptc.golden.case import Case
@@ -48,11 +49,17 @@ def place_changes(found: Iterable[Diagnostic], case: Case, turn: int) -> list[Di
 
 def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
     message = found.message.replace(f"`{_SET}", "`set: ")
+    if found.code == "PC0722":
+        pointer = found.message.removeprefix(f"`{_SET}").partition("`")[0]
+        return replace(found, code="PC0904", message=message, span=_find_change(case, turn, pointer) or found.span)
     if found.span is None or not found.span.file.startswith(_SET):
-        return found if found.code != "PC0722" else replace(found, code="PC0904", message=message)
-    pointer = found.span.file[len(_SET) :]
-    span = next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), found.span)
-    return replace(found, span=span, message=message)
+        return found
+    span = _find_change(case, turn, found.span.file[len(_SET) :])
+    return replace(found, span=span or found.span, message=message)
+
+
+def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
+    return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
 
 
 def _iter_changes(case: Case, turn: int) -> Iterable[Node]:

@@ -51,7 +51,7 @@ def _run_session(case: Case, there: There, shell: Shell) -> Ran:
         outcomes.append(_end(case, partial(render, turn), turn))
         if outcomes[-1].exit:
             break
-    tiers = [(one.read_report() or {}).get("strain") for one in outcomes]
+    tiers = [(one.read_facts() or {}).get("strain") for one in outcomes]
     changes = sum(1 for one, after in pairwise(tiers) if one != after)
     return Ran(tuple(outcomes), measure_reuse(prompts), changes)
 
@@ -64,8 +64,8 @@ def _carry(case: Case, document: JsonDocument, outcomes: list[Outcome]) -> JsonD
 
     from promptc.frontend.set_values import set_values
 
-    report = outcomes[-1].read_report() or {}
-    return set_values(document, [(case.carry, json.dumps(report.get("strain")))])
+    facts = outcomes[-1].read_facts() or {}
+    return set_values(document, [(case.carry, json.dumps(facts.get("strain")))])
 
 
 def _render_turn(case: Case, there: There, document: JsonDocument, prompts: list[Compiled] | None = None) -> Outcome:
@@ -81,7 +81,9 @@ def _render_turn(case: Case, there: There, document: JsonDocument, prompts: list
         stores=there.stores,
     )
     if compiled.emitted is None:
-        return Outcome(_DOES_NOT_FIT, sort_diagnostics(compiled.errors), read_report=lambda: compiled.report)
+        return Outcome(
+            _DOES_NOT_FIT, sort_diagnostics(compiled.errors), read_report=lambda: compiled.report, read_facts=lambda: compiled.facts
+        )
     if prompts is not None:
         prompts.append(compiled)
     if case.given:
@@ -92,7 +94,13 @@ def _render_turn(case: Case, there: There, document: JsonDocument, prompts: list
 def _describe(case: Case, compiled: Compiled) -> Outcome:
     prompt = Prompt(compiled)
     if "only" in case.flags:
-        return Outcome(0, prompt.warnings, text=prompt.find_section(case.flags["only"]), read_report=lambda: compiled.report)
+        return Outcome(
+            0,
+            prompt.warnings,
+            text=prompt.find_section(case.flags["only"]),
+            read_report=lambda: compiled.report,
+            read_facts=lambda: compiled.facts,
+        )
     is_text = prompt.format == "text"
     made = prompt.build_payload(prompt.provider, case.flags.get("model")) if prompt.provider is not None else None
     return Outcome(
@@ -102,6 +110,7 @@ def _describe(case: Case, compiled: Compiled) -> Outcome:
         messages=None if is_text else prompt.messages,
         tokens=prompt.tokens,
         read_report=lambda: compiled.report,
+        read_facts=lambda: compiled.facts,
         payload=made.body if made is not None else None,
     )
 
@@ -143,7 +152,9 @@ def _end(case: Case, run: Callable[[], Outcome], turn: int = 0) -> Outcome:
         raise
     except PromptcError as error:
         report: Mapping[str, Any] | None = getattr(error, "report", None)
-        return Outcome(error.exit_code, tuple(place_changes(error.diagnostics, case, turn)), read_report=lambda: report)
+        return Outcome(
+            error.exit_code, tuple(place_changes(error.diagnostics, case, turn)), read_report=lambda: report, read_facts=lambda: report
+        )
 
 
 _DOES_NOT_FIT = 3

@@ -57,7 +57,7 @@ class Judged:
 
 def run_suite(places: Sequence[Place], suite: Suite, *, jobs: int) -> Iterator[Judged]:
     """Judges the cases, and gives what came of them in order, some at a time. The same whatever `jobs` is. What passed is remembered when
-    all is done. Raises `DiskError` (PC0913) where a process was killed.
+    all is done. Raises `DiskError` (PC0903) where a process was killed.
     """
     chunks = [places[start : start + _CHUNK] for start in range(0, len(places), _CHUNK)]
     new: dict[str, dict[str, Pass]] = {}

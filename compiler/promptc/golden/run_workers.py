@@ -49,7 +49,7 @@ def run_workers(works: Sequence[_Work], start: Callable[[], Callable[[_Work], _D
     """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other; with
     a single job it is called here.
 
-    What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0913) where one was killed. However
+    What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
     it ends, no process is left.
     """
     if jobs == 1 or len(works) < 2:
@@ -138,5 +138,5 @@ def _explain_failure(failed: _Failed) -> RuntimeError:
 def _explain_end(code: int | None) -> DiskError:
     how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
     return DiskError(
-        [Diagnostic("PC0913", f"a process that ran cases was ended from outside ({how})", help="fewer at a time need less memory: `-j 1`")]
+        [Diagnostic("PC0903", f"a process that ran cases was ended from outside ({how})", help="fewer at a time need less memory: `-j 1`")]
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import Any, Literal
+from promptc.diag.typed import Literal
 
 Status = Literal["passed", "failed", "new", "obsolete", "broken"]
 """`passed`: all that is expected holds and every golden is equal. `failed`: something expected does not hold, or a golden differs.
@@ -51,7 +51,8 @@ class Verdict:
     `root` and `folder` are absolute, `file` is the case's `case.yaml` from the root (of an obsolete golden: that golden). `findings` say
     all that is wrong, in order, each with its place where it has one: PC0920 to PC0924 for what differs, and whatever made a case broken.
     `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
-    `is_known` tells that nothing was run: all inputs are those of a run that passed. Pickles, so that workers can hand it over.
+    `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
+    written. Pickles, so that workers can hand it over.
     """
 
     name: str
@@ -67,8 +68,8 @@ class Verdict:
     before: Figures | None = None
     after: Figures | None = None
     is_known: bool = False
+    is_unwritten: bool = False
     microseconds: int = 0
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def fails(self) -> bool:

@@ -15,7 +15,7 @@ _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | ge
 
 @frozen(eq=False)
 class Pended:
-    """The differences, each with where its pending golden lies, and what could not be written (PC0908)."""
+    """The differences, each with where its pending golden lies, and what could not be written (PC0903)."""
 
     differences: tuple[Difference, ...]
     findings: tuple[Diagnostic, ...] = ()
@@ -34,7 +34,7 @@ def write_pending(case: Case, differences: Sequence[Difference], inputs: bytes) 
             _write(path, content)
         except OSError as wrong:
             shown, reason = show_path(path, case.root), wrong.strerror or str(wrong)
-            findings[name] = Diagnostic("PC0908", f"the pending golden `{shown}` cannot be written: {reason}", help=_HELP)
+            findings[name] = Diagnostic("PC0903", f"the pending golden `{shown}` cannot be written: {reason}", help=_HELP)
     pended = (one if f"{_name(one)}{PENDING}" in findings else replace(one, pending=f"{one.path}{PENDING}") for one in differences)
     return Pended(tuple(pended), tuple(findings.values()))
 
@@ -54,8 +54,9 @@ def _name(one: Difference) -> str:
 
 
 def _write(path: str, content: bytes) -> None:
-    """By way of a file beside it; a link that stands in its place is replaced, not followed."""
-    beside = f"{path}.{os.getpid()}"
+    """By way of a file beside it, whose name is no golden's; a link that stands in its place is replaced, not followed."""
+    folder, name = os.path.split(path)
+    beside = os.path.join(folder, f".promptc-{os.getpid()}-{name}.tmp")
     try:
         with os.fdopen(os.open(beside, _WRITE, 0o666), "wb") as file:
             file.write(content)

@@ -29,7 +29,10 @@ _SIGNS: dict[str, Style] = {"-": "red", "+": "green", "@": "cyan"}
 
 
 def render_verdict(verdict: Verdict, shape: Shape, paint: Paint, print_found: Print) -> str:
-    """`full`: a head, what changed in figures, every finding, and each golden's difference in lines. `concise`: a line for each finding."""
+    """`full`: a head, what changed in figures, every finding, and each golden's difference in lines. `concise`: a line for each finding.
+
+    `print_found` is asked to print whatever is told, findings that a difference stands for apart.
+    """
     lines = _render_full(verdict, paint, print_found) if shape == "full" else _render_concise(verdict, paint, print_found)
     return "".join(f"{line}\n" for line in lines)
 
@@ -90,7 +93,11 @@ def _render_figures(verdict: Verdict) -> Iterator[str]:
         return
     told = [_show_change("tokens", _show_tokens(before), _show_tokens(after)) + _show_step(before, after)]
     told += [_show_change("tier", (before.tier or "") if before else "", after.tier)] if after.tier is not None else []
-    told += [_show_change("pressure", _show_pressure(before), _show_pressure(after))] if after.pressure is not None else []
+    told += (
+        [_show_change("pressure", _show_pressure(before), _show_pressure(after))]
+        if after.pressure is not None and after.pressure[1]
+        else []
+    )
     for axis, case in after.variants.items():
         told.append(_show_change(axis, before.variants.get(axis, "") if before else "", case))
     if after.reuse is not None:

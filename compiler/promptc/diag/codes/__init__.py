@@ -7,6 +7,7 @@ from promptc.diag.codes.compose import COMPOSE_CODES
 from promptc.diag.codes.corpus import CORPUS_CODES
 from promptc.diag.codes.counter import COUNTER_CODES
 from promptc.diag.codes.gather import GATHER_CODES
+from promptc.diag.codes.golden import GOLDEN_CODES
 from promptc.diag.codes.index import INDEX_CODES
 from promptc.diag.codes.offer import OFFER_CODES
 from promptc.diag.codes.operation import OPERATION_CODES
@@ -37,6 +38,7 @@ _FAMILIES = (
     *CHECK_CODES,
     *USAGE_CODES,
     *APPLY_CODES,
+    *GOLDEN_CODES,
     *PENDING_CODES,
     *OPERATION_CODES,
 )
