@@ -18,6 +18,7 @@ import promptc
 from promptc.frontend.build_corpus import build_corpus
 from promptc.frontend.load_segments import load_segments
 from promptc.model.index import CorpusIndex
+from promptc.operations.lock_state import lock_state
 from promptc.sources.database import connect
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.segment_store import SegmentStore
@@ -43,7 +44,7 @@ def given(case: Case, root: Path) -> Iterator[There]:
     """Where to run the case, under the circumstances of its `given`: files of a size, links, stores, what is missing."""
     wanted = case.given
     with contextlib.ExitStack() as stack:
-        if {"large", "link", "unreadable", "built", "database"} & wanted.keys():
+        if {"large", "link", "unreadable", "built", "database", "held"} & wanted.keys():
             root = stack.enter_context(_copy_case(case, root))
             _change_files(root / case.folder.relative_to(ROOT), wanted)
         if "built" in wanted:
@@ -53,6 +54,10 @@ def given(case: Case, root: Path) -> Iterator[There]:
             _make_database(root / case.folder.relative_to(ROOT) / name, script)
         for name in wanted.get("locked", ()):
             stack.enter_context(_lock(root / case.folder.relative_to(ROOT) / name))
+        for name in wanted.get("held", ()):
+            stack.enter_context(_hold(root / case.folder.relative_to(ROOT) / name))
+        if "server" in wanted:
+            stack.enter_context(_answer(**wanted["server"]))
         for name in wanted.get("unreadable", ()):
             stack.enter_context(_refuse_reading(name))
         if "environment" in wanted:
@@ -109,6 +114,24 @@ def _lock(path: Path) -> Iterator[None]:
     """Nobody else reads or writes the file; nor is it waited for as long as promptc would."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other, patch.object(connect, "PATIENCE", 0.05):
         other.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@contextlib.contextmanager
+def _hold(state: Path) -> Iterator[None]:
+    """Process 4711 holds the state's lock."""
+    with lock_state(str(state), wait=0, purpose="checkpoint"):
+        Path(f"{state}.lock").write_text("process 4711 (checkpoint)", encoding="utf-8")
+        yield
+
+
+@contextlib.contextmanager
+def _answer(status: int, text: str) -> Iterator[None]:
+    """Every server answers that."""
+    import httpx
+
+    transport = httpx.MockTransport(lambda _: httpx.Response(status, text=text))
+    with patch.object(httpx, "Client", partial(httpx.Client, transport=transport)):
         yield
 
 
@@ -187,6 +210,12 @@ def _modules(wanted: Mapping[str, Any]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _no_httpx() -> Iterator[None]:
+    with _modules({"httpx": None}):
+        yield
+
+
+@contextlib.contextmanager
 def _no_tokenizers() -> Iterator[None]:
     with _modules({"tokenizers": None, "promptc.text.counters.hf_counter": None}):
         yield
@@ -215,4 +244,5 @@ _MISSING = {
     "tokenizers": _no_tokenizers,
     "retrieval": _no_retrieval,
     "model": _other_model,
+    "httpx": _no_httpx,
 }

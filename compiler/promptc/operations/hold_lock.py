@@ -20,13 +20,14 @@ _FAR = 1 << 30
 
 
 @contextmanager
-def hold_lock(path: Path, *, wait: float, purpose: str) -> Iterator[None]:
+def hold_lock(path: Path, *, wait: float, purpose: str, shown: str) -> Iterator[None]:
     """Holds the lock of the file `path`, which is made if need be and never removed, until the end of the `with`.
 
     Nobody else holds it meanwhile, whether process or thread; when this process dies, however it dies, the system frees it. Waits at most
-    `wait` seconds. `DiskError`: PC0820 where another holds it, PC0822 where there is no locking. `purpose` is what others are told.
+    `wait` seconds. `DiskError`: PC0820 where another holds it, PC0822 where there is no locking. `purpose` is what others are told,
+    `shown` what messages call that which is locked.
     """
-    opened = _acquire(path, monotonic() + wait, wait)
+    opened = _acquire(path, monotonic() + wait, wait, shown)
     try:
         _sign(opened, purpose)
         yield
@@ -34,12 +35,12 @@ def hold_lock(path: Path, *, wait: float, purpose: str) -> Iterator[None]:
         _close(opened)
 
 
-def _acquire(path: Path, deadline: float, wait: float) -> int:
+def _acquire(path: Path, deadline: float, wait: float, shown: str) -> int:
     """The file, locked, and still the one of that name: somebody may have removed it in between."""
     while True:
-        opened = _open(path)
+        opened = _open(path, shown)
         try:
-            _wait(opened, path, deadline, wait)
+            _wait(opened, shown, deadline, wait)
             if _is_there(opened, path):
                 return opened
         except BaseException:
@@ -48,7 +49,7 @@ def _acquire(path: Path, deadline: float, wait: float) -> int:
         _close(opened)
 
 
-def _open(path: Path) -> int:
+def _open(path: Path, shown: str) -> int:
     """For reading alone where another user's lock file allows no more; that is enough for a lock."""
     flags = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
@@ -58,10 +59,10 @@ def _open(path: Path) -> int:
             opened = os.open(path, os.O_RDONLY | flags)
         is_file = stat.S_ISREG(os.fstat(opened).st_mode)
     except (OSError, ValueError) as wrong:
-        raise _explain(path, getattr(wrong, "strerror", None) or str(wrong)) from wrong
+        raise _explain(shown, getattr(wrong, "strerror", None) or str(wrong)) from wrong
     if not is_file:
         _close(opened)
-        raise _explain(path, "it is no regular file")
+        raise _explain(shown, "it is no regular file")
     return opened
 
 
@@ -71,18 +72,18 @@ def _close(opened: int) -> None:
         os.close(opened)
 
 
-def _wait(opened: int, path: Path, deadline: float, wait: float) -> None:
+def _wait(opened: int, shown: str, deadline: float, wait: float) -> None:
     pause = _FIRST_PAUSE
-    while not _try(opened, path):
+    while not _try(opened, shown):
         left = deadline - monotonic()
         if left <= 0:
-            held = f"`{str(path).removesuffix('.lock')}` is in use by {_read_holder(opened)}; waited {wait:g} seconds"
+            held = f"`{shown}` is in use by {_read_holder(opened)}; waited {wait:g} seconds"
             raise DiskError([Diagnostic("PC0820", held, help="try again when it is done, or wait longer: `--wait SECONDS`")])
         sleep(min(pause, left))
         pause = min(2 * pause, _LONGEST_PAUSE)
 
 
-def _try(opened: int, path: Path) -> bool:
+def _try(opened: int, shown: str) -> bool:
     """Whether the lock is ours now."""
     try:
         _lock(opened)
@@ -91,7 +92,7 @@ def _try(opened: int, path: Path) -> bool:
             return False
         if wrong.errno == errno.EINTR:
             return False
-        raise _explain(path, f"the file system has no locks: {wrong.strerror or wrong}") from wrong
+        raise _explain(shown, f"the file system has no locks: {wrong.strerror or wrong}") from wrong
     return True
 
 
@@ -137,5 +138,5 @@ def _read_holder(opened: int) -> str:
     return signed or "another process"
 
 
-def _explain(path: Path, reason: str) -> DiskError:
-    return DiskError([Diagnostic("PC0822", f"cannot lock `{path}`: {reason}", help="name a file in a folder that can be written to")])
+def _explain(shown: str, reason: str) -> DiskError:
+    return DiskError([Diagnostic("PC0822", f"cannot lock `{shown}`: {reason}", help="name a file in a folder that can be written to")])

@@ -20,7 +20,7 @@ def lock_state(name: str, *, wait: float, purpose: str) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(name))
     _check(name, path)
-    with hold_lock(path.with_name(f"{path.name}.lock"), wait=wait, purpose=purpose):
+    with hold_lock(path.with_name(f"{path.name}.lock"), wait=wait, purpose=purpose, shown=name):
         yield path
 
 

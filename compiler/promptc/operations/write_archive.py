@@ -1,5 +1,6 @@
 """Archive files: what was taken out of a state, kept before the state is replaced."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: 
     path = folder / f"{archived.name}.{render_digest(data).removeprefix('sha256:')}.jsonl"
     try:
         _make_folder(folder)
-        with hold_lock(folder / ".lock", wait=wait, purpose=archived.operation):
+        with hold_lock(folder / ".lock", wait=wait, purpose=archived.operation, shown=str(folder)):
             return _write(path, data, like)
     except OSError as wrong:
         message = f"cannot write the archive `{path}`: {wrong.strerror or wrong}"
@@ -83,5 +84,5 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir()
     except FileExistsError:
         if not folder.is_dir():
-            raise
+            raise NotADirectoryError(errno.ENOTDIR, f"`{folder}` is a file, not a folder") from None
     sync_folder(above)

@@ -17,7 +17,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from promptc.operations.hold_lock import hold_lock
-with hold_lock(Path(sys.argv[1]), wait=5, purpose="checkpoint"):
+with hold_lock(Path(sys.argv[1]), wait=5, purpose="checkpoint", shown="state.json"):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -37,11 +37,11 @@ def holder(tmp_path):
 
 def test_another_waits_and_is_told_for_whom(holder):
     path, held = holder
-    with pytest.raises(DiskError) as raised, hold_lock(path, wait=0.05, purpose="clear"):
+    with pytest.raises(DiskError) as raised, hold_lock(path, wait=0.05, purpose="clear", shown="state.json"):
         pass
     (found,) = raised.value.diagnostics
     assert found.code == "PC0820"
-    assert f"process {held.pid} (checkpoint)" in found.message and found.message.startswith(f"`{path.with_name('state.json')}`")
+    assert f"process {held.pid} (checkpoint)" in found.message and found.message.startswith("`state.json` ")
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
@@ -49,7 +49,7 @@ def test_a_holder_that_dies_leaves_no_lock(how, holder):
     path, held = holder
     os.kill(held.pid, how)
     held.wait()
-    with hold_lock(path, wait=0, purpose="clear"):
+    with hold_lock(path, wait=0, purpose="clear", shown="state.json"):
         assert path.read_text() == f"process {os.getpid()} (clear)"
 
 
@@ -59,7 +59,7 @@ def test_threads_of_one_process_keep_each_other_out(tmp_path):
     def work():
         nonlocal most
         for _ in range(20):
-            with hold_lock(tmp_path / "lock", wait=30, purpose="x"):
+            with hold_lock(tmp_path / "lock", wait=30, purpose="x", shown="state.json"):
                 inside.append(1)
                 most = max(most, len(inside))
                 time.sleep(0.0002)
@@ -87,10 +87,10 @@ def test_a_lock_file_that_is_removed_meanwhile_lets_no_second_one_in(tmp_path, m
             path.unlink()
 
     monkeypatch.setattr(module, "_lock", remove_once)
-    with hold_lock(path, wait=1, purpose="x"):
+    with hold_lock(path, wait=1, purpose="x", shown="state.json"):
         assert path.exists()
         monkeypatch.setattr(module, "_lock", lock)
-        with pytest.raises(DiskError, match="PC0820"), hold_lock(path, wait=0, purpose="y"):
+        with pytest.raises(DiskError, match="PC0820"), hold_lock(path, wait=0, purpose="y", shown="state.json"):
             pass
 
 
@@ -110,7 +110,7 @@ def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("mine")
     (tmp_path / "lock").symlink_to(victim)
-    with pytest.raises(DiskError, match="PC0822"), hold_lock(tmp_path / "lock", wait=0, purpose="x"):
+    with pytest.raises(DiskError, match="PC0822"), hold_lock(tmp_path / "lock", wait=0, purpose="x", shown="state.json"):
         pass
     assert victim.read_text() == "mine"
 
@@ -122,7 +122,7 @@ def test_what_cannot_be_locked_is_a_finding(what, tmp_path):
         path.mkdir()
     elif what == "pipe":
         os.mkfifo(path)
-    with pytest.raises(DiskError, match="PC0822"), hold_lock(path, wait=0, purpose="x"):
+    with pytest.raises(DiskError, match="PC0822"), hold_lock(path, wait=0, purpose="x", shown="state.json"):
         pass
 
 
@@ -133,7 +133,7 @@ def test_a_file_system_without_locks_is_a_finding(tmp_path, monkeypatch):
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(module, "_lock", refuse)
-    with pytest.raises(DiskError, match="No locks available"), hold_lock(tmp_path / "lock", wait=0, purpose="x"):
+    with pytest.raises(DiskError, match="No locks available"), hold_lock(tmp_path / "lock", wait=0, purpose="x", shown="state.json"):
         pass
 
 
