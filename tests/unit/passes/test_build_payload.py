@@ -177,6 +177,16 @@ def test_a_result_may_be_any_json(provider, content):
     check_published(provider, build(provider, say("user", "Go."), use(), give(content=content), tools=(TOOL,)).body)
 
 
+@pytest.mark.parametrize("provider", ["gemini", "ollama"])
+def test_ids_may_begin_anew_in_every_turn(provider):
+    """A result has the name of the use in front of it."""
+    messages = (say("user", "Go."), use("0", "lift"), give("0"), say("user", "On."), use("0", "ring"), give("0"))
+    body = build(provider, *messages, tools=(TOOL,)).body
+    whole = str(body.get("contents", body.get("messages")))
+    places = [whole.index("'lift'"), whole.rindex("'lift'"), whole.index("'ring'"), whole.rindex("'ring'")]
+    assert places == sorted(set(places))
+
+
 # --- what is left out, moved or refused ---
 
 
@@ -202,6 +212,12 @@ def test_thinking_stays_where_it_can(provider):
     check_published(provider, payload.body)
     assert ("Hm." in str(payload.body)) == (provider == "anthropic")
     assert ("PC0568" in _codes(payload)) == (provider != "anthropic")
+
+
+def test_thinking_may_be_withheld_and_only_signed():
+    withheld = {"type": "thinking", "thinking": "", "signature": "s"}
+    message = Message("assistant", (Block(part=withheld), Block("Yes.")), "item 2", SPAN)
+    assert build("anthropic", say("user", "Well?"), message).body["messages"][1]["content"][0] == withheld
 
 
 def test_a_message_of_thinking_alone_goes_with_it():

@@ -47,7 +47,7 @@ def build_payload(
     arranged, system, moved = arrange(checked, provider)
     _check_messages(arranged, system, provider)
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
-    request = Request(kept, system, tuple(tools), response, provider, limits, model, _name_uses(kept))
+    request = Request(kept, system, tuple(tools), response, provider, limits, model)
     return Payload(as_plain(_WRITERS[provider.name](request)), (*found, *moved, *unheld, *_check_limit(provider, limits)))
 
 
@@ -60,11 +60,6 @@ def _check_messages(messages: Sequence[Message], system: Sequence[Block], provid
 
 
 _ABSENT = "`promptc explain` tells which sections are absent"
-
-
-def _name_uses(messages: Sequence[Message]) -> dict[str, str]:
-    parts = [block.part for message in messages for block in message.blocks if block.part is not None and block.kind == "tool_use"]
-    return {part["id"]: part["name"] for part in parts}
 
 
 def _check_limit(provider: Provider, limits: Limits) -> tuple[Diagnostic, ...]:

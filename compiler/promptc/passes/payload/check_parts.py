@@ -33,7 +33,7 @@ def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[
     if not provider.keeps_thinking:
         messages, left_out = _leave_out_thoughts(messages)
         found += [_tell_thoughts(left_out, provider)] if left_out else []
-    return tuple(_reduce(message) for message in messages), found
+    return tuple(_reduce(messages)), found
 
 
 def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterator[Diagnostic]:
@@ -51,7 +51,7 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
     if message.role != role:
         yield _refuse(message, f"a `{kind}` in a message of the role `{message.role}`", f"it stands in a message of the role `{role}`")
     for key, wanted in keys.items():
-        if not isinstance(part.get(key), wanted) or part[key] == "":
+        if not isinstance(part.get(key), wanted) or (kind not in _THOUGHTS and part[key] == ""):
             yield _refuse(message, f"a `{kind}` whose `{key}` is not {_SPELLED[wanted]}", f"a `{kind}` has {_list_keys(keys)}")
     if kind == "tool_use":
         used.add(str(part.get("id")))
@@ -98,19 +98,28 @@ def _tell_thoughts(messages: Sequence[Message], provider: Provider) -> Diagnosti
     )
 
 
-def _reduce(message: Message) -> Message:
-    if all(block.part is None for block in message.blocks):
-        return message
-    return replace(message, blocks=tuple(_reduce_block(block) for block in message.blocks))
+def _reduce(messages: Sequence[Message]) -> Iterator[Message]:
+    """A result learns the `name` of its tool from the last use of its id: some servers count their uses anew in every turn."""
+    names: dict[str, str] = {}
+    for message in messages:
+        if all(block.part is None for block in message.blocks):
+            yield message
+            continue
+        for block in message.blocks:
+            if block.part is not None and block.kind == "tool_use":
+                names[str(block.part.get("id"))] = str(block.part.get("name"))
+        yield replace(message, blocks=tuple(_reduce_block(block, names) for block in message.blocks))
 
 
-def _reduce_block(block: Block) -> Block:
+def _reduce_block(block: Block, names: Mapping[str, str]) -> Block:
     part = block.part
     if part is None or block.kind not in _KEYS:
         return block
     own: dict[str, Any] = {"type": block.kind, **{key: part.get(key) for key in _KEYS[block.kind][1]}}
     if block.kind == "tool_result":
-        own["content"] = part.get("content")
-        if part.get("is_error") is True:
-            own["is_error"] = True
+        own |= {
+            "name": names.get(str(part.get("tool_use_id")), ""),
+            "content": part.get("content"),
+            "is_error": part.get("is_error") is True,
+        }
     return replace(block, part=own)

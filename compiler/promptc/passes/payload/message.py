@@ -57,7 +57,7 @@ class Limits:
 
 @frozen(eq=False)
 class Request:
-    """What a body is made of: `system` holds the text that stands apart from the messages, `names` the tools' names by the ids of uses."""
+    """What a body is made of: `system` holds the text that stands apart from the messages."""
 
     messages: tuple[Message, ...]
     system: tuple[Block, ...]
@@ -66,7 +66,6 @@ class Request:
     provider: Provider
     limits: Limits
     model: str | None
-    names: Mapping[str, str]
 
 
 @frozen(eq=False)

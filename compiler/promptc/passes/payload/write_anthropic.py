@@ -38,8 +38,7 @@ def _write_part(part: dict[str, Any]) -> dict[str, Any]:
     """What a tool gave stays a list where it is one of text parts; else it is one text."""
     if part["type"] != "tool_result":
         return part
-    content = part.pop("content")
-    texts = find_texts(content)
-    written = [{"type": "text", "text": text} for text in texts] if texts else render_result(content)
-    is_error = {"is_error": True} if part.pop("is_error", False) else {}
-    return {**part, "content": written, **is_error}
+    texts = find_texts(part["content"])
+    content = [{"type": "text", "text": text} for text in texts] if texts else render_result(part["content"])
+    is_error = {"is_error": True} if part["is_error"] else {}
+    return {"type": "tool_result", "tool_use_id": part["tool_use_id"], "content": content, **is_error}

@@ -21,8 +21,8 @@ def write_gemini(request: Request) -> dict[str, Any]:
         ]
         body["tools"] = [{"functionDeclarations": declared}]
     if request.system:
-        body["systemInstruction"] = {"parts": _write_parts(request.system, request)}
-    body["contents"] = [_write_message(one, request) for one in request.messages]
+        body["systemInstruction"] = {"parts": _write_parts(request.system)}
+    body["contents"] = [_write_message(one) for one in request.messages]
     return body
 
 
@@ -36,21 +36,20 @@ def _write_config(request: Request) -> dict[str, Any]:
     return config
 
 
-def _write_message(message: Message, request: Request) -> dict[str, Any]:
-    return {"role": _ROLES[message.role], "parts": _write_parts(message.blocks, request)}
+def _write_message(message: Message) -> dict[str, Any]:
+    return {"role": _ROLES[message.role], "parts": _write_parts(message.blocks)}
 
 
-def _write_parts(blocks: Sequence[Block], request: Request) -> list[dict[str, Any]]:
-    return [{"text": block.text} if block.part is None else _write_part(block, request) for block in blocks]
+def _write_parts(blocks: Sequence[Block]) -> list[dict[str, Any]]:
+    return [{"text": block.text} if block.part is None else _write_part(block) for block in blocks]
 
 
-def _write_part(block: Block, request: Request) -> dict[str, Any]:
+def _write_part(block: Block) -> dict[str, Any]:
     part = block.part or {}
     if block.kind == "tool_use":
         return {"functionCall": {"id": part["id"], "name": part["name"], "args": part["input"]}}
-    id = part["tool_use_id"]
-    key = "error" if part.get("is_error") else "output"
-    return {"functionResponse": {"id": id, "name": request.names[id], "response": {key: _find_output(part["content"])}}}
+    response = {"error" if part["is_error"] else "output": _find_output(part["content"])}
+    return {"functionResponse": {"id": part["tool_use_id"], "name": part["name"], "response": response}}
 
 
 def _find_output(content: Any) -> Any:

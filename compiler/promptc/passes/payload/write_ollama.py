@@ -18,16 +18,15 @@ def write_ollama(request: Request) -> dict[str, Any]:
         body["format"] = request.response.schema
     if request.tools:
         body["tools"] = [{"type": "function", "function": describe_function(tool)} for tool in request.tools]
-    body["messages"] = [one for message in request.messages for one in _iter_messages(message, request)]
+    body["messages"] = [one for message in request.messages for one in _iter_messages(message)]
     return body
 
 
-def _iter_messages(message: Message, request: Request) -> Iterator[dict[str, Any]]:
+def _iter_messages(message: Message) -> Iterator[dict[str, Any]]:
     """As in OpenAI's, but arguments are a mapping and a result names its tool."""
     for block in message.blocks:
         if block.part is not None and block.kind == "tool_result":
-            name = request.names[block.part["tool_use_id"]]
-            yield {"role": "tool", "tool_name": name, "content": render_result(block.part["content"])}
+            yield {"role": "tool", "tool_name": block.part["name"], "content": render_result(block.part["content"])}
     text = join_texts([block.text for block in message.blocks if block.part is None])
     calls = [_write_call(block) for block in message.blocks if block.kind == "tool_use"]
     if calls:
