@@ -2,14 +2,15 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from promptc.api import Pack
 from promptc.cli.asked import read_stores
 from promptc.cli.group import Command
-from promptc.cli.options import PACK, STORE
+from promptc.cli.list_packs import list_packs
+from promptc.cli.options import STORE
 from promptc.cli.render_diagnostic import describe_diagnostic, render_diagnostics
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
@@ -29,40 +30,64 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
     examples=[
         ("errors, warnings and notes, each with its place", "promptc check packs/sentinel"),
         ("the stores and indexes as well", "promptc check packs/worldarchitect --sources"),
+        ("every pack of a repository", "promptc check packs"),
         ("for a program", "promptc check packs/sentinel --format json"),
         ("for code scanning", "promptc check packs/sentinel --format sarif > promptc.sarif"),
         ("what one of them means", "promptc rule PC0610"),
     ],
 )
-@PACK
+@click.argument("packs", metavar="PACK...", nargs=-1, required=True, type=click.Path())
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print the findings. [text]")
 @click.option("--sources", is_flag=True, help="Open the stores and indexes, too: are they there, and do chunks fit their sections?")
 @STORE
 @click.option("--strict", is_flag=True, help="Let notes, too, end with exit code 1.")
 @click.pass_obj
-def command(reporter: Reporter, pack: str, format: str, sources: bool, store: tuple[str, ...], strict: bool) -> int:
-    """Look for what is wrong or doubtful in PACK, without a state.
+def command(reporter: Reporter, packs: tuple[str, ...], format: str, sources: bool, store: tuple[str, ...], strict: bool) -> int:
+    """Look for what is wrong or doubtful in packs, without a state. A folder that is no pack stands for all packs in it.
 
-    Exit code 0 where there is nothing but notes, 1 with errors or warnings, 3 where the pack cannot be loaded: its findings then go to
-    standard error (with sarif and github to standard output, too). A store that is not there is a finding only when `--sources` asks for it.
+    Exit code 0 where there is nothing but notes, 1 with errors or warnings, 3 where a pack cannot be loaded: its findings then go to
+    standard error (with sarif and github to standard output, too). A store that is not there is a finding only when `--sources` asks
+    for it.
     """
-    try:
-        found = Pack.load(pack).check(read_stores(store) if sources or store else None)
-    except PromptcError as error:
-        if format in _SHAPES:
-            write_stdout(_render(format, error.diagnostics).encode("utf-8", "backslashreplace"))
+    stores = read_stores(store) if sources or store else None
+    found: list[Diagnostic] = []
+    failed: list[PromptcError] = []
+    for pack in list_packs(packs):
+        try:
+            found += _check(pack, stores, is_alone=len(packs) == 1)
+        except PromptcError as error:
+            failed.append(error)
+    refused = [one for error in failed for one in error.diagnostics]
+    if refused:
         shape = "json" if format == "json" else reporter.settings.diagnostics
-        Reporter(replace(reporter.settings, diagnostics=shape)).report(error.diagnostics)
-        return error.exit_code
+        Reporter(replace(reporter.settings, diagnostics=shape)).report(refused)
+    _print(reporter, found, refused, format)
+    if failed:
+        return max(error.exit_code for error in failed)
+    return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
+
+
+def _check(pack: str, stores: Mapping[str, str] | None, *, is_alone: bool) -> Sequence[Diagnostic]:
+    """Of several packs each is given the stores that it has."""
+    loaded = Pack.load(pack)
+    if stores is None or is_alone:
+        return loaded.check(stores)
+    names = {one.name for one in loaded.model.stores}
+    return loaded.check({name: url for name, url in stores.items() if name in names})
+
+
+def _print(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Diagnostic], format: str) -> None:
+    """Nothing on standard output where nothing could be checked, but for a service that shows findings at their lines."""
     shown = [one for one in found if one.level == "error" or not reporter.settings.is_quiet]
-    if format == "json":
+    if format in _SHAPES:
+        text = _render(format, [*refused, *shown])
+    elif refused and not found:
+        return
+    elif format == "json":
         text = json.dumps([describe_diagnostic(one) for one in shown], ensure_ascii=False, indent=2) + "\n"
-    elif format in _SHAPES:
-        text = _render(format, shown)
     else:
         text = render_diagnostics(shown, reporter.choose_paint(sys.stdout)) + ("" if reporter.settings.is_quiet else _sum_up(found))
     write_stdout(text.encode("utf-8", "backslashreplace"))
-    return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
 
 
 def _render(format: str, found: Sequence[Diagnostic]) -> str:

@@ -1,0 +1,42 @@
+"""`promptc check` of several packs at once."""
+
+import json
+
+from tests.cli.conftest import ROOT
+
+STARTER = "packs/starter"
+BROKEN = "fixtures/bad/PC0201"
+
+
+def test_a_folder_stands_for_the_packs_in_it(run, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    together = run("check", "packs", "--format", "json")
+    apart = [
+        json.loads(run("check", str(path.relative_to(ROOT).parent), "--format", "json").out)
+        for path in sorted(ROOT.glob("packs/*/pack.yaml"))
+    ]
+    assert together.code == 0
+    assert json.loads(together.out) == [one for some in apart for one in some]
+
+
+def test_one_that_cannot_be_loaded_does_not_hide_the_others(run, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    done = run("check", BROKEN, STARTER)
+    assert done.code == 3
+    assert "PC0201" in done.err and "PC0201" not in done.out
+    assert done.out == run("check", STARTER).out
+
+
+def test_services_are_shown_all_of_it_where_they_look(run, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    github = run("check", BROKEN, STARTER, "--format", "github")
+    assert github.code == 3 and github.out.startswith(f"::error file={BROKEN}/pack.yaml,line=7,col=29,title=promptc PC0201::")
+    results = json.loads(run("check", BROKEN, STARTER, "--format", "sarif").out)["runs"][0]["results"]
+    assert [one["ruleId"] for one in results][:2] == ["PC0201", "PC0201"]
+    assert len(results) == len(github.out.splitlines())
+
+
+def test_a_folder_without_packs_is_told(run, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    done = run("check", "docs")
+    assert done.code == 4 and "PC0154" in done.err and not done.out
