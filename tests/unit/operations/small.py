@@ -25,7 +25,11 @@ operations:
     when: state.log | length > 4
     asks:
       digest: {pack: digest.yaml, check: {schema: digest.schema.json, max: 60}, else: digest.json.j2}
-      summary: {pack: ask, when: args.summary, check: {headings: [What happened, What is open], max: 40}, else: {text: "{{ answers.digest.points | join('; ') }}"}}
+      summary:
+        pack: ask
+        when: args.summary
+        check: {headings: [What happened, What is open], max: 40}
+        else: {text: "{{ answers.digest.points | join('; ') }}"}
     edits:
       - {set: /digest, to: answers.digest.points}
       - {append: /history, to: answers.summary, when: args.summary}
@@ -45,7 +49,11 @@ tokenizer: cl100k_base
 budget: 500
 sections:
   - {id: task, role: system, text: "Write {{ args.tone }}."}
-  - {id: log, role: user, text: "{{ state.log | map(attribute='text') | join(' ') }}{% if answers.digest %} After {{ answers.digest.points | length }}.{% endif %}"}
+  - id: log
+    role: user
+    text: >-
+      {{ state.log | map(attribute='text') | join(' ') }}
+      {%- if answers.digest %} After {{ answers.digest.points | length }}.{% endif %}
 """
 STATE_SCHEMA = {
     "type": "object",

@@ -1,0 +1,237 @@
+"""What an operation does to a state, edit by edit, and what it leaves alone."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from promptc.diag.errors import PromptcError, UsageError
+from promptc.operations.ask import ask
+from promptc.operations.list_operations import list_operations
+from promptc.operations.run_operation import run_operation
+from tests.unit.operations.small import write_pack
+
+ANSWER = '{"points": ["a", "b"]}'
+STATE = {"strain": "tense", "log": [{"text": f"b{n}", "hot": n % 3 == 0} for n in range(6)], "title": "T"}
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return write_pack(tmp_path_factory.mktemp("pack"))
+
+
+def _edit(tmp_path: Path, *edits: str, **head: str) -> Any:
+    lines = "".join(f"      - {edit}\n" for edit in edits)
+    more = "".join(f"    {key}: {value}\n" for key, value in head.items())
+    return write_pack(tmp_path, f"operations:\n  one:\n{more}    edits:\n{lines}")
+
+
+def _run(tmp_path: Path, state: Any, *edits: str, **head: str) -> Any:
+    return run_operation(_edit(tmp_path, *edits, **head), state, "one").value
+
+
+# --- edits ---
+
+
+def test_edits_are_made_in_order_and_see_the_state_before(pack: Any) -> None:
+    done = run_operation(pack, STATE, "tidy", answers={"digest": ANSWER})
+    assert done.value == {"log": STATE["log"][4:], "title": "T", "digest": ["a", "b"], "notes": ["b0", "b3"]}
+    assert [*done.value] == ["log", "title", "digest", "notes"], "keys stay in the file's order, new ones behind them"
+    assert done.said == "4 of 6 went." and done.is_changed and not done.fallbacks and not done.warnings
+
+
+def test_a_left_out_list_begins_with_its_default_or_empty(tmp_path: Path) -> None:
+    new = _run(tmp_path, {}, "{append: /history, to: state.title}", "{append: /notes, to: state.title}")
+    assert new == {"history": ["the beginning", "Untitled"], "notes": ["Untitled"]}
+
+
+@pytest.mark.parametrize(("last", "kept"), [("0", []), ("2", ["c", "d"]), ("9", ["a", "b", "c", "d"])])
+def test_keep_last(tmp_path: Path, last: str, kept: list[str]) -> None:
+    assert _run(tmp_path, {"history": [*"abcd"]}, f"{{keep: /history, last: {last}}}") == {"history": kept}
+
+
+def test_keep_where_sees_each_element_with_its_defaults(tmp_path: Path) -> None:
+    state = {"log": [{"text": "a"}, {"text": "b", "hot": True}, {"text": "c"}]}
+    pack = _edit(tmp_path, "{keep: /log, where: not item.hot, archive: hot}")
+    done = run_operation(pack, state, "one")
+    assert done.value == {"log": [{"text": "a"}, {"text": "c"}]}, "what stays stays as it was written"
+    (archive,) = done.archives
+    assert (archive.name, archive.pointer, archive.length, archive.places) == ("hot", "/log", 3, ((1, 2),))
+    assert archive.elements == ({"text": "b", "hot": True},)
+
+
+def test_a_list_edited_twice_is_archived_as_it_was_then(tmp_path: Path) -> None:
+    pack = _edit(tmp_path, "{append: /history, each: \"['c', 'd']\"}", "{keep: /history, last: 1, archive: old}")
+    (archive,) = run_operation(pack, {"history": ["a"]}, "one").archives
+    assert archive.elements == ("a", "c") and archive.length == 3
+
+
+def test_an_edit_whose_when_does_not_hold_is_left_out(tmp_path: Path) -> None:
+    assert _run(tmp_path, {"title": "T"}, "{set: /title, to: \"'U'\", when: not state.title}") == {"title": "T"}
+
+
+def test_what_is_not_there_is_removed_and_kept_without_a_word(tmp_path: Path) -> None:
+    pack = _edit(tmp_path, "{remove: /strain}", "{keep: /notes, last: 1, archive: notes}")
+    done = run_operation(pack, {"title": "T"}, "one")
+    assert done.value == {"title": "T"} and not done.is_changed and not done.archives
+
+
+def test_elements_are_edited_by_their_place(tmp_path: Path) -> None:
+    state = {"log": [{"text": "a"}, {"text": "b"}]}
+    assert _run(tmp_path, state, "{set: /log/1/hot, to: true}", "{remove: /log/0}") == {"log": [{"text": "b", "hot": True}]}
+
+
+@pytest.mark.parametrize("edit", ["{set: /log/7/text, to: state.title}", "{set: /title/part, to: state.title}", "{append: /title, to: 1}"])
+def test_a_pointer_that_leads_nowhere_changes_nothing(tmp_path: Path, edit: str) -> None:
+    with pytest.raises(PromptcError) as raised:
+        _run(tmp_path, {"title": "T", "log": [{"text": "a"}]}, edit)
+    assert [found.code for found in raised.value.diagnostics] == ["PC0807"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "code"),
+    [
+        ("{keep: /log, last: -1}", "PC0808"),
+        ("{keep: /log, last: state.log | length > 1}", "PC0808"),
+        ("{append: /history, each: state.title}", "PC0808"),
+        ("{set: /title, to: 1e308 * 10}", "PC0416"),
+        ("{set: /title, to: 7}", "PC0810"),
+        ("{append: /log, to: \"{'txt': 'a'}\"}", "PC0810"),
+    ],
+)
+def test_a_value_that_cannot_stand_changes_nothing(tmp_path: Path, edit: str, code: str) -> None:
+    with pytest.raises(PromptcError) as raised:
+        _run(tmp_path, {"title": "T", "log": [{"text": "a"}]}, edit)
+    assert {found.code for found in raised.value.diagnostics} == {code}
+
+
+def test_a_new_state_passes_the_asserts(tmp_path: Path) -> None:
+    text = 'asserts: [{that: state.title, else: "a log has a title"}, {that: state.log, else: "empty", level: error}]\n'
+    pack = write_pack(
+        tmp_path, f"operations: {{one: {{edits: [{{keep: /log, last: 0}}]}}, two: {{edits: [{{set: /title, to: \"''\"}}]}}}}\n{text}"
+    )
+    with pytest.raises(PromptcError) as raised:
+        run_operation(pack, STATE, "one")
+    assert [found.code for found in raised.value.diagnostics] == ["PC0810"] and "empty" in str(raised.value)
+    assert run_operation(pack, STATE, "two").value["title"] == ""
+
+
+def test_nothing_given_is_changed(pack: Any) -> None:
+    raw = json.dumps(STATE)
+    state, args, answers = json.loads(raw), {"keep": 1, "summary": True}, {"digest": ANSWER}
+    done = run_operation(pack, state, "tidy", args, answers)
+    done.value["log"][0]["text"] = "changed by the caller"
+    assert state == json.loads(raw) and args == {"keep": 1, "summary": True} and answers == {"digest": ANSWER}
+
+
+def test_bytes_and_a_dict_give_the_same(pack: Any) -> None:
+    raw = "\ufeff" + json.dumps(STATE).replace("{", "{\r\n")
+    given, read = run_operation(pack, STATE, "tidy"), run_operation(pack, raw.encode(), "tidy")
+    assert (given.value, given.before, given.said) == (read.value, read.before, read.said)
+
+
+def test_a_second_run_changes_nothing_where_edits_are_idempotent(pack: Any) -> None:
+    first = run_operation(pack, STATE, "cool")
+    second = run_operation(pack, first.value, "cool")
+    assert first.is_changed and not second.is_changed and second.value == first.value and not second.archives
+
+
+# --- answers ---
+
+
+@pytest.mark.parametrize(
+    "answer", [ANSWER, f"```json\n{ANSWER}\n```", f"\ufeff\r\n```\r\n{ANSWER}\r\n```\r\n", '{"points":\n["a", "b"]}\n\n']
+)
+def test_an_answer_in_json_is_read_through_its_fence(pack: Any, answer: str) -> None:
+    done = run_operation(pack, STATE, "tidy", answers={"digest": answer})
+    assert done.value["digest"] == ["a", "b"] and not done.fallbacks
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("", "it is empty"),
+        (" \n", "it is empty"),
+        ("\ud800", "half of a surrogate pair"),
+        ("Here it is: " + ANSWER, "(line 1, column 1)"),
+        ('{"points": ["a"], "points": []}', "points"),
+        ('{"points": [NaN]}', ""),
+        ('{"points": ["a\\u0000"]}', ""),
+        ('{"points": "a"}', "`/points` must be a list"),
+        ("{}", "the answer lacks the key `points`"),
+        (f"```json\n{ANSWER[:-1]}\n```", "(line 2"),
+        ('{"points": ["' + "a " * 70 + '"]}', "`max` of 60"),
+    ],
+)
+def test_a_refused_answer_gives_the_else_and_says_why(pack: Any, answer: str, why: str) -> None:
+    done = run_operation(pack, STATE, "tidy", answers={"digest": answer})
+    assert done.fallbacks == ("digest",) and done.value["digest"] == ["b0", "b3"]
+    (found,) = done.warnings
+    assert (found.code, found.level) == ("PC0800", "warn") and why in found.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_taken"),
+    [
+        ("## What happened\nx\n## What is open\ny", True),
+        ("What happened\nx\n\nWhat is open", True),
+        ("# What happened #\n###### What is open", True),
+        ("## What is open\n## What happened", False),
+        ("## What happened\nwhat is open", False),
+        ("## What happened\n####### What is open", False),
+        ("## What happened, in short\n## What is open", False),
+    ],
+)
+def test_headings_stand_on_lines_of_their_own_in_order(pack: Any, answer: str, is_taken: bool) -> None:
+    done = run_operation(pack, STATE, "tidy", {"summary": True}, {"digest": ANSWER, "summary": answer})
+    assert done.fallbacks == (() if is_taken else ("summary",))
+    assert done.value["history"][-1] == (answer if is_taken else "a; b"), "the `else` sees the answer before it"
+
+
+def test_an_else_is_cut_to_max_at_a_line(tmp_path: Path) -> None:
+    lines = "\\n".join(f"line {n} of many" for n in range(40))
+    operations = (
+        "operations:\n  one:\n    asks:\n"
+        f'      short: {{pack: digest.yaml, check: {{headings: [H], max: 33}}, else: {{text: "{lines}"}}}}\n'
+        f'      tiny: {{pack: digest.yaml, check: {{headings: [H], max: 3}}, else: {{text: "{lines}"}}}}\n'
+        "    edits: [{set: /notes, to: '[answers.short, answers.tiny]'}]\n"
+    )
+    short, tiny = run_operation(write_pack(tmp_path, operations), {}, "one").value["notes"]
+    assert short.split("\n") == [f"line {n} of many" for n in range(short.count("\n") + 1)] and short.count("\n") >= 3
+    assert tiny == "line 0"
+
+
+# --- what is asked ---
+
+
+def test_what_is_asked(pack: Any) -> None:
+    args = {"summary": True, "tone": "plainly"}
+    first, second = ask(pack, STATE, "tidy", args)
+    assert (first.name, second.name) == ("digest", "summary")
+    assert first.prompt.messages == [
+        {"role": "system", "content": "Write plainly."},
+        {"role": "user", "content": "b0 b1 b2 b3 b4 b5"},
+    ]
+    assert first.prompt.tokens > 10 and first.digest.startswith("sha256:")
+    (later,) = ask(pack, STATE, "tidy", args, {"digest": ANSWER})
+    assert later.prompt.messages[1]["content"].endswith("After 2.") and later.digest != second.digest
+    assert ask(pack, STATE, "tidy", args, {"digest": ANSWER, "summary": "x"}) == ()
+    assert [one.name for one in ask(pack, STATE, "tidy")] == ["digest"], "what its `when` refuses is not asked"
+
+
+def test_what_there_is_and_what_is_due(pack: Any) -> None:
+    assert [(one.name, one.title, one.asks, one.is_due) for one in list_operations(pack, STATE)] == [
+        ("tidy", "Digest and prune", ("digest", "summary"), True),
+        ("cool", "cool", (), False),
+    ]
+    assert not any(one.is_due for one in list_operations(pack)) and not any(one.is_due for one in list_operations(pack, {}))
+    assert pack.render(STATE).report["flags"] == {"due": ["tidy"]} and pack.render({}).report["flags"] == {}
+
+
+@pytest.mark.parametrize("args", [{"keep": True}, {"keep": 1.5}, {"summary": 0}, {"tone": None}, {"tones": "x"}, {"keep": object()}])
+def test_arguments_are_of_their_defaults_kinds(pack: Any, args: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        run_operation(pack, STATE, "tidy", args)
+    with pytest.raises(UsageError):
+        ask(pack, STATE, "tidy", args)
