@@ -1,12 +1,16 @@
 """Exact and Bounded: the reported count is the tokenizer's own of what was emitted, and never over the budget."""
 
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+import promptc
 from promptc.api import Prompt
+from promptc.model.provider import PROVIDERS
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any, draw_cl100k, draw_o200k
 from tests.property.drawing.packs import Drawn
@@ -15,6 +19,8 @@ from tests.property.oracle.counting import count, count_messages
 from tests.property.oracle.offering import count_offered
 from tests.property.oracle.selecting import show_part
 from tests.property.proof import Proof, Tally
+
+_FACTS = Path(promptc.__file__).parent / "frontend" / "providers.json"
 
 
 @pytest.mark.parametrize("draw", [draw_cl100k, draw_o200k, draw_any])
@@ -37,6 +43,32 @@ def judge_exact(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
+def test_exact_by_the_account_of_a_provider(proof: Proof) -> None:
+    proof.hold("exact for providers", judge_provider, draw_any, 600)
+
+
+def judge_provider(loaded: Loaded, tally: Tally) -> str | None:
+    """By the facts of the file that holds them, whatever the frame made of them."""
+    rng = Random(repr(loaded.drawn.state))
+    name = rng.choice(PROVIDERS)
+    facts = json.loads(_FACTS.read_text(encoding="utf-8"))["providers"][name]
+    costs = {key: fact["value"] for key, fact in facts.items() if isinstance(fact, dict)}
+    for total in (4000, rng.randint(1, 900), rng.randint(1, 300)):
+        outcome = loaded.compile(total, format=name)
+        tally["renders"] += 1
+        if outcome.emitted is None:
+            continue
+        counter, offered = outcome.fitted.frame.meter.counter.name, _list_offered(outcome)
+        counted = count_messages(counter, _show_messages(outcome), message=costs["message_tokens"], whole=costs["prompt_tokens"])
+        tools = len(Prompt(outcome).tools)
+        added = (costs["tools_tokens"] if tools else 0) + costs["tool_tokens"] * tools
+        added += costs["response_tokens"] if Prompt(outcome).response is not None else 0
+        counted += count_offered(counter, offered) + added
+        if counted != outcome.tokens or counted > total:
+            return f"at {total} {name} counts {counted}, reported are {outcome.tokens}"
+    return None
+
+
 def iter_totals(loaded: Loaded) -> Iterator[int]:
     """More than the pack needs, and two totals at random places under that."""
     natural = loaded.compile(4000).tokens or 200
@@ -50,8 +82,11 @@ def count_emitted(outcome: Outcome) -> int:
     counter = outcome.fitted.frame.meter.counter.name
     if outcome.fitted.frame.format == "text":
         return count(counter, outcome.emitted.text.encode().decode())
-    shown = [(one["role"], _show(one["content"])) for one in outcome.emitted.messages]
-    return count_messages(counter, shown) + count_offered(counter, _list_offered(outcome))
+    return count_messages(counter, _show_messages(outcome)) + count_offered(counter, _list_offered(outcome))
+
+
+def _show_messages(outcome: Outcome) -> list[tuple[str, str]]:
+    return [(one["role"], _show(one["content"])) for one in Prompt(outcome).messages]
 
 
 def _list_offered(outcome: Outcome) -> list[Any]:

@@ -17,8 +17,8 @@ def count(counter: str, text: str) -> int:
     return count_text(counter, text)
 
 
-def count_messages(counter: str, messages: list[tuple[str, str]]) -> int:
-    """Tokens of (role, content) pairs with three for each message and its role's name, and three for the whole."""
+def count_messages(counter: str, messages: list[tuple[str, str]], *, message: int = MESSAGE, whole: int = WHOLE) -> int:
+    """Tokens of (role, content) pairs with so many for each message and its role's name, and so many for the whole."""
     if counter == "chars/4":
-        return -(-sum(len(content) for _, content in messages) // 4) + MESSAGE * len(messages) + WHOLE
-    return sum(MESSAGE + count(counter, role) + count(counter, content) for role, content in messages) + WHOLE
+        return -(-sum(len(content) for _, content in messages) // 4) + message * len(messages) + whole
+    return sum(message + count(counter, role) + count(counter, content) for role, content in messages) + whole

@@ -43,7 +43,9 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     report = outcome.report
     budget, tokens = report["budget"], report["tokens"]
     counter = _describe_counter(report["counter"])
-    yield f"{paint.apply(report['pack'], 'bold')} {report['version']} as {report['format']}, counted by {counter}"
+    provider = report.get("overhead", {}).get("provider")
+    shown = f"{report['format']} for {provider}" if provider else report["format"]
+    yield f"{paint.apply(report['pack'], 'bold')} {report['version']} as {shown}, counted by {counter}"
     if tokens is None:
         missing, section = report["error"]["missing"], report["error"]["section"]
         where = (
