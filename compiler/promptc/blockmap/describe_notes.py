@@ -1,0 +1,42 @@
+"""Remarks on a section: its author's, when it is there, and how it gives way."""
+
+from collections.abc import Iterator, Mapping
+
+from promptc.blockmap.describe_steps import describe_ladder, describe_step
+from promptc.blockmap.phrase import Phrase, join_phrases, read_phrase, say
+from promptc.model.pack import Pack, Plan
+from promptc.model.section import Section
+from promptc.model.step import Continue
+
+
+def describe_notes(section: Section, plan: Plan, pack: Pack, remarks: Mapping[str, str]) -> tuple[Phrase, ...]:
+    """`remarks` are the notes of the manifest by section."""
+    note = remarks.get(section.id, "")
+    found = [read_phrase(note)] if note else []
+    if section.when is not None:
+        found.append(say("when {}", section.when.text))
+    if section.required:
+        found.append(say("required: absent, it is an error"))
+    if section.cache:
+        found.append(say("a cache breakpoint ends behind it"))
+    if section.items is not None and section.items.tally is not None:
+        found.append(say("counted by {} in the report", section.items.tally.text))
+    return (*found, *_iter_ladders(section, plan, pack))
+
+
+def list_remarks(pack: Pack) -> dict[str, str]:
+    """The notes of the manifest's sections."""
+    sections = pack.manifest.get("sections")
+    notes = ((name, node.get("note")) for name, node in (sections.items() if sections is not None else ()))
+    return {name: str(note.value) for name, note in notes if note is not None and note.value is not None}
+
+
+def _iter_ladders(section: Section, plan: Plan, pack: Pack) -> Iterator[Phrase]:
+    """The section's own ladder where anything climbs it, and its turns in that of the whole."""
+    turns = [(at, step) for at, step in enumerate(plan.truncate, 1) if step.section == section.id]
+    continues = any(isinstance(step, Continue) for _, step in turns)
+    if section.overflow and not section.pinned and (section.budget is not None or continues):
+        yield (*say("over its budget: " if section.budget is not None else "its ladder: "), *describe_ladder(section.overflow, pack))
+    if turns:
+        shown = [(*say(f"step {at}, "), *describe_step(step, pack)) for at, step in turns]
+        yield (*say("over the total: "), *join_phrases(shown, "; "))
