@@ -1,4 +1,4 @@
-"""What a single case of companion cannot show: drawn states against the rules written twice, blocks by themselves, caps to the character."""
+"""What a single case of companion cannot show: drawn states against rules written twice, blocks by themselves, exact caps."""
 
 import json
 from collections import Counter
