@@ -1,20 +1,27 @@
 """`promptc test`."""
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import click
 
 from promptc.cache.store import open_cache
 from promptc.cli.case_shell import CaseShell
+from promptc.cli.cause_finder import CauseFinder
+from promptc.cli.find_width import find_width
 from promptc.cli.group import Command
 from promptc.cli.options import read_count
 from promptc.cli.progress import Progress
 from promptc.cli.reporter import Reporter
+from promptc.cli.reports.kinds import KINDS, WHOLE
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.cli.views.verdict import Shape, render_verdict
+from promptc.cli.views.verdict import SHAPES, render_verdict
+from promptc.cli.write_file import write_file
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import UsageError
 from promptc.diag.frozen import frozen
 from promptc.golden.find_places import Places, find_places
 from promptc.golden.find_touched import find_touched
@@ -24,6 +31,8 @@ from promptc.golden.verdict import Verdict
 
 _DIFFERS = 1
 _DISK = 4
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+FORMATS = (*SHAPES, *KINDS)
 _NO = ("", "0", "false")
 
 
@@ -36,6 +45,10 @@ _NO = ("", "0", "false")
         ("some by name", "promptc test -k 'strain and not messages'"),
         ("only what has changed since it last passed", "promptc test --changed"),
         ("only what a branch touches, as CI would", "promptc test --since origin/main --ci"),
+        (
+            "in a pipeline, for its build server and for people",
+            "promptc test --format github --report junit=out.xml --report markdown=pr.md",
+        ),
     ],
 )
 @click.argument("cases", nargs=-1, type=click.Path())
@@ -45,7 +58,8 @@ _NO = ("", "0", "false")
 @click.option("--since", metavar="REV", help="Only cases made of files that differ from a git revision.")
 @click.option("--ci", is_flag=True, help="Write nothing; fail for what is new, pending or obsolete. So it is where CI is set.")
 @click.option("--no-cache", is_flag=True, help="Run every case, whatever is known of it, and keep nothing for the next time.")
-@click.option("--format", type=click.Choice(("full", "concise")), default="full", help="How to print what fails. [full]")
+@click.option("--format", type=click.Choice(FORMATS), default="full", help="How to print what came of them. [full]")
+@click.option("--report", "reports", multiple=True, metavar="KIND=FILE", help="Write it in another format, too; may be given again.")
 @click.pass_obj
 def command(
     reporter: Reporter,
@@ -56,7 +70,8 @@ def command(
     since: str | None,
     ci: bool,
     no_cache: bool,
-    format: Shape,
+    format: str,
+    reports: tuple[str, ...],
 ) -> int:
     """Run cases and compare what comes out with their goldens.
 
@@ -67,6 +82,7 @@ def command(
     Exit code 0 if all pass, 1 if one does not, 2 if there is none.
     """
     is_ci = ci or os.environ.get("CI", "").lower() not in _NO
+    wanted = [(format, ""), *_read_reports(reports)]
     found = find_places(cases, match_names(expression) if expression is not None else None)
     touched = find_touched(since, os.getcwd()) if since is not None else None  # noqa: PTH109
     suite = Suite(
@@ -76,11 +92,57 @@ def command(
         touched=touched,
         is_whole=not (found.is_filtered or changed or since is not None),
         only_changed=changed,
+        with_passed=any(kind in WHOLE for kind, _ in wanted),
     )
-    tally = _run(reporter, found, suite, jobs or _count_processors(), format)
-    write_stdout((_sum_up(tally) + "\n").encode())
+    told: list[Verdict] = []
+    tally = _run(
+        reporter, found, suite, jobs or _count_processors(), _Telling(format, told if len(wanted) > 1 or format in KINDS else None)
+    )
+    for kind, path in wanted:
+        _report(kind, path, told, tally, is_ci=is_ci)
+    if format in SHAPES:
+        write_stdout((_sum_up(tally) + "\n").encode())
+    else:
+        reporter.say(_sum_up(tally) + "\n")
     _give_hints(reporter, tally)
     return tally.find_exit(is_ci)
+
+
+@frozen(eq=False)
+class _Telling:
+    """How verdicts are told: printed as they come in a `shape` of that name, and `kept` for reports."""
+
+    shape: str
+    kept: list[Verdict] | None
+
+
+def _read_reports(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Kinds and files. `UsageError` (PC0721) for what is not of that form."""
+    found = []
+    for one in given:
+        kind, _, path = one.partition("=")
+        if kind not in KINDS or not path:
+            help = f"such as `--report junit=out.xml`; the kinds are {', '.join(KINDS)}"
+            raise UsageError([Diagnostic("PC0721", f"`--report {one}` is not of the form KIND=FILE", help=help)])
+        found.append((kind, path))
+    return found
+
+
+def _report(kind: str, path: str, verdicts: Sequence[Verdict], tally: "_Tally", *, is_ci: bool) -> None:
+    """One report, into its file or to standard output. What GitHub shows no place for goes into the step's summary, where there is one."""
+    if kind not in KINDS:
+        return
+    from promptc.cli.reports.render_report import render_report, render_summary
+
+    text = render_report(kind, verdicts, tally.counts, is_ci=is_ci).encode("utf-8", "backslashreplace")
+    if path:
+        write_file(path, text)
+    else:
+        write_stdout(text)
+    summary = os.environ.get(_SUMMARY) if kind == "github" else None
+    if summary:
+        with contextlib.suppress(OSError), open(summary, "ab") as file:  # noqa: PTH123
+            file.write(render_summary(verdicts, tally.counts).encode("utf-8", "backslashreplace"))
 
 
 @frozen
@@ -114,29 +176,41 @@ class _Tally:
             (*self.pending, *pending)[:2],
         )
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cases came to what."""
+        names = ("passed", "failed", "new", "obsolete", "broken")
+        return {name: getattr(self, name) for name in names} | {"unchanged": self.unchanged}
+
     def find_exit(self, is_ci: bool) -> int:
         if self.unwritten:
             return _DISK
         return _DIFFERS if self.failed or self.broken or (is_ci and (self.new or self.obsolete)) else 0
 
 
-def _run(reporter: Reporter, found: Places, suite: Suite, jobs: int, shape: Shape) -> _Tally:
+def _run(reporter: Reporter, found: Places, suite: Suite, jobs: int, telling: _Telling) -> _Tally:
     """Prints each verdict as it comes, above the bar."""
     tally, done = _Tally(), 0
     progress = Progress(reporter, "cases")
     try:
-        for judged in run_suite(found.places, suite, jobs=jobs):
-            tally, done = tally.add(judged), done + judged.places
-            _print(reporter, progress, judged.verdicts, shape)
-            progress.note(done, len(found.places))
+        with CauseFinder(suite.cache) as causes:
+            for judged in run_suite(found.places, suite, jobs=jobs):
+                tally, done = tally.add(judged), done + judged.places
+                _tell(reporter, progress, [causes.explain(one) for one in judged.verdicts], telling)
+                progress.note(done, len(found.places))
     finally:
         progress.close()
     return tally
 
 
-def _print(reporter: Reporter, progress: Progress, verdicts: Iterable[Verdict], shape: Shape) -> None:
-    paint = reporter.choose_paint(sys.stdout)
-    text = "".join(render_verdict(one, shape, paint, reporter.render) for one in verdicts)
+def _tell(reporter: Reporter, progress: Progress, verdicts: Sequence[Verdict], telling: _Telling) -> None:
+    if telling.kept is not None:
+        telling.kept.extend(verdicts)
+    if telling.shape not in SHAPES:
+        return
+    paint, width = reporter.choose_paint(sys.stdout), find_width()
+    shown = (one for one in verdicts if one.status != "passed")
+    text = "".join(render_verdict(one, telling.shape, paint, reporter.render, width) for one in shown)
     if text:
         progress.close()
         write_stdout(text.encode("utf-8", "backslashreplace"))

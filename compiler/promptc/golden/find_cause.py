@@ -119,7 +119,7 @@ def _tell_else(case: Case, before: Before, now: Mapping[str, Any]) -> Cause | No
         return Cause(what=f"promptc {before.version} → {now['promptc']}")
     if before.lost:
         return Cause(what=f"changed since the golden was accepted: {', '.join(before.lost)}")
-    return None
+    return Cause(what="no edit of its files: promptc, or what it runs on, is another") if before.is_known else None
 
 
 class _Copy:

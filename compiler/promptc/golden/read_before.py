@@ -16,19 +16,22 @@ _BLOB = "blob"
 @frozen(eq=False)
 class Before:
     """What is known of the inputs that differ from those of now: `files` with their content then (None: there was none), the paths of
-    those that differ and whose content is `lost`, and what counted and rendered (empty: the same, or not noted).
+    those that differ and whose content is `lost`, and what counted and rendered (empty: the same, or not noted). `is_known` is False
+    where neither a note nor git tells anything.
     """
 
     files: Mapping[str, str | None] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     counter: str = ""
     version: str = ""
+    is_known: bool = True
 
 
 def read_before(case: Case, now: Mapping[str, Any]) -> Before:
     """Compares `now` (see `describe_inputs`) with what was noted beside the goldens, and asks git for what the files were.
 
-    Where nothing was noted, the files of the last commit stand for it. Never raises: where git knows nothing, files are `lost`.
+    Where nothing was noted, the files as they were committed with the goldens stand for it. Never raises: where git knows nothing, files
+    are `lost`.
     """
     noted = _read_noted(case)
     files: Mapping[str, str] = noted["files"] if noted is not None else _list_committed(case, now["files"])
@@ -37,7 +40,7 @@ def read_before(case: Case, now: Mapping[str, Any]) -> Before:
     lost = tuple(path for path, content in contents.items() if content is None and path in files)
     known = {path: content for path, content in contents.items() if path not in lost}
     if noted is None:
-        return Before(known, lost)
+        return Before(known, lost, is_known=_run_git(case.root, "rev-parse", "HEAD") is not None)
     counter, version = noted.get("counter") or {}, str(noted.get("promptc", ""))
     is_other = counter != (now.get("counter") or {})
     name = f"{counter.get('name')} {str(counter.get('digest', '')).removeprefix('sha256:')[:8]}" if is_other else ""
@@ -54,9 +57,11 @@ def _read_noted(case: Case) -> dict[str, Any] | None:
 
 
 def _list_committed(case: Case, files: Mapping[str, str]) -> dict[str, str]:
-    """What the last commit has of these files, and of the folders they lie in; those of git's ignored ones, that are, are as they are."""
+    """What the commit that last touched a golden of the case has of these files; those that it does not know are as they are now."""
+    goldens = [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
+    revision = (_run_git(case.root, "log", "-1", "--format=%H", "--", *goldens) or b"").decode().strip() or "HEAD"
     folders = sorted({os.path.dirname(path) or "." for path in files})
-    listed = _run_git(case.root, "ls-tree", "-z", "HEAD", "--", *(f"{folder}/" for folder in folders))
+    listed = _run_git(case.root, "ls-tree", "-z", revision, "--", *(f"{folder}/" for folder in folders))
     if listed is None:
         return dict(files)
     committed: dict[str, str] = {}

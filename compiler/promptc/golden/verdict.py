@@ -52,7 +52,8 @@ class Verdict:
     all that is wrong, in order, each with its place where it has one: PC0920 to PC0924 for what differs, and whatever made a case broken.
     `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
     `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
-    written. Pickles, so that workers can hand it over.
+    written. `cause` tells in lines what brought a difference about, where that was looked for and found. Pickles, so that workers can
+    hand it over.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Verdict:
     found: tuple[Diagnostic, ...] = ()
     before: Figures | None = None
     after: Figures | None = None
+    cause: tuple[str, ...] = ()
     is_known: bool = False
     is_unwritten: bool = False
     microseconds: int = 0

@@ -27,5 +27,5 @@ def _describe(verdict: Verdict) -> dict[str, Any]:
         "differences": [{"kind": one.kind, "golden": one.path, "pending": one.pending or None} for one in verdict.differences],
         "before": as_plain(verdict.before),
         "after": as_plain(verdict.after),
-        "cause": verdict.extra.get("cause"),
+        "cause": list(verdict.cause),
     }

@@ -28,8 +28,13 @@ _SIGNS = {"gained": "+", "lost": "-", "changed": "~", "moved": "↕"}
 
 def render_difference(found: Difference, width: int, paint: Paint = PLAIN, style: Style = "words") -> str:
     """All of it. `style`: words marked in place (of long stretches the ends), whole lines, or the text of one side alone."""
-    blocks = [render_facts(found, width, paint), *(_render_section(one, width, paint, style) for one in found.sections)]
+    blocks = (render_facts(found, width, paint), render_sections(found, width, paint, style))
     return "\n".join(block for block in blocks if block) or "no difference\n"
+
+
+def render_sections(found: Difference, width: int, paint: Paint = PLAIN, style: Style = "words") -> str:
+    """The sections that differ, each with its items and its words."""
+    return "\n".join(_render_section(one, width, paint, style) for one in found.sections)
 
 
 def render_facts(found: Difference, width: int, paint: Paint = PLAIN) -> str:

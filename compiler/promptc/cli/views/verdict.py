@@ -1,17 +1,18 @@
 """A verdict on a case, as `promptc test` prints it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import Paint, Style
+from promptc.cli.views.difference import render_sections
 from promptc.cli.views.figures import show_count, show_ids, show_percent
+from promptc.cli.views.wrap import wrap
+from promptc.compare.compare_sides import Difference as Compared
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.typed import Literal
-from promptc.golden.diff_lines import diff_lines
+from promptc.golden.compare_verdict import compare_verdict
 from promptc.golden.verdict import Difference, Figures, Verdict
 
-Shape = Literal["full", "concise"]
+SHAPES = ("full", "concise")
 Print = Callable[[Iterable[Diagnostic]], str]
 
 _WORDS: dict[str, tuple[str, Style]] = {
@@ -25,15 +26,17 @@ _SHOWN = 40
 """Lines of a difference; `promptc review` shows all."""
 
 _DIFFERS = ("PC0920", "PC0921")
-_SIGNS: dict[str, Style] = {"-": "red", "+": "green", "@": "cyan"}
+_INDENT = "  "
+_CAUSE = "cause: "
 
 
-def render_verdict(verdict: Verdict, shape: Shape, paint: Paint, print_found: Print) -> str:
-    """`full`: a head, what changed in figures, every finding, and each golden's difference in lines. `concise`: a line for each finding.
+def render_verdict(verdict: Verdict, shape: str, paint: Paint, print_found: Print, width: int = 80) -> str:
+    """`full`: a head, what changed in figures, every finding, each golden's difference by section and word, and the cause, where it is
+    known. `concise`: a line for each finding.
 
     `print_found` is asked to print whatever is told, findings that a difference stands for apart.
     """
-    lines = _render_full(verdict, paint, print_found) if shape == "full" else _render_concise(verdict, paint, print_found)
+    lines = _render_full(verdict, paint, print_found, width) if shape == "full" else _render_concise(verdict, paint, print_found)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -50,7 +53,7 @@ def _head(verdict: Verdict, paint: Paint) -> str:
     return f"{paint.apply(word, style)} {paint.apply(escape_controls(verdict.name), 'bold')}"
 
 
-def _render_full(verdict: Verdict, paint: Paint, print_found: Print) -> Iterator[str]:
+def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int) -> Iterator[str]:
     yield _head(verdict, paint) + (f"  {escape_controls(verdict.title)}" if verdict.title else "")
     yield from (f"  {line}" for line in _render_figures(verdict))
     shown = print_found(verdict.findings) if verdict.status != "failed" else print_found(_leave_out(verdict))
@@ -58,8 +61,9 @@ def _render_full(verdict: Verdict, paint: Paint, print_found: Print) -> Iterator
     if verdict.found and verdict.status == "failed":
         yield "  the render said:"
         yield from _indent(print_found(verdict.found))
-    for one in verdict.differences if verdict.status == "failed" else ():
-        yield from (f"  {line}" for line in _render_difference(one, paint))
+    for one, found in compare_verdict(verdict) if verdict.status == "failed" else ():
+        yield from (f"{_INDENT}{line}" for line in _render_difference(one, found, paint, width - len(_INDENT)))
+    yield from (f"{_INDENT}{line}" for line in _render_cause(verdict, paint, width - len(_INDENT)))
     yield ""
 
 
@@ -72,18 +76,19 @@ def _indent(text: str) -> list[str]:
     return [f"  {line}" for line in text.splitlines()]
 
 
-def _render_difference(one: Difference, paint: Paint) -> Iterator[str]:
-    yield paint.apply(f"{escape_controls(one.path)}{' is not there yet' if one.old is None else ''}", "bold")
-    if one.old is None:
-        return
-    old, new = (text.decode("utf-8", "replace") for text in (one.old, one.new))
-    lines = diff_lines(old, new)
-    for line in islice(lines, _SHOWN):
-        style = _SIGNS.get(line[:1])
-        yield paint.apply(escape_controls(line), style) if style is not None else escape_controls(line)
-    more = sum(1 for _ in lines)
-    if more:
-        yield f"… {show_count(more)} more lines of difference"
+def _render_difference(one: Difference, found: Compared, paint: Paint, width: int) -> Iterator[str]:
+    yield paint.apply(escape_controls(one.path), "bold")
+    lines = render_sections(found, width, paint).removesuffix("\n").split("\n")
+    yield from lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        yield f"… {show_count(len(lines) - _SHOWN)} more lines; `promptc review` shows all"
+
+
+def _render_cause(verdict: Verdict, paint: Paint, width: int) -> Iterator[str]:
+    for line in verdict.cause:
+        first, *more = wrap(escape_controls(line), width - len(_CAUSE), 0)
+        yield paint.apply(_CAUSE, "cyan") + first
+        yield from (" " * len(_CAUSE) + one for one in more)
 
 
 def _render_figures(verdict: Verdict) -> Iterator[str]:
