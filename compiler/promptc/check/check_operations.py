@@ -73,7 +73,7 @@ def _check_edits(pack: Pack, operation: Operation, schema: Kind, scopes: Scopes)
         gaps = [member for member in list_members(target) if isinstance(member, Gap)]
         there = keep_members(target, lambda member: not isinstance(member, Gap))
         if there == NEVER:
-            yield _describe_gap(edit, gaps[0] if gaps else Gap())
+            yield _describe_gap(edit, next((gap for gap in gaps if gap.reason != "optional"), Gap()))
         elif any(gap.reason == "undeclared" for gap in gaps) and all(isinstance(one, Unknown) for one in list_members(there)):
             message = f"`{_name(edit)}` edits what the state's schema does not declare"
             help = suggest(gaps[0].part, gaps[0].known)

@@ -1,6 +1,6 @@
 """What stands at a JSON pointer, by its kind."""
 
-from promptc.template.kinds.kind import Kind, List
+from promptc.template.kinds.kind import Gap, Kind, List
 from promptc.template.kinds.parts import find_element, find_part
 from promptc.template.kinds.unite import map_members
 
@@ -17,6 +17,8 @@ def _step(kind: Kind, part: str) -> Kind:
 
 
 def _step_in(member: Kind, part: str) -> Kind:
+    if isinstance(member, Gap):
+        return member
     if isinstance(member, List) and part.isdecimal():
         return find_element(member)
     return find_part(member, part)

@@ -1,7 +1,6 @@
 """The expressions and templates of operations, with what they may read (language.md §9)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from promptc.check.kinds_at import find_kind_at
 from promptc.check.literal_kinds import find_literal
@@ -128,9 +127,20 @@ def _unplace(kind: Kind) -> Kind:
 
 
 def _unplace_one(kind: Kind) -> Kind:
-    if isinstance(kind, MappingKind):
-        find, rest = kind.find, kind.rest
-        return MappingKind(kind.names, lambda name: _unplace(find(name)), lambda: _unplace(rest()), kind.closed, kind.most)
-    if isinstance(kind, List):
-        return replace(kind, element=_unplace(kind.element), first=tuple(map(_unplace, kind.first)), at="")
-    return replace(kind, at="") if isinstance(kind, Gap | Nothing | Number | TextKind) else kind
+    match kind:
+        case MappingKind():
+            find, rest = kind.find, kind.rest
+            return MappingKind(kind.names, lambda name: _unplace(find(name)), lambda: _unplace(rest()), kind.closed, kind.most)
+        case List():
+            first = tuple(map(_unplace, kind.first))
+            return List(_unplace(kind.element), kind.least, kind.most, first, kind.shape, kind.loose)
+        case TextKind():
+            return TextKind(kind.characters, kind.size, kind.values)
+        case Number():
+            return Number(kind.whole, kind.least, kind.most, kind.values)
+        case Nothing():
+            return Nothing(kind.absent)
+        case Gap():
+            return Gap(kind.reason, kind.part, kind.known, kind.holder)
+        case _:
+            return kind
