@@ -66,8 +66,15 @@ def iter_tokens(text: str) -> Iterator[Token]:
 def wrong_syntax(why: str | None, name: str, text: str, at: int, place: Place) -> Diagnostic:
     """The finding for what Jinja's grammar does not know."""
     message = reword(why or "wrong syntax")[0]
-    help = "something is left open before this place" if "end of" in message else "see docs/templates.md"
-    return Diagnostic("PC0401", message, place.find_span(name, text, at), help)
+    if message.startswith("unexpected char "):
+        message = message.rpartition(" at ")[0]  # Jinja's count of characters, of a text that the author does not see
+    return Diagnostic("PC0401", message, place.find_span(name, text, at), _advise(message))
+
+
+def _advise(message: str) -> str:
+    if message == "unexpected char '#'":
+        return "an expression has no remarks, also over several lines: put it above the key, where YAML reads it"
+    return "something is left open before this place" if "end of" in message else "see docs/templates.md"
 
 
 def _iter_placed(source: str, state: str | None) -> Iterator[Token]:

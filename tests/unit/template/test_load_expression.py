@@ -103,6 +103,12 @@ def test_suggests_what_is_there():
     assert [found.help for found in find_expression_errors("item.tpye", NAMES)] == ["did you mean `type`?"]
 
 
+def test_a_remark_inside_an_expression_is_told_from_a_strange_sign():
+    (remark,), (sign,) = find_expression_errors("a and  # a remark\nb", NAMES), find_expression_errors("a ? b", NAMES)
+    assert (remark.message, sign.message) == ("unexpected char '#'", "unexpected char '?'")
+    assert "no remarks" in remark.help and "no remarks" not in sign.help
+
+
 @pytest.mark.parametrize(("value", "text"), [(True, "true"), (False, "false"), (None, "none"), (3, "3"), (2.5, "2.5")])
 def test_a_constant_stands_for_itself(value, text):
     constant = constant_expression(value, INLINE)
