@@ -13,7 +13,7 @@ def compare_blocks(before: Sequence[Block], after: Sequence[Block]) -> tuple[Cha
     """The blocks that are new, gone, moved or changed, each with what it has now and had not, and what it has no longer."""
     old, new = {one.id: one for one in before}, {one.id: one for one in after}
     moved = _find_moved([one for one in old if one in new], [one for one in new if one in old])
-    found = [Change(one, tuple(_iter_changes(old.get(one), new[one], moved.get(one, "")))) for one in new]
+    found = [Change(one, tuple(_iter_changes(old.get(one), new[one], moved.get(one)))) for one in new]
     gone = [Change(one, (say("not there"),)) for one in old if one not in new]
     return (*(change for change in found if change.says), *gone)
 
@@ -24,12 +24,12 @@ def _find_moved(before: list[str], after: list[str]) -> dict[str, str]:
     return {name: after[at - 1] if at else "" for at, name in enumerate(after) if name not in kept}
 
 
-def _iter_changes(before: Block | None, after: Block, behind: str) -> Iterator[Phrase]:
+def _iter_changes(before: Block | None, after: Block, behind: str | None) -> Iterator[Phrase]:
     if before is None:
         yield say("there")
         return
-    if behind:
-        yield say("behind {}", behind)
+    if behind is not None:
+        yield say("behind {}", behind) if behind else say("the first")
     if after.title != before.title or after.role != before.role:
         yield say(f"{after.title}, {after.role}")
     if after.source != before.source:

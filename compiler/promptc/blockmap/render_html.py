@@ -87,7 +87,8 @@ def _render_row(block: Block, variations: Sequence[Variation]) -> str:
     shown += [f"changed by {', '.join(f'<code>{escape(one)}</code>' for one in changing)}"] if changing else []
     lists = (*([_show(one) for one in cell] for cell in (block.data, block.caps, block.dedupe)), shown)
     cells = [escape(block.role), _show(block.source), *map(_render_list, lists)]
-    head = f'<th scope="row">{escape(block.title)}<span class="id"><code>{name}</code></span></th>'
+    title = escape(block.title) if block.title != block.id else ""
+    head = f'<th scope="row">{title}<span class="id"><code>{name}</code></span></th>'
     return f'<tr id="block-{name}">{head}{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
 
 

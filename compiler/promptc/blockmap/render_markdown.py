@@ -24,10 +24,10 @@ def _list_head(drawn: BlockMap) -> list[str]:
 
 
 def _list_cells(block: Block, variations: Sequence[Variation]) -> tuple[str, ...]:
-    name = f"{_escape(' '.join(block.title.split()))}<br>{_show(say('{}', block.id))}"
+    title = f"{_escape(' '.join(block.title.split()))}<br>" if block.title != block.id else ""
     notes = (*block.notes, *_list_changing(block, variations))
     lists = (_list_phrases(cell, "<br>") or _NONE for cell in (block.data, block.caps, block.dedupe, notes))
-    return (name, block.role, _show(block.source), *lists)
+    return (f"{title}{_show(say('{}', block.id))}", block.role, _show(block.source), *lists)
 
 
 def _list_changing(block: Block, variations: Sequence[Variation]) -> tuple[Phrase, ...]:

@@ -1,0 +1,57 @@
+"""`promptc map`: the block map of every shipped pack is a golden."""
+
+import json
+
+import pytest
+
+from tests.cli.conftest import ROOT
+
+PACKS = sorted(folder.name for folder in (ROOT / "packs").iterdir() if (folder / "pack.yaml").is_file())
+
+
+@pytest.mark.parametrize("name", PACKS)
+def test_the_map_of_a_pack(name, run, golden, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    done = run("map", f"packs/{name}")
+    assert (done.code, done.err) == (0, "")
+    golden(f"map_{name}.md", done.out)
+
+
+def test_a_page(run, golden, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    golden("map_starter.html", run("map", "packs/starter", "--format", "html").out)
+
+
+def test_it_does_not_matter_how_the_pack_is_named(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT / "packs" / "starter")
+    near = run("map", "pack.yaml").out
+    monkeypatch.chdir(tmp_path)
+    assert near == run("map", str(ROOT / "packs" / "starter")).out
+
+
+def test_a_file_is_written_whole_or_not_at_all(run, tmp_path):
+    target = tmp_path / "map.html"
+    done = run("map", str(ROOT / "packs" / "starter"), "--format", "html", "-o", str(target))
+    assert (done.code, done.out) == (0, "") and target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    done = run("map", str(ROOT / "packs" / "starter"), "-o", str(tmp_path / "none" / "map.md"))
+    assert done.code == 4 and "PC0725" in done.err
+
+
+def test_for_a_program(run):
+    shown = json.loads(run("map", str(ROOT / "packs" / "sentinel"), "--format", "json", "--variant", "retrieval=deep").out)
+    retrieval = next(one for one in shown["blocks"] if one["id"] == "retrieval")
+    assert retrieval["caps"][0] == "for each `item.kind`: lore 3, campaign 5"
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"), [(["--variant", "x=y"], "PC0701"), (["--variant", "retrieval=x"], "PC0702"), (["--patch", "x"], "PC0703")]
+)
+def test_a_choice_that_is_not_there(flags, code, run):
+    done = run("map", str(ROOT / "packs" / "sentinel"), *flags)
+    assert (done.code, done.out) == (2, "") and code in done.err
+
+
+def test_a_pack_that_cannot_be_loaded(run, tmp_path):
+    (tmp_path / "pack.yaml").write_text("promptc: 1\n", encoding="utf-8")
+    done = run("map", str(tmp_path))
+    assert (done.code, done.out) == (3, "")
