@@ -15,8 +15,6 @@ from promptc.golden.case import Case
 from promptc.golden.given import There, given
 from promptc.golden.outcome import Outcome
 from promptc.golden.shelf import Shelf
-from promptc.operations.run_operation import run_operation
-from promptc.text.canonical import render_canonical_json
 
 
 class CaseShell:
@@ -38,18 +36,11 @@ class CaseShell:
         except PromptcError as error:
             return Outcome(error.exit_code, error.diagnostics)
 
-    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str]) -> Outcome:
-        """The operation of the case: `text` is what it says, `archive` a canonical JSON line for each element that went."""
-        done = run_operation(pack, state, case.asked["operation"], case.asked.get("args"), answers, name=case.states[0].base or case.file)
-        lines = [render_canonical_json(element) for archive in done.archives for element in archive.elements]
-        return Outcome(
-            0,
-            done.warnings,
-            text=f"{done.said}\n" if done.said else "",
-            state=done.value,
-            archive="".join(f"{line}\n" for line in lines).encode(),
-            figures={"fallback": done.fallbacks},
-        )
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> Outcome:
+        """The operation of a case."""
+        from promptc.cli.apply_case import apply_case
+
+        return apply_case(pack, state, case, answers, name)
 
     def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
         """The circumstances that a case asks for."""

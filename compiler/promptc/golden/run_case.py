@@ -94,13 +94,8 @@ def _render_turn(case: Case, there: There, document: JsonDocument, prompts: list
 def _describe(case: Case, compiled: Compiled) -> Outcome:
     prompt = Prompt(compiled)
     if "only" in case.flags:
-        return Outcome(
-            0,
-            prompt.warnings,
-            text=prompt.find_section(case.flags["only"]),
-            read_report=lambda: compiled.report,
-            read_facts=lambda: compiled.facts,
-        )
+        text = prompt.find_section(case.flags["only"])
+        return Outcome(0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts)
     is_text = prompt.format == "text"
     made = prompt.build_payload(prompt.provider, case.flags.get("model")) if prompt.provider is not None else None
     return Outcome(
@@ -109,9 +104,9 @@ def _describe(case: Case, compiled: Compiled) -> Outcome:
         text=prompt.text if is_text else None,
         messages=None if is_text else prompt.messages,
         tokens=prompt.tokens,
+        payload=made.body if made is not None else None,
         read_report=lambda: compiled.report,
         read_facts=lambda: compiled.facts,
-        payload=made.body if made is not None else None,
     )
 
 
@@ -122,7 +117,7 @@ def _apply(case: Case, there: There, shell: Shell) -> Ran:
         document = read_state(case, 0, there)
         pack = there.shelf.load_pack(there.root, case.pack)
         raw = document.canonical if case.states[0].changes else document.source.text.encode()
-        return shell.apply(pack, raw, case, answers)
+        return shell.apply(pack, raw, case, answers, document.source.name)
 
     return Ran((_end(case, apply),))
 

@@ -21,8 +21,8 @@ class Shell(Protocol):
     def run_command(self, arguments: Sequence[str]) -> Outcome:
         """The exit code of a command line and what it found; its output is `text`. Raises nothing that `run` would report."""
 
-    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str]) -> Outcome:
-        """An operation, run on a state as it was written. Raises `PromptcError`."""
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> Outcome:
+        """An operation, run on a state as it was written, which findings call `name`. Raises `PromptcError`."""
 
     def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
         """Makes the circumstances of a case: `given`."""
