@@ -260,3 +260,34 @@ def test_an_interruption_gives_the_terminal_back(there):
     child.close()
     assert child.exitstatus == 130 and "\x1b[?1049l" in child.before
     assert _read(there, "first") == ("one two\n", "one three\n")
+
+
+# --- prune ---
+
+
+def test_what_no_case_asks_for_is_removed(there, run):
+    folder = there / "fixtures" / "tavern" / "first"
+    (folder / "golden.report.json").write_text("{}", encoding="utf-8")
+    (there / "fixtures" / "tavern" / "golden.txt").write_text("stray", encoding="utf-8")
+    names = "fixtures/tavern/golden.txt\nfixtures/tavern/first/golden.report.json\n"
+    done = run("prune", "--dry-run")
+    assert (done.code, done.out, done.err) == (0, names, "would remove 2 goldens\n")
+    assert (folder / "golden.report.json").exists()
+    done = run("prune")
+    assert (done.code, done.out, done.err) == (0, names, "removed 2 goldens\n")
+    assert not (folder / "golden.report.json").exists() and _read(there, "first") == ("one two\n", "one three\n")
+    assert run("prune").out == ""
+
+
+def test_nothing_is_removed_beside_a_case_that_cannot_be_read(there, run):
+    folder = there / "fixtures" / "tavern" / "first"
+    (folder / "golden.report.json").write_text("{}", encoding="utf-8")
+    (folder / "case.yaml").write_text("titel: x\n", encoding="utf-8")
+    done = run("prune")
+    assert done.code == 3 and "PC0901" in done.err and done.out == ""
+    assert (folder / "golden.report.json").exists()
+
+
+def test_nothing_is_pruned_in_ci(there, run, monkeypatch):
+    monkeypatch.setenv("CI", "1")
+    assert run("prune").code == 2

@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "pending": "List the goldens that wait for a review.",
     "accept": "Accept pending goldens.",
     "reject": "Reject pending goldens.",
+    "prune": "Remove the goldens that no case asks for.",
     "diff": "Show what differs between two prompts.",
     "check": "Look for what is wrong or doubtful in a pack.",
     "test": "Run cases and compare what comes out with their goldens.",
