@@ -43,6 +43,13 @@ class Outcome:
 
         return build_report(self.fitted, self.emitted, self.tokens, self.warnings)
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The report's `strain`, `variants`, `flags`, and the id and state of each of its `sections`, without the rest of it."""
+        from promptc.passes.report import build_facts
+
+        return build_facts(self.fitted)
+
 
 def compile_prompt(
     pack: Pack,

@@ -4,7 +4,8 @@ Plain JSON data without times, paths of the machine or anything that varies betw
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from posixpath import basename, dirname, relpath
+from functools import lru_cache
+from posixpath import basename, dirname, isabs, relpath
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
@@ -60,6 +61,18 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         found = next(one for one in fitted.errors if one.level == "error")
         report["error"] = {"code": found.code, "section": fitted.short, "missing": fitted.missing, "message": found.message}
     return report
+
+
+def build_facts(fitted: Fitted) -> dict[str, Any]:
+    """Of the report what costs nothing: the tier, the choices, the flags, and which sections stand."""
+    selection = fitted.strained.selection
+    rules = selection.bound.pack.strain
+    return {
+        "strain": rules.tiers[fitted.strained.tier].name if rules is not None else None,
+        "variants": dict(selection.choice.cases),
+        "flags": _describe_flags(fitted),
+        "sections": [{"id": one.section.id, "state": _find_state(fitted, one)} for one in selection.sections],
+    }
 
 
 def _describe_counter(fitted: Fitted) -> dict[str, Any]:
@@ -245,8 +258,18 @@ def _describe_place(fitted: Fitted, span: Span) -> str:
     """A place by its file's name as the pack knows it, so that it is the same wherever the pack lies; of a state the last name alone."""
     bound = fitted.strained.selection.bound
     manifest = bound.pack.file
-    file = basename(span.file) if span.file == bound.state.name else relpath(span.file, dirname(manifest) or ".")
+    file = basename(span.file) if span.file == bound.state.name else _show_file(span.file, manifest)
     return f"{file}:{span.line}:{span.column}"
+
+
+def _show_file(file: str, manifest: str) -> str:
+    """The way from the manifest's folder to a file. Where one is absolute and the other is not, the working folder decides."""
+    return relpath(file, dirname(manifest) or ".") if isabs(file) or isabs(manifest) else _find_way(file, dirname(manifest) or ".")
+
+
+@lru_cache(maxsize=256)
+def _find_way(file: str, folder: str) -> str:
+    return relpath(file, folder)
 
 
 def _describe_flags(fitted: Fitted) -> dict[str, Any]:
