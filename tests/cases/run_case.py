@@ -16,6 +16,8 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.run import run_command
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.golden.load_case import load_case
+from promptc.golden.read_state import place_changes
 from tests.cases.apply_case import Applied, apply_case
 from tests.cases.case import ROOT, Case, load_cases, read_state, state_path
 from tests.cases.given import find_pack, given
@@ -78,7 +80,21 @@ def run_case(case: Case, *, root: Path = ROOT, state: bytes | None = None) -> Ou
             )
         except PromptcError as error:
             report = getattr(error, "report", None)
-            return Outcome(error.exit_code, None, None, None, report, error.diagnostics)
+            found = error.diagnostics if state is not None else _place(case, error.diagnostics)
+            return Outcome(error.exit_code, None, None, None, report, found)
+
+
+def _place(case: Case, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """Findings of a state that the case changes, where an author looks for them: in the file, or in the `case.yaml`."""
+    changes = {**(case.state.get("set", {}) if isinstance(case.state, dict) else {}), **case.flags.get("set", {})}
+    if not changes or not any(one.span is not None and one.span.file == _state_name(case) for one in found):
+        return found
+    texts = [(pointer, json.dumps(value, ensure_ascii=False)) for pointer, value in changes.items()]
+    try:
+        promptc.load(case.pack).load_state(state_path(case).read_bytes(), _state_name(case), changes=texts)
+    except PromptcError as error:
+        return tuple(place_changes(error.diagnostics, load_case(str(case.folder)), 0))
+    return found
 
 
 class _Recorder(Reporter):
