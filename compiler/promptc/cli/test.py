@@ -160,9 +160,7 @@ class _Tally:
     pending: tuple[str, ...] = ()
 
     def add(self, judged: Judged) -> "_Tally":
-        counts = dict.fromkeys(("failed", "new", "obsolete", "broken"), 0)
-        for one in judged.verdicts:
-            counts[one.status] += 1
+        counts = {status: sum(one.status == status for one in judged.verdicts) for status in ("failed", "new", "obsolete", "broken")}
         pending = [one.name for one in judged.verdicts if any(difference.pending for difference in one.differences)]
         return _Tally(
             self.passed + judged.passed,
