@@ -49,4 +49,4 @@ def _list_told(block: Block, name: str) -> list[Phrase]:
 
 def _find_subject(phrase: Phrase) -> str:
     """What a phrase is about: one that is about the same takes its place."""
-    return phrase[0].text.split(" ")[0] if not phrase[0].is_code else ""
+    return phrase[0].text.split(" ")[0].rstrip(":") if not phrase[0].is_code else ""

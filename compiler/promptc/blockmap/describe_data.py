@@ -6,7 +6,7 @@ from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.model.index import StateIndex
 from promptc.model.pack import Assign, Band, Pack
 from promptc.model.section import Items, Section
-from promptc.model.source import Retrieve, Segments, iter_expressions
+from promptc.model.source import MICRO, Retrieve, Segments, iter_expressions
 
 Path = tuple[str, ...]
 _ROOTS = ("item", "each")
@@ -59,6 +59,8 @@ def _iter_filters(items: Items) -> Iterator[Phrase]:
     source = items.source
     if isinstance(source, Segments | Retrieve) and source.where is not None:
         yield say("of the source where {}", source.where.text)
+    if isinstance(source, Retrieve):
+        yield from (say(f"score {boost.add / MICRO:+g} where {{}}", boost.where.text) for boost in source.boosts)
     if items.where is not None:
         yield say("where {}", items.where.text)
     if items.sort:

@@ -8,13 +8,15 @@ from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section
 from promptc.model.step import Continue
 
+_CONSTANT = {"false": say("when: off"), "true": say("when: on")}
+
 
 def describe_notes(section: Section, plan: Plan, pack: Pack, remarks: Mapping[str, str]) -> tuple[Phrase, ...]:
     """`remarks` are the notes of the manifest by section."""
     note = remarks.get(section.id, "")
     found = [read_phrase(note)] if note else []
     if section.when is not None:
-        found.append(say("when {}", section.when.text))
+        found.append(_CONSTANT.get(section.when.text.strip().lower()) or say("when {}", section.when.text))
     if section.required:
         found.append(say("required: absent, it is an error"))
     if section.cache:

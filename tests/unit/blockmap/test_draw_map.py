@@ -208,7 +208,7 @@ def test_what_changes_it(tmp_path):
     assert _plain(_block(drawn, "log").caps) == ["limit 5", "budget 90 tokens"]
     assert _changes(drawn) == {
         ("case", "mode=tense"): {"log": ["limit 2"]},
-        ("tier", "high"): {"rules": ["when `false`"], "log": ["at once: recap the oldest 50% by `r.md.j2`"]},
+        ("tier", "high"): {"rules": ["when: off"], "log": ["at once: recap the oldest 50% by `r.md.j2`"]},
         ("tier", "top"): {"log": ["the first", "no more: recap the oldest 50% by `r.md.j2`"]},
         ("patch", "short"): {"log": ["limit 1"]},
         ("patch", "none"): {},
