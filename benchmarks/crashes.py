@@ -2,16 +2,17 @@
 
 import json
 import os
+import shutil
 import signal
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from statistics import median
 from typing import Any
 
 from benchmarks.measure import show
@@ -47,16 +48,14 @@ class Work:
         """The change, as `promptc apply ... --no-model` makes it."""
         return make_change(self.pack, run_operation(self.pack, raw, self.name, self.args), raw, file=path.name)
 
-    def vary(self, turn: int) -> bytes:
-        """The state of a turn, like no other."""
-        value = json.loads(json.dumps(self.state))
-        value[self.pointer[1:]][0]["text"] = f"turn {turn}"
-        return json.dumps(value, indent=2).encode()
+    def lay(self, path: Path) -> None:
+        """The state as it is before."""
+        path.write_text(json.dumps(self.state, indent=2), encoding="utf-8")
 
 
 def bench_crashes() -> None:
     """Prints the counts, and operations a second against a bare write."""
-    print(f"Crashes: {KILLS} kill -9 during each operation, at instants spread over all of it")
+    print(f"Crashes: {KILLS} kill -9 during each operation, and what state was left")
     for work in list_works():
         figures = crash(work, KILLS, SEED)
         show(f"{work.pack.name} {work.name}", _describe(figures), _judge(figures))
@@ -82,17 +81,24 @@ def list_works() -> Iterator[Work]:
 
 
 def crash(work: Work, kills: int, seed: int) -> Counter[str]:
-    """Kills an operation so many times, each on a state of its own, and looks what is left."""
+    """Kills an operation so many times and looks what is left. One time in two the archive is there already."""
     with tempfile.TemporaryDirectory() as made:
         path = Path(made, "state.json")
-        return _crash(path, work.make, lambda turn: path.write_bytes(work.vary(turn)), kills, seed)
+        random = Random(seed)
+
+        def lay() -> None:
+            work.lay(path)
+            if random.random() < 0.5:
+                shutil.rmtree(find_archives(path), ignore_errors=True)
+
+        return _crash(path, work.make, lay, kills, seed)
 
 
 def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
-    """The same of a restore: the archive is of the first turn, and what it held is taken out again each time."""
+    """The same of a restore: what it put back is taken out again each time."""
     with tempfile.TemporaryDirectory() as made:
         path = Path(made, "state.json")
-        path.write_bytes(work.vary(0))
+        work.lay(path)
         rewrite_state(str(path), work.make, folder=None, wait=0, purpose="prepare")
         without = path.read_bytes()
 
@@ -100,20 +106,29 @@ def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
             archives = [read_archive(one) for one in list_archives(find_archives(path))]
             return make_restoration(work.pack, raw, archives, name="state.json")[0]
 
-        return _crash(path, make, lambda _: path.write_bytes(without), kills, seed)
+        return _crash(path, make, lambda: path.write_bytes(without), kills, seed)
 
 
-def _crash(path: Path, make: Make, lay: Callable[[int], object], kills: int, seed: int) -> Counter[str]:
+def _crash(path: Path, make: Make, lay: Callable[[], object], kills: int, seed: int) -> Counter[str]:
+    """What is killed is all that touches the disk, from the lock to the folder; the change is made before, which touches nothing.
+
+    Instants are drawn from twice the time after which half of the runs have replaced the state: it is found on the way, as it varies.
+    """
     random, figures = Random(seed), Counter[str]()
-    length = _time(path, make, lay)
-    for turn in range(1, kills + 1):
-        lay(turn)
-        old = path.read_bytes()
-        wanted = make(old, path)
-        was_killed = _kill(lambda: rewrite_state(str(path), make, folder=None, wait=0, purpose="bench"), random.uniform(0, 1.1 * length))
+    lay()
+    old = path.read_bytes()
+    wanted = make(old, path)
+    assert wanted.is_changed
+    middle = 0.002
+    for _ in range(kills):
+        lay()
+        work = partial(rewrite_state, str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
+        was_killed = _kill(work, random.uniform(0, 2 * middle))
         figures["killed" if was_killed else "finished"] += 1
+        is_old = path.read_bytes() == old
+        middle *= 1.03 if is_old else 1 / 1.03
+        figures["archived alone"] += is_old and bool(wanted.archived) and _is_archived(path, wanted)
         _look(path, old, wanted, figures)
-    figures["torn"] += sum(not _is_whole(file) for file in find_archives(path).glob("*.jsonl"))
     return figures
 
 
@@ -144,14 +159,6 @@ def _is_archived(path: Path, wanted: Change) -> bool:
     return True
 
 
-def _is_whole(file: Path) -> bool:
-    try:
-        read_archive(file)
-    except PromptcError:
-        return False
-    return True
-
-
 def _kill(work: Callable[[], object], after: float) -> bool:
     """Runs the work in a process of its own and kills it after so many seconds; False where it had come to its end."""
     told, tell = os.pipe()
@@ -177,17 +184,6 @@ def _run(work: Callable[[], object], tell: int) -> None:
         code = 0
     finally:
         os._exit(code)
-
-
-def _time(path: Path, make: Make, lay: Callable[[int], object]) -> float:
-    """The seconds an operation takes that nobody kills."""
-    taken = []
-    for turn in range(-5, 0):
-        lay(turn)
-        begun = time.perf_counter()
-        rewrite_state(str(path), make, folder=None, wait=0, purpose="bench")
-        taken.append(time.perf_counter() - begun)
-    return median(taken)
 
 
 def crowd(name: str, processes: int, each: int) -> tuple[Counter[str], float, float]:

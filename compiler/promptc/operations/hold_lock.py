@@ -38,15 +38,15 @@ def hold_lock(path: Path, *, wait: float, purpose: str, shown: str) -> Iterator[
 def _acquire(path: Path, deadline: float, wait: float, shown: str) -> int:
     """The file, locked, and still the one of that name: somebody may have removed it in between."""
     while True:
-        opened = _open(path, shown)
+        opened, is_ours = _open(path, shown), False
         try:
             _wait(opened, shown, deadline, wait)
-            if _is_there(opened, path):
+            is_ours = _is_there(opened, path)
+            if is_ours:
                 return opened
-        except BaseException:
-            _close(opened)
-            raise
-        _close(opened)
+        finally:
+            if not is_ours:
+                _close(opened)
 
 
 def _open(path: Path, shown: str) -> int:
