@@ -97,6 +97,6 @@ def write_pack(folder: Path, operations: str = OPERATIONS, **files: str) -> Any:
         **files,
     }
     for name, text in texts.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return promptc.load(folder)

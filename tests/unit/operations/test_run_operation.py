@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+import promptc
+from promptc.api import Pack
+from promptc.cache.store import Cache
 from promptc.diag.errors import PromptcError, UsageError
 from promptc.operations.ask import ask
 from promptc.operations.list_operations import list_operations
@@ -235,3 +238,40 @@ def test_arguments_are_of_their_defaults_kinds(pack: Any, args: dict[str, Any]) 
         run_operation(pack, STATE, "tidy", args)
     with pytest.raises(UsageError):
         ask(pack, STATE, "tidy", args)
+
+
+def test_a_kept_pack_tells_what_is_due_and_is_loaded_again_for_the_rest(tmp_path: Path) -> None:
+    write_pack(tmp_path / "pack")
+    cache = Cache(tmp_path / "cache")
+    for _ in range(2):
+        with Pack.load(tmp_path / "pack", cache) as kept:
+            assert kept.render(STATE).report["flags"] == {"due": ["tidy"]}
+    with Pack.load(tmp_path / "pack", cache) as kept:
+        assert run_operation(kept, STATE, "tidy", answers={"digest": ANSWER}).said == "4 of 6 went."
+        assert [one.name for one in ask(kept, STATE, "tidy")] == ["digest"]
+
+
+def test_a_pack_of_a_question_counts_for_the_digest(tmp_path: Path) -> None:
+    before = write_pack(tmp_path).model.digest
+    (tmp_path / "digest.yaml").write_text((tmp_path / "digest.yaml").read_text() + "# once more\n")
+    assert promptc.load(tmp_path).model.digest != before
+
+
+def test_a_pack_that_extends_another_changes_its_operations(tmp_path: Path) -> None:
+    write_pack(tmp_path / "base")
+    (tmp_path / "own").mkdir()
+    own = (
+        "promptc: 1\nname: own\nversion: 1.0.0\nextends: ../base\noperations: {cool: null, tidy: {args: {keep: 1}, asks: {summary: null}, "
+    )
+    own += "edits: [{keep: /log, last: args.keep, archive: log}]}}\n"
+    (tmp_path / "own" / "pack.yaml").write_text(own)
+    pack = promptc.load(tmp_path / "own")
+    assert [one.name for one in list_operations(pack)] == ["tidy"]
+    assert [one.name for one in ask(pack, STATE, "tidy")] == ["digest"], "and finds its files where they were named"
+    assert run_operation(pack, STATE, "tidy").value["log"] == STATE["log"][5:]
+
+
+def test_a_question_inside_the_pack_only(tmp_path: Path) -> None:
+    with pytest.raises(PromptcError) as raised:
+        write_pack(tmp_path / "pack", 'operations: {one: {asks: {q: {pack: ../digest.yaml, else: {text: ""}}}, edits: []}}\n')
+    assert [found.code for found in raised.value.diagnostics] == ["PC0150"]
