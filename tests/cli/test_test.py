@@ -1,0 +1,338 @@
+"""`promptc test`, over a repository of a few cases made for each test."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import command, environment
+
+PACK = """\
+promptc: 1
+name: tavern
+version: 1.0.0
+tokenizer: cl100k_base
+budget: 400
+sections:
+  - {id: place, text: "You stand in {{ state.place }}.", pinned: true}
+  - id: seen
+    header: "You see:"
+    budget: 40
+    items: {from: state.seen, id: item, text: "- {{ item }}"}
+    overflow: [evict: {}]
+"""
+STATE = {"place": "the harbour", "seen": ["gulls", "a ladder", "fog"]}
+GOLDEN = "You stand in the harbour.\n\nYou see:\n- gulls\n- a ladder\n- fog\n"
+
+
+@pytest.fixture(autouse=True)
+def there(tmp_path, monkeypatch):
+    """A repository with two cases that pass; not in CI, whatever runs the tests; nothing known."""
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("PROMPTC_CACHE", str(tmp_path / ".cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "packs/tavern").mkdir(parents=True)
+    (tmp_path / "packs/tavern/pack.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "fixtures/tavern").mkdir(parents=True)
+    (tmp_path / "fixtures/tavern/state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    make_case(tmp_path, "calm", golden=GOLDEN)
+    make_case(tmp_path, "fog", golden=GOLDEN.replace("- gulls\n- a ladder\n", ""), state="{base: ../state.json, set: {/seen: [fog]}}")
+    return tmp_path
+
+
+def make_case(there: Path, name: str, more: str = "", *, golden: str | None = None, state: str = "../state.json") -> Path:
+    folder = there / "fixtures/tavern" / name
+    folder.mkdir(parents=True)
+    (folder / "case.yaml").write_text(f"title: {name}\nstate: {state}\n{more}golden: [text]\n", encoding="utf-8")
+    if golden is not None:
+        (folder / "golden.txt").write_bytes(golden.encode())
+    return folder
+
+
+def change_pack(there: Path, old: str, new: str) -> None:
+    manifest = there / "packs/tavern/pack.yaml"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+
+
+def test_all_pass_and_nothing_is_written(there, run):
+    before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    done = run("test", "--no-cache")
+    assert (done.code, done.out, done.err) == (0, "2 passed\n", "")
+    assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
+
+
+def test_a_difference_is_shown_and_left_pending(there, run):
+    change_pack(there, "You stand in", "You are in")
+    done = run("test")
+    assert done.code == 1
+    assert done.out.startswith("FAILED tavern/calm  calm\n") and done.out.endswith("0 passed, 2 failed\n")
+    assert "stand" in done.out and "are" in done.out
+    assert "promptc review" in done.err and "promptc accept tavern/calm" in done.err
+    folder = there / "fixtures/tavern/calm"
+    assert (folder / "golden.txt").read_text(encoding="utf-8") == GOLDEN
+    assert (folder / "golden.txt.new").read_text(encoding="utf-8") == GOLDEN.replace("stand", "are")
+    noted = json.loads((folder / "golden.inputs.json.new").read_text(encoding="utf-8"))
+    assert set(noted["files"]) == {"fixtures/tavern/calm/case.yaml", "fixtures/tavern/state.json", "packs/tavern/pack.yaml"}
+    assert noted["figures"]["items"]["seen"] == STATE["seen"]
+
+
+def test_what_was_noted_tells_of_the_next_change(there, run):
+    change_pack(there, "budget: 40\n", "budget: 39\n")
+    change_pack(there, "You stand", "You, stand")
+    run("test")
+    assert run("accept", "--all").code == 0
+    assert run("test").code == 0
+    assert (there / "fixtures/tavern/calm/golden.inputs.json").is_file()
+    change_pack(there, "budget: 39", "budget: 12")
+    done = run("test", "fixtures/tavern/calm")
+    assert "seen  " in done.out and "dropped gulls" in done.out
+
+
+def test_a_pending_golden_goes_when_all_is_well_again(there, run):
+    change_pack(there, "You stand in", "You are in")
+    run("test")
+    assert list(there.rglob("*.new"))
+    change_pack(there, "You are in", "You stand in")
+    assert run("test").out == "2 passed\n"
+    assert not list(there.rglob("*.new"))
+
+
+@pytest.mark.parametrize("way", ["option", "variable"])
+def test_in_ci_nothing_is_written(there, run, monkeypatch, way):
+    make_case(there, "unread")
+    change_pack(there, "You stand in", "You are in")
+    if way == "variable":
+        monkeypatch.setenv("CI", "true")
+    done = run("test", *(["--ci"] if way == "option" else []))
+    assert done.code == 1 and done.out.endswith("0 passed, 2 failed, 1 new\n")
+    assert not list(there.rglob("*.new"))
+
+
+def test_what_is_new_or_obsolete_fails_in_ci_only(there, run):
+    make_case(there, "unread")
+    (there / "fixtures/tavern/calm/golden.report.json").write_text("{}", encoding="utf-8")
+    (there / "fixtures/tavern/gone").mkdir()
+    (there / "fixtures/tavern/gone/golden.txt").write_text("", encoding="utf-8")
+    done = run("test")
+    assert done.code == 0 and done.out.endswith("2 passed, 1 new, 2 obsolete\n")
+    assert "OBSOLETE tavern/gone" in done.out
+    (there / "fixtures/tavern/unread/golden.txt.new").unlink()
+    assert run("test", "--ci").code == 1
+
+
+def test_a_pending_golden_fails_in_ci(there, run):
+    (there / "fixtures/tavern/calm/golden.txt.new").write_text("stale", encoding="utf-8")
+    done = run("test", "--ci")
+    assert done.code == 1 and "PC0923" in done.out and done.out.endswith("1 passed, 1 failed\n")
+    assert (there / "fixtures/tavern/calm/golden.txt.new").exists()
+
+
+@pytest.mark.parametrize("filter", [("-k", "fog"), ("tavern/fog",), ("tavern/f*",), ("--changed",)])
+def test_obsolete_is_never_told_on_a_filtered_run(there, run, filter):
+    (there / "fixtures/tavern/fog/golden.report.json").write_text("{}", encoding="utf-8")
+    assert "obsolete" not in run("test", *filter).out
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        ((), 2),
+        (("fixtures",), 2),
+        (("fixtures/tavern/fog",), 1),
+        (("fixtures/tavern/fog/case.yaml", "fixtures/tavern"), 2),
+        (("packs/tavern",), 2),
+        (("packs/tavern/pack.yaml", "tavern/fog"), 2),
+        (("tavern/calm",), 1),
+        (("-k", "FOG"), 1),
+        (("-k", "not fog"), 1),
+        (("-k", "fog or (tavern and calm)"), 2),
+        (("-k", "*/c*"), 1),
+    ],
+)
+def test_what_is_asked_for(run, asked, count):
+    assert run("test", *asked).out == f"{count} passed\n"
+
+
+@pytest.mark.parametrize("asked", [("-k", "storm"), ("tavern/storm",), ("packs",), ("nowhere",)])
+def test_no_case_at_all_is_an_error(run, asked):
+    done = run("test", *asked)
+    assert done.code == 2 and not done.out and "PC0907" in done.err
+
+
+def test_a_pack_has_its_own_cases(there, run):
+    """`packs/x/cases/y` belongs to `packs/x`; another pack's cases are not meant."""
+    (there / "packs/inn/cases").mkdir(parents=True)
+    (there / "packs/inn/pack.yaml").write_text(PACK.replace("tavern", "inn"), encoding="utf-8")
+    (there / "fixtures/tavern/calm").rename(there / "packs/inn/cases/calm")
+    (there / "packs/inn/cases/state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    assert run("test", "packs/inn", "--ci").out == "1 passed\n"
+    assert run("test", "packs/tavern").out == "1 passed\n"
+    change_pack(there, "You stand in", "You are in")
+    assert run("test", "inn/cases/calm").code == 0
+
+
+def test_a_lone_pack_with_its_cases(tmp_path, run, monkeypatch):
+    lone = tmp_path / "packs/tavern"
+    (lone / "cases").mkdir()
+    (tmp_path / "fixtures/tavern/calm").rename(lone / "cases/calm")
+    (lone / "cases/state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    lone.rename(moved / "prompts")
+    for left in ("packs", "fixtures"):
+        (tmp_path / left).rename(tmp_path / f"old-{left}")
+    monkeypatch.chdir(moved / "prompts")
+    change_pack_file = moved / "prompts/pack.yaml"
+    assert run("test").out == "1 passed\n"
+    change_pack_file.write_text(PACK.replace("state.place", "state.plaice"), encoding="utf-8")
+    done = run("test", "--ci")
+    assert "FAILED cases/calm" in done.out and "pack.yaml:7:" in done.out
+
+
+def test_what_is_broken_does_not_keep_the_rest_from_being_run(there, run):
+    make_case(there, "a_no_state", state="../sate.json", golden=GOLDEN)
+    (make_case(there, "b_no_yaml", golden=GOLDEN) / "case.yaml").write_text("title: [", encoding="utf-8")
+    linked = make_case(there, "c_link")
+    (linked / "golden.txt").symlink_to("../calm/golden.txt")
+    (make_case(there, "d_twice", golden=GOLDEN) / "case.yaml").write_text("title: x\ntitle: y\n", encoding="utf-8")
+    (make_case(there, "e_no_kind", golden=GOLDEN) / "case.yaml").write_text("title: x\n", encoding="utf-8")
+    done = run("test")
+    assert done.code == 1 and done.out.endswith("2 passed, 5 broken\n")
+    for told in ("PC0902", "PC0110", "PC0906", "is a link", "PC0106", "PC0901"):
+        assert told in done.out
+    assert "fixtures/tavern/b_no_yaml/case.yaml:1:" in done.out
+    assert not list(there.rglob("*.new"))
+    assert (linked / "golden.txt").is_symlink()
+
+
+def test_a_pending_golden_that_cannot_be_written(there, run):
+    """A folder in its place stands for a read-only folder and a full disk, which an administrator does not meet."""
+    for name in ("golden.txt.new", "golden.inputs.json.new"):
+        (there / "fixtures/tavern/calm" / name / "held").mkdir(parents=True)
+    change_pack(there, "You stand in", "You are in")
+    done = run("test")
+    assert done.code == 4 and done.out.endswith("0 passed, 2 failed\n")
+    assert "PC0903" in done.out and "cannot be written" in done.out
+    assert (there / "fixtures/tavern/fog/golden.txt.new").is_file()
+
+
+def test_a_case_that_breaks_its_claims_offers_no_golden(there, run):
+    make_case(there, "claims", 'expect: {tokens: "<= 3"}\n', golden="old\n")
+    done = run("test", "tavern/claims")
+    assert done.code == 1 and "PC0924" in done.out
+    assert not list(there.rglob("*.new"))
+
+
+def test_a_pack_that_cannot_be_loaded_fails_its_cases(there, run):
+    change_pack(there, "name: tavern", "nmae: tavern")
+    done = run("test")
+    assert done.code == 1 and done.out.endswith("0 passed, 2 failed\n")
+    assert "the exit code is 3, not 0" in done.out and "PC0201" in done.out
+
+
+def test_what_passed_is_not_run_again_until_something_changes(there, run):
+    assert run("test").out == "2 passed\n"
+    assert run("test").out == "2 passed (2 unchanged since)\n"
+    assert run("test", "--changed").out == "0 passed, 2 left out as unchanged\n"
+    (there / "fixtures/tavern/fog/case.yaml").write_text(
+        "title: fog\nstate: {base: ../state.json, set: {/seen: [mist]}}\ngolden: [text]\n", encoding="utf-8"
+    )
+    done = run("test", "--changed")
+    assert done.code == 1 and done.out.endswith("0 passed, 1 failed, 1 left out as unchanged\n")
+
+
+CHANGES = {
+    "the state": lambda there: (there / "fixtures/tavern/state.json").write_text(json.dumps({**STATE, "seen": ["fog"]}), encoding="utf-8"),
+    "the pack": lambda there: change_pack(there, "You see:", "Seen:"),
+    "a golden": lambda there: (there / "fixtures/tavern/calm/golden.txt").write_text(f"{GOLDEN}x", encoding="utf-8"),
+    "a golden that is gone": lambda there: (there / "fixtures/tavern/calm/golden.txt").unlink(),
+    "the case": lambda there: (there / "fixtures/tavern/calm/case.yaml").write_text(
+        'title: calm\nstate: ../state.json\nexpect: {tokens: "< 9"}\ngolden: [text]\n', encoding="utf-8"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_every_input_counts(there, run, what):
+    run("test")
+    CHANGES[what](there)
+    with_memory, without = run("test", "--ci"), run("test", "--ci", "--no-cache")
+    assert with_memory.code == without.code == 1
+    assert "FAILED tavern/calm" in without.out or "NEW tavern/calm" in without.out
+    assert with_memory.out.replace(" (1 unchanged since)", "") == without.out
+
+
+def test_a_revision_chooses_what_differs_from_it(there, run):
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=there, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", "packs", "fixtures")
+    git("commit", "-qm", "first")
+    assert run("test", "--since", "HEAD").out == "0 passed, 2 left out as unchanged\n"
+    (there / "fixtures/tavern/fog/notes.md").write_text("x", encoding="utf-8")
+    assert run("test", "--since", "HEAD").out == "1 passed, 1 left out as unchanged\n"
+    change_pack(there, "version: 1.0.0", "version: 1.0.1")
+    assert run("test", "--since", "HEAD").out == "2 passed\n"
+    refused = run("test", "--since", "no-such-branch")
+    assert refused.code == 2 and "PC0910" in refused.err
+
+
+def test_the_output_is_the_same_whatever_the_number_of_processes(there, run):
+    for number in range(60):
+        make_case(there, f"case_{number:02}", golden=GOLDEN if number % 3 else "other\n")
+    alone = run("test", "--ci", "-j", "1", "--no-cache")
+    assert alone.out.endswith("42 passed, 20 failed\n")
+    for jobs in ("2", "3"):
+        assert run("test", "--ci", "-j", jobs, "--no-cache").out == alone.out
+
+
+def test_an_interrupt_ends_it_and_leaves_no_process(there):
+    for number in range(400):
+        make_case(there, f"case_{number:03}", golden=GOLDEN)
+    env = environment(PROMPTC_CACHE=str(there / ".cache"), CI="")
+    started = subprocess.Popen(
+        command(["test", "-j", "2", "--no-cache", "--ci"]),
+        cwd=there,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+    )
+    time.sleep(1.5)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode in (0, 130) and b"Traceback" not in err
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started.pid, 0)
+
+
+def test_concise_is_a_line_for_each_finding(there, run):
+    change_pack(there, "You stand in", "You are in")
+    done = run("test", "--ci", "--format", "concise")
+    assert done.out == (
+        "FAILED tavern/calm  fixtures/tavern/calm/golden.txt:1:1: PC0920 the golden of text is not what comes out\n"
+        "FAILED tavern/fog  fixtures/tavern/fog/golden.txt:1:1: PC0920 the golden of text is not what comes out\n"
+        "0 passed, 2 failed\n"
+    )
+
+
+def test_a_session_carries_its_tier_and_measures_reuse(there, run):
+    folder = there / "fixtures/tavern/session"
+    folder.mkdir()
+    (folder / "case.yaml").write_text(
+        "title: two turns\nstates: [../state.json, {set: {/seen: [gulls, a ladder, rain]}}]\n"
+        'expect: {prefix_reuse: ">= 50", tier_changes: 0}\ngolden: [text]\n',
+        encoding="utf-8",
+    )
+    (folder / "golden.1.txt").write_text(GOLDEN, encoding="utf-8")
+    (folder / "golden.2.txt").write_text(GOLDEN.replace("fog", "rain"), encoding="utf-8")
+    assert run("test", "tavern/session").out == "1 passed\n"
+    (folder / "golden.2.txt").write_text(GOLDEN, encoding="utf-8")
+    done = run("test", "tavern/session")
+    assert done.code == 1 and "golden.2.txt" in done.out and (folder / "golden.2.txt.new").is_file()
+    assert not (folder / "golden.1.txt.new").exists()
