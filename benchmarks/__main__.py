@@ -6,6 +6,7 @@ from benchmarks.attacks import bench_attacks
 from benchmarks.cold import bench_cold
 from benchmarks.counting import bench_counting
 from benchmarks.crashes import bench_crashes
+from benchmarks.differences import bench_differences
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
 from benchmarks.memory import bench_memory
@@ -25,6 +26,7 @@ PARTS = {
     "state": bench_state,
     "segments": bench_segments,
     "crashes": bench_crashes,
+    "differences": bench_differences,
 }
 
 

@@ -1,0 +1,41 @@
+"""What it takes to tell two prompts apart word by word, beside difflib on their lines and one count of the text by tiktoken."""
+
+import random
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from functools import partial
+
+from benchmarks.blocks import make_transcript
+from benchmarks.measure import judge, show, time_interleaved
+from promptc.text.diff_words import diff_words
+from tests.cases.recount import load_encoding
+
+_TOKENS = 25_000
+_SECONDS = 0.5
+_SEED = 20261122
+
+
+def bench_differences() -> None:
+    """Prints the seconds for prompts of 25 000 tokens, one word in ten changed, and for the worst: the same words in another order."""
+    encode = load_encoding("cl100k_base").encode_ordinary
+    blocks = [block["text"] for block in make_transcript(2000, 30)]
+    while len(encode("\n".join(blocks))) > _TOKENS:
+        blocks.pop()
+    old = "\n".join(blocks) + "\n"
+    draw = random.Random(_SEED)
+    words = old.split(" ")
+    changed = " ".join(draw.choice(words) if draw.random() < 0.1 else word for word in words)
+    shuffled = " ".join(draw.sample(words, len(words)))
+    print(f"Differences: two prompts of {len(encode(old)):,} tokens")
+    works: dict[str, Callable[[], object]] = {
+        "changed": partial(diff_words, old, changed),
+        "line": partial(diff_words, old.replace("\n", " "), changed.replace("\n", " ")),
+        "shuffled": partial(diff_words, old, shuffled),
+        "count": partial(encode, old),
+        "lines": lambda: SequenceMatcher(None, old.split("\n"), changed.split("\n"), autojunk=False).get_opcodes(),
+    }
+    taken = time_interleaved(works, rounds=5)
+    for name, label in (("changed", "one word in ten changed"), ("line", "the same in one line"), ("shuffled", "all words elsewhere")):
+        show(label, f"{taken[name]:.2f} s", judge(taken[name], _SECONDS, at_most=True))
+    show("one word in ten / a count by tiktoken", f"{taken['changed'] / taken['count']:.1f} x")
+    show("one word in ten / difflib on lines alone", f"{taken['changed'] / taken['lines']:.2f} x")
