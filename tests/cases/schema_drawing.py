@@ -1,5 +1,6 @@
 """Values drawn from a JSON Schema: as much of JSON Schema as the shipped packs' states use."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ def from_schema(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
 
 def _draw(schema: Mapping[str, Any], root: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     if "$ref" in schema:
-        return st.deferred(lambda: _draw(root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root))
+        return st.deferred(lambda: _draw(_find(schema["$ref"], root), root))
     if "anyOf" in schema:
         return st.one_of(*(_draw(one, root) for one in schema["anyOf"]))
     if "const" in schema:
@@ -30,12 +31,21 @@ def _draw(schema: Mapping[str, Any], root: Mapping[str, Any]) -> st.SearchStrate
     return st.one_of(*(_draw_kind(kind, schema, root) for kind in kinds))
 
 
+def _find(pointer: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = root
+    for part in pointer.removeprefix("#/").split("/"):
+        found = found[part]
+    return found
+
+
 def _draw_kind(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     match kind:
         case "null":
             return st.none()
         case "boolean":
             return st.booleans()
+        case "number":
+            return st.floats(-1000, 1000, allow_subnormal=False)
         case "integer":
             return st.integers(schema.get("minimum", -1000), schema.get("maximum", 1000))
         case "string":
@@ -48,6 +58,8 @@ def _draw_kind(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any]) ->
 
 
 def _draw_text(schema: Mapping[str, Any]) -> st.SearchStrategy[str]:
+    if schema.get("pattern", "\\S") != "\\S":
+        return st.from_regex(re.compile(schema["pattern"], re.ASCII), fullmatch=True)
     texts = st.text(characters, max_size=min(schema.get("maxLength", 40), 40)) | _TEXTS.map(lambda text: text[: schema.get("maxLength")])
     return texts.filter(str.strip) if schema.get("pattern") == "\\S" else texts
 

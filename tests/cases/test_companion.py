@@ -1,19 +1,22 @@
 """What a single case of companion cannot show: drawn states against rules written twice, blocks by themselves, exact caps."""
 
 import json
+import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import promptc
 from promptc.diag.errors import FitError
+from promptc.operations.run_operation import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.companion_rules import LOOP_CAPS, TYPE_CAPS, TYPES, fold, select, select_said
+from tests.cases.schema_drawing import from_schema
 
 FOLDER = ROOT / "packs" / "companion"
 PACK = promptc.load(FOLDER)
@@ -290,3 +293,40 @@ def test_the_judge_writes_what_the_pack_reads() -> None:
 def test_the_schema_of_the_answer(answer: Any, is_valid: bool) -> None:
     schema = json.loads((FOLDER / "schemas" / "extraction.json").read_text(encoding="utf-8"))
     assert jsonschema.Draft202012Validator(schema).is_valid(answer) is is_valid
+
+
+# --- states nobody wrote ---
+
+SCHEMA = json.loads((FOLDER / "state.schema.json").read_text(encoding="utf-8"))
+
+
+def _complete(state: dict[str, Any]) -> dict[str, Any]:
+    """What drawing knows nothing of: a time for each completed loop, days that each month has, a persona that there is."""
+    for row in state.get("todos", []):
+        row.update({"completed_at": row["at"]} if row.get("status") == "COMPLETED" else {})
+    real: dict[str, Any] = json.loads(re.sub(r"-(?:29|3.)T(?=..:..:)", "-28T", json.dumps(state)))
+    return {**real, "persona": "juno" if len(real["transcript"]) % 2 else "wren"}
+
+
+drawn = from_schema(SCHEMA).map(_complete)
+slow = [HealthCheck.too_slow]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=slow)
+@given(state=drawn, budget=st.sampled_from([None, None, 1000, 1100]))
+def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], budget: int | None) -> None:
+    try:
+        prompt = PACK.render(state, budget=budget)
+    except FitError:
+        assert budget is not None, "what is drawn is small"
+    else:
+        assert prompt.tokens <= (budget or 7168)
+        assert prompt.messages[0]["role"] == "system"
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=slow)
+@given(state=drawn)
+def test_a_drawn_state_is_judged_without_a_model(state: dict[str, Any]) -> None:
+    """Nothing is found then, and nothing changes."""
+    done = run_operation(PACK, state, "learn")
+    assert not done.is_changed and done.value == state
