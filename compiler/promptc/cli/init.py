@@ -15,7 +15,8 @@ from promptc.diag.errors import DiskError
 from promptc.frontend.paths import find_shipped
 
 _STARTER = "starter"
-_FILES = ("pack.yaml", "templates/rules.md.j2", "state.schema.json", "state.json")
+_FILES = ("pack.yaml", "templates/rules.md.j2", "state.schema.json", "state.json", "cases/first/case.yaml", "cases/first/golden.txt")
+_IGNORED = b"# goldens that wait for `promptc review`\n*.new\n"
 _SCHEMA = "pack.schema.json"
 _NAME = "my-pack"
 
@@ -24,17 +25,21 @@ _NAME = "my-pack"
     "init",
     cls=Command,
     examples=[
-        ("a new pack, rendered at once", "promptc init lighthouse && cd lighthouse && promptc render . state.json"),
+        (
+            "a new pack, and its first case",
+            "promptc init lighthouse && cd lighthouse && promptc test",
+        ),
     ],
 )
 @click.argument("folder", type=click.Path())
 @click.pass_obj
 def command(reporter: Reporter, folder: str) -> int:
-    """Make a new pack in FOLDER: a manifest, a template, a state, and the JSON Schemas by which an editor completes and explains.
+    """Make a new pack in FOLDER: a manifest, a template, a state, a case with its golden, and the JSON Schemas by which an editor completes
+    and explains.
 
     The folder is made if it is not there. Nothing that is there is ever overwritten.
     """
-    files = {_SCHEMA: read_shipped_schema("pack"), **_read_starter(_find_name(folder))}
+    files = {_SCHEMA: read_shipped_schema("pack"), ".gitignore": _IGNORED, **_read_starter(_find_name(folder))}
     target = Path(folder)
     taken = sorted(name for name in files if os.path.lexists(target / name))
     if taken:
@@ -45,7 +50,8 @@ def command(reporter: Reporter, folder: str) -> int:
         _make_folder((target / name).parent)
         write_file(str(target / name), data)
     listed = "".join(f"    {target / name}\n" for name in sorted(files))
-    reporter.say(f"made the pack `{_find_name(folder)}`:\n{listed}try `promptc render {folder} {target / 'state.json'}`\n")
+    tries = f"try `promptc render {folder} {target / 'state.json'}` and `promptc test {folder}`\n"
+    reporter.say(f"made the pack `{_find_name(folder)}`:\n{listed}{tries}")
     return 0
 
 
