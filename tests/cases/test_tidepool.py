@@ -108,16 +108,20 @@ def test_check_finds_nothing_to_mend() -> None:
 # --- the action ---
 
 actions = st.text(characters, min_size=1, max_size=300).filter(lambda text: re.search(r"\S", text) and text.strip())
-TOKEN = re.compile(r"<(\\*)\|")
+ESCAPED = re.compile(r"<\\(\\*)\|")
+"""A special token as the guard opens it; one backslash less is what was typed."""
 
 
 @given(action=actions, mood=st.sampled_from(sorted(TOOLS)), name=st.sampled_from(["table", "long", "engaged"]))
 @settings(max_examples=60, deadline=None)
 def test_the_user_message_is_the_action_and_nothing_else(action: str, mood: str, name: str) -> None:
+    """As typed, less empty lines around it, with special tokens opened by a backslash, which reads back."""
     prompt = PACK.render({**_read(name), "action": action}, variants={"mood": mood})
     state = _read(name)
     place = -1 - len(state.get("turn", ()))
-    assert prompt.messages[place] == {"role": "user", "content": TOKEN.sub(r"<\\\1|", action).rstrip("\r\n")}
+    said = re.sub(r"^(?:[^\S\r\n]*[\r\n])+", "", action).rstrip("\r\n")
+    assert prompt.messages[place]["role"] == "user"
+    assert ESCAPED.sub(r"<\1|", prompt.messages[place]["content"]) == said
 
 
 # --- the conversation ---
