@@ -19,6 +19,7 @@ from promptc.model.provider import FORMATS
 
 _REQUESTS = tuple(name for name in FORMATS if name != "text")
 _LONGEST = 86_400
+_FILE = click.Path(readable=False, allow_dash=True)  # what cannot be read is told when it is read
 
 
 def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> float:
@@ -45,7 +46,7 @@ def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> flo
     ],
 )
 @PACK
-@click.argument("words", nargs=-1, metavar="OPERATION STATE", type=click.Path(allow_dash=True))
+@click.argument("words", nargs=-1, metavar="OPERATION STATE", type=_FILE)
 @click.option("--list", "is_list", is_flag=True, help="List the operations of PACK; with a STATE also which are due.")
 @click.option("--json", "is_json", is_flag=True, help="The list as JSON.")
 @click.option("--arg", "args", multiple=True, metavar="NAME=JSON", help="An argument of the operation, in place of its default.")
@@ -58,14 +59,14 @@ def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> flo
 @click.option("--key-env", metavar="VARIABLE", help="Where the server's key is in the environment. [OPENAI_API_KEY]")
 @click.option("--timeout", callback=_read_seconds, default="60", metavar="SECONDS", help="How long a try may take. [60]")
 @click.option("--strict", is_flag=True, help="Fail where the server has no answer, in place of taking `else`.")
-@click.option("--archive", metavar="DIR", type=click.Path(), help="Where archives are kept. [STATE.archive]")
+@click.option("--archive", metavar="DIR", type=_FILE, help="Where archives are kept. [STATE.archive]")
 @click.option("--restore", is_flag=True, help="Put back what is archived: --restore STATE [ARCHIVE]...; all without ARCHIVE.")
 @click.option("--if-state", metavar="DIGEST", help="Only if the state still has this digest (sha256:...).")
 @click.option(
     "--wait", callback=_read_seconds, default="30", metavar="SECONDS", help="How long to wait for another that changes STATE. [30]"
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(allow_dash=True), help="Write the new state here, and leave STATE.")
+@click.option("-o", "--output", metavar="FILE", type=_FILE, help="Write the new state here, and leave STATE.")
 @click.pass_obj
 def command(reporter: Reporter, /, pack: str, words: tuple[str, ...], is_list: bool, restore: bool, is_json: bool, **given: Any) -> int:
     """Do an operation that PACK declares on STATE: checkpoint, compress, clear ...

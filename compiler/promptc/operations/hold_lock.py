@@ -55,7 +55,9 @@ def _open(path: Path, shown: str) -> int:
     try:
         try:
             opened = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o666)
-        except PermissionError:
+        except PermissionError as wrong:
+            if not path.exists():
+                raise wrong from None
             opened = os.open(path, os.O_RDONLY | flags)
         is_file = stat.S_ISREG(os.fstat(opened).st_mode)
     except (OSError, ValueError) as wrong:

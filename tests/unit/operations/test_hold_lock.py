@@ -126,6 +126,23 @@ def test_what_cannot_be_locked_is_a_finding(what, tmp_path):
         pass
 
 
+def test_a_folder_that_cannot_be_written_to_is_named_as_that(tmp_path, monkeypatch):
+    """And another user's lock file can be used all the same."""
+    opened = os.open
+    (tmp_path / "lock").touch()
+
+    def refuse(path, flags, *rest):
+        if flags & (os.O_CREAT | os.O_RDWR):
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, *rest)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(DiskError, match="Permission denied"), hold_lock(tmp_path / "none", wait=0, purpose="x", shown="state.json"):
+        pass
+    with hold_lock(tmp_path / "lock", wait=0, purpose="x", shown="state.json"):
+        pass
+
+
 def test_a_file_system_without_locks_is_a_finding(tmp_path, monkeypatch):
     from promptc.operations import hold_lock as module
 
