@@ -15,6 +15,7 @@ from promptc.diag.errors import FitError
 from promptc.operations.run_operation import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.schema_drawing import characters, from_schema
+from tests.published import MODELS, check_published
 
 FOLDER = ROOT / "packs" / "tidepool"
 PACK = promptc.load(FOLDER)
@@ -209,6 +210,29 @@ def test_a_change_of_mood_keeps_all_that_is_no_mood(name: str, mood: str) -> Non
     for section in ("player", "location", "npcs", "clocks", "threads", "past", "beats", "history", "action", "turn"):
         assert before.find_section(section) == after.find_section(section)
     assert before.find_section("guidance") != after.find_section("guidance")
+
+
+# --- request bodies ---
+
+
+@pytest.mark.parametrize("provider", MODELS)
+@pytest.mark.parametrize("mood", TOOLS)
+@pytest.mark.parametrize("name", ["table", "engaged", "resolved", "long"])
+def test_every_mood_is_a_body_that_each_provider_takes(name: str, mood: str, provider: str) -> None:
+    body = PACK.render(_read(name), format=provider, variants={"mood": mood}).to(provider, MODELS[provider])
+    check_published(provider, body)
+    names = [part["name"] for part in _find_named(body["tools"])]
+    assert names == [tool["name"] for tool in PACK.render(_read(name), variants={"mood": mood}).tools]
+    assert set(names) == TOOLS[mood]
+
+
+def _find_named(tools: Any) -> list[Any]:
+    """What has a name and is described, however deep a provider puts it."""
+    if isinstance(tools, list):
+        return list(chain(*map(_find_named, tools)))
+    if isinstance(tools, dict) and isinstance(tools.get("description"), str) and "name" in tools:
+        return [tools]
+    return list(chain(*map(_find_named, tools.values()))) if isinstance(tools, dict) else []
 
 
 # --- compression ---
