@@ -258,9 +258,10 @@ class Pack:
         without: Sequence[str] = (),
         stores: Mapping[str, str] | None = None,
         given: Mapping[str, Any] | None = None,
+        memory: Any = None,
     ) -> Outcome:
         """As `render`, but content that does not fit gives an outcome with errors instead of raising. `given` are the values of the names
-        that the pack of a question sees besides the state.
+        that the pack of a question sees besides the state. `memory` (a `Memory`) makes renders of states that share parts faster.
         """
         shape, provider = find_format(format)
         loaded = self.load_state(state)
@@ -280,6 +281,7 @@ class Pack:
                     gather=gather,
                     given=given,
                     provider=provider,
+                    memory=memory,
                 )
             finally:
                 end()

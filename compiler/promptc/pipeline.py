@@ -64,11 +64,13 @@ def compile_prompt(
     gather: Callable[[Bound], Gathering] | None = None,
     given: Mapping[str, Any] | None = None,
     provider: Provider | None = None,
+    memory: Any = None,
 ) -> Outcome:
     """Renders `state` by `pack`. Raises `PromptcError` for what is invalid; content that does not fit is an `Outcome` with errors.
 
     `without` leaves sections out as if their `when` were false. `gather` makes what asks the sources of a pack that has stores or indexes.
     `given` are the values of the names that the pack is given, `provider` is the one whose overheads messages are counted with.
+    `memory` (a `Memory`) is what earlier renders selected: the outcome is the same with it.
     """
     bound = bind(
         pack,
@@ -81,6 +83,7 @@ def compile_prompt(
         without=without,
         given=given,
         provider=provider,
+        memory=memory,
     )
     fitted = fit(strain(bound, gather(bound) if gather is not None else None))
     if any(found.level == "error" for found in fitted.errors):

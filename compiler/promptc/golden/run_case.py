@@ -73,12 +73,13 @@ def _render_turn(case: Case, there: There, document: JsonDocument, prompts: list
     flags = case.flags
     axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
     compiled = pack.compile(
-        pack.load_document(document),
+        there.shelf.fill_state(pack, document),
         budget=flags.get("budget"),
         variants=axes,
         patches=tuple(flags.get("patch", ())),
         format=flags.get("format"),
         stores=there.stores,
+        memory=there.shelf.find_memory(there.root, case.pack),
     )
     if compiled.emitted is None:
         return Outcome(

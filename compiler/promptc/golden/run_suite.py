@@ -74,6 +74,9 @@ def run_suite(places: Sequence[Place], suite: Suite, *, jobs: int) -> Iterator[J
 
 def _start(suite: Suite) -> Callable[[Sequence[Place]], Judged]:
     """In a worker: it keeps what its cases share until it ends."""
+    import gc
+
+    gc.set_threshold(20_000, 20, 100)  # what a case leaves goes by itself; the collector would look at the packs again and again
     run = _Run(suite)
     return run.judge
 

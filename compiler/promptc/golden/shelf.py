@@ -11,14 +11,19 @@ from pathlib import Path
 from promptc.api import Pack
 from promptc.cache.store import Cache
 from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument, load_json
 from promptc.golden.read_plain import read_plain
+from promptc.model.memory import Memory
+from promptc.model.state import State
 
 _MOST_STATES = 8
 """Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
 
 _MOST_PACKS = 64
+_MOST_MEMORIES = 4
+_MOST_SHARED = 512
 _LONG = 10_000
 _SIZE = 16
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -36,6 +41,8 @@ class Shelf:
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, JsonDocument] = {}
         self._stores: dict[str, str] = {}
+        self._memories: dict[tuple[str, str], Memory] = {}
+        self._shared: dict[tuple[int, str, int], tuple[Pack, Any, Any]] = {}
         self._digests: dict[tuple[str, str], bytes | None] = {}
         self._inputs: dict[str, bytes] = {}
         self._stack = contextlib.ExitStack()
@@ -58,6 +65,36 @@ class Shelf:
         if isinstance(found, PromptcError):
             raise found
         return found
+
+    def find_memory(self, root: str, path: str) -> Memory:
+        """What renders of the pack have selected so far."""
+        memory = self._memories.get((root, path))
+        if memory is None:
+            if len(self._memories) >= _MOST_MEMORIES:
+                self._memories.clear()
+            memory = self._memories[root, path] = Memory()
+        return memory
+
+    def fill_state(self, pack: Pack, document: JsonDocument) -> State:
+        """The state of a JSON text. What is the same object in two texts is the same in their states, defaults filled in: so what was made
+        of it need not be made again. Raises `PromptcError` with every finding of the validation.
+        """
+        state = pack.load_document(document)
+        shared = {name: self._share(pack, name, document.value.get(name), value) for name, value in state.value.items()}
+        return replace(state, value=shared)
+
+    def _share(self, pack: Pack, name: str, raw: Any, filled: Any) -> Any:
+        """The value as an earlier state had it, if both are of one object of a text, and equal."""
+        if not isinstance(filled, (dict, list)):
+            return filled
+        key = id(pack), name, id(raw)
+        found = self._shared.get(key)
+        if found is not None and found[2] == filled:
+            return found[2]
+        self._shared[key] = pack, raw, filled
+        if len(self._shared) > _MOST_SHARED:
+            del self._shared[next(iter(self._shared))]
+        return filled
 
     def load_state(self, path: str, shown: str, span: Any) -> JsonDocument:
         """The JSON of a state file, which findings call `shown`; `span` is where the case names it."""

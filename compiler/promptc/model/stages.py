@@ -26,7 +26,8 @@ class Bound:
     """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out.
 
     `provider` is the one whose overheads messages are counted with (None: those of language.md §8), `due` the operations whose
-    `when` holds.
+    `when` holds, `memory` what earlier renders selected (a `Memory`, or None: a warm
+    render does without, and does not import it).
     """
 
     pack: Pack
@@ -40,6 +41,7 @@ class Bound:
     warnings: tuple[Diagnostic, ...] = ()
     provider: Provider | None = None
     due: tuple[str, ...] = ()
+    memory: Any = None
 
 
 @frozen(eq=False)

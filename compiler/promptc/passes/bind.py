@@ -28,9 +28,11 @@ def bind(
     without: Sequence[str] = (),
     given: Mapping[str, Any] | None = None,
     provider: Provider | None = None,
+    memory: Any = None,
 ) -> Bound:
     """The pack bound to a state. `budget` (tokens), `variants`, `patches` and `format` take the place of what the pack and the state say;
-    `given` are the values of the names it is given, `provider` is the one whose overheads messages are counted with.
+    `given` are the values of the names it is given, `provider` is the one whose overheads messages are counted with, `memory` what earlier
+    renders selected.
 
     Raises `UsageError` for an unknown axis, case or patch that was asked for, `PromptcError` for a failed assert, a `let` that cannot be
     evaluated, or a state that selects no case.
@@ -63,6 +65,7 @@ def bind(
         (*pack.warnings, *state.warnings, *warnings),
         provider=provider,
         due=due,
+        memory=memory,
     )
 
 

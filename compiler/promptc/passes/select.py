@@ -34,9 +34,9 @@ def select(
     `gathering` asks sources outside the state; a pack without any needs none. `strain` holds the names `tier`, `index` and `percent`.
     Raises `PromptcError` with the findings of every section, `DiskError` at the first source that cannot be read.
     """
-    fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
+    fences = _find_fences(bound, plan, strain)
     is_guarded_alike = before is not None and before.fences == fences and before.plan.output.guarding == plan.output.guarding
-    guard = before.guard if before is not None and is_guarded_alike else _load_guard(plan, fences)
+    guard = before.guard if before is not None and is_guarded_alike else _find_guard(bound, plan, fences)
     reuse = _Reuse(before if is_guarded_alike else None, strain)
     counts: dict[str, int] = {}
     chosen: dict[str, Selected] = {}
@@ -47,7 +47,8 @@ def select(
             if found is not None:
                 chosen[section.id] = replace(found, names=section_names(bound.names, section, strain, dict(counts)))
             else:
-                chosen[section.id] = _Selecting(bound, plan, guard, strain, counts, chosen, gathering).select(section, fences[section.id])
+                selecting = _Selecting(bound, plan, guard, strain, counts, chosen, gathering)
+                chosen[section.id] = selecting.recall(section, fences[section.id])
         except DiskError:
             raise
         except PromptcError as error:
@@ -115,6 +116,21 @@ class _Selecting:
         self._counts = counts
         self._chosen = chosen
         self._gathering = gathering
+
+    def recall(self, section: Section, fences: tuple[str, str]) -> Selected:
+        """As `select`, from the memory where it has what the section would come to."""
+        if self._bound.memory is None:
+            return self.select(section, fences)
+        from promptc.passes.recall_selected import recall_selected  # a warm render has no memory
+
+        recalled = recall_selected(self._bound, section, self._guard, self._strain, self._counts, fences)
+        if recalled is None or self._find_reach(section) is not None:
+            return self.select(section, fences)
+        if recalled.selected is not None:
+            return replace(recalled.selected, names=section_names(self._bound.names, section, self._strain, dict(self._counts)))
+        selected = self.select(section, fences)
+        recalled.note(selected)
+        return selected
 
     def select(self, section: Section, fences: tuple[str, str]) -> Selected:
         """The section with its fences and header; an absent or empty one that is required is an error."""
@@ -195,12 +211,41 @@ def _refuse_guarded(selected: Selected) -> None:
         )
 
 
+def _find_fences(bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """The fences of all sections; from the memory where they read nothing but their section."""
+    memory = bound.memory
+    key = ("fences", id(plan))
+    found: dict[str, tuple[str, str]] | None = memory.find(key) if memory is not None else None
+    if found is not None:
+        return found
+    fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
+    if memory is not None and all(_is_settled(section.fence) for section in plan.sections):
+        memory.note(key, (plan,), fences)
+    return fences
+
+
+def _is_settled(fence: Fence | None) -> bool:
+    return fence is None or all(path[0] == "section" for text in (fence.open, fence.close) for path in text.reads)
+
+
 def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[str, Any]) -> tuple[str, str]:
     fence = section.fence
     if fence is None:
         return "", ""
     seen = section_names(names, section, strain, {})
     return render_fence(fence.open.render(seen), section), render_fence(fence.close.render(seen), section)
+
+
+def _find_guard(bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
+    """The guard of an earlier render where it is the same: what that rendered is then guarded as well."""
+    if bound.memory is None:
+        return _load_guard(plan, fences)
+    key = ("guard", id(plan), tuple(fences.items()))
+    guard: Guard | None = bound.memory.find(key)
+    if guard is None:
+        guard = _load_guard(plan, fences)
+        bound.memory.note(key, (plan,), guard)
+    return guard
 
 
 def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:

@@ -9,10 +9,10 @@ from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathering
 from promptc.model.pack import Strain, Tier
-from promptc.model.stages import Bound, Pressure, Selection, Strained
+from promptc.model.stages import Bound, Pressure, Selected, Selection, Strained
 from promptc.model.tiers import find_caps, list_steps
 from promptc.passes.fit import count_demand
-from promptc.passes.frame import load_frame
+from promptc.passes.frame import Frame, load_frame
 from promptc.passes.select import select
 
 
@@ -65,7 +65,21 @@ def _find_caps(bound: Bound, rules: Strain) -> dict[str, int]:
 def _count_demands(selection: Selection, names: set[str]) -> dict[str, int]:
     frame = load_frame(selection.plan, selection.bound)
     meter = selection.bound.meter
-    return {one.section.id: meter.tokens(count_demand(frame, one)) for one in selection.sections if one.section.id in names}
+    return {one.section.id: meter.tokens(_count_demand(frame, one, selection)) for one in selection.sections if one.section.id in names}
+
+
+def _count_demand(frame: Frame, one: Selected, selection: Selection) -> int:
+    """As `count_demand`, from the memory where the same items were counted in the same frame."""
+    memory = selection.bound.memory
+    if memory is None or not one.items:
+        return count_demand(frame, one)
+    objects = (one.items, selection.plan, selection.bound.provider)
+    key = ("demand", *map(id, objects), frame.format, one.open, one.close, one.header)
+    demand: int | None = memory.find(key)
+    if demand is None:
+        demand = count_demand(frame, one)
+        memory.note(key, objects, demand)
+    return demand
 
 
 def _measure(demand: Mapping[str, int], caps: Mapping[str, int]) -> Pressure:

@@ -1,0 +1,82 @@
+"""Sections as an earlier render selected them, from the same parts of its state."""
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.model.memory import Memory
+from promptc.model.section import Items, Section
+from promptc.model.stages import Bound, Selected
+from promptc.template.load_expression import Expression
+from promptc.text.guard import Guard
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+@frozen(eq=False)
+class Recalled:
+    """A place in the memory: what is there, if anything, and where to note what will be."""
+
+    memory: Memory
+    key: Hashable
+    objects: tuple[Any, ...]
+    selected: Selected | None
+
+    def note(self, selected: Selected) -> None:
+        """Remembers what was selected."""
+        self.memory.note(self.key, self.objects, selected)
+
+
+def recall_selected(
+    bound: Bound, section: Section, guard: Guard, strain: Mapping[str, Any], counts: Mapping[str, int], fences: tuple[str, str]
+) -> Recalled | None:
+    """Where the selection of `section` is remembered.
+
+    By the section itself, the guard, and every value that its expressions read, plain ones by kind and value, others as objects. None where
+    it depends on more: on what other sections hold, on sources, on the total, as where items are trimmed to a share of it.
+    """
+    memory, items = bound.memory, section.items
+    if memory is None or section.id in bound.without:
+        return None
+    if items is not None and not _is_of_state(items):
+        return None
+    objects: list[Any] = [section, guard]
+    parts: list[Hashable] = [fences]
+    for path in sorted(section.reads):
+        _add(path, bound.names, strain, counts, parts, objects)
+    key = ("selected", *parts, *map(id, objects))
+    return Recalled(memory, key, tuple(objects), memory.find(key))
+
+
+def _is_of_state(items: Items) -> bool:
+    """Whether items come of the state alone, whatever the total and the other sections are."""
+    trim = items.trim_each
+    is_share = trim is not None and trim.to.unit == "share"
+    return isinstance(items.source, Expression) and not is_share and not (items.dedupe is not None and items.dedupe.against)
+
+
+def _add(
+    path: Sequence[str],
+    names: Mapping[str, Any],
+    strain: Mapping[str, Any],
+    counts: Mapping[str, int],
+    parts: list[Hashable],
+    objects: list[Any],
+) -> None:
+    """The value at a path, as far as it is told apart: a key of the state, a name, the tier, a count. Other names are the section's own."""
+    root = path[0]
+    if root == "strain":
+        parts.append(tuple(strain.values()))
+    elif root == "selected":
+        parts.append(tuple(counts.items()))
+    elif root == "variant":
+        parts.append(tuple(names.get("variant", {}).items()))
+    elif root in names:
+        value = names[root]
+        if root == "state" and len(path) > 1 and isinstance(value, Mapping):
+            value = value.get(path[1])
+        if isinstance(value, _PLAIN):
+            parts.append((path[:2], type(value), value))
+        else:
+            parts.append(path[:2])
+            objects.append(value)

@@ -1,0 +1,84 @@
+"""With a memory of earlier renders the outcome is the same, to the byte and in every number, whatever was rendered before."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import promptc
+from promptc.frontend.json_io import load_json
+from promptc.frontend.set_values import set_values
+from promptc.golden.shelf import Shelf
+from promptc.model.memory import MOST, Memory
+
+ROOT = Path(__file__).resolve().parents[3]
+PACK = promptc.load(ROOT / "packs/sentinel")
+BASES = {name: ROOT / f"fixtures/sentinel/base/{name}.json" for name in ("table", "loaded")}
+CHANGES = {
+    "/strain": ["normal", "strain_1", "strain_2", "strain_3"],
+    "/window": [4, 7, 12, 20],
+    "/retrieval_preset": ["standard", "minimal", "deep"],
+    "/retrieval/requested": [True, False],
+    "/input": ["I wait.", "I knock.", ""],
+    "/npcs": [[], None],
+    "/digest/npc_memory_anchors": [[]],
+    "/digest/hinge_index": [[]],
+    "/transcript": [[], [{"id": 1, "type": "NARRATIVE", "text": "Rain."}, {"id": 2, "type": "CHOICE", "text": "I wait."}]],
+    "/cleared_without_checkpoint": [True, False],
+    "/player/name": ["Nobody"],
+}
+ONE = st.sampled_from([(pointer, json.dumps(value)) for pointer, values in CHANGES.items() for value in values if value is not None])
+STEP = st.tuples(st.sampled_from(sorted(BASES)), st.lists(ONE, max_size=3), st.sampled_from([None, 5000, 9000]), st.booleans())
+
+
+@given(st.lists(STEP, min_size=2, max_size=6))
+def test_a_memory_changes_nothing(steps):
+    with Shelf() as shelf:
+        memory = Memory()
+        for base, changes, budget, is_messages in steps:
+            document = set_values(shelf.load_state(str(BASES[base]), base, None), changes)
+            form = "messages" if is_messages else "text"
+            with_memory = PACK.compile(shelf.fill_state(PACK, document), budget=budget, format=form, memory=memory)
+            plain = PACK.compile(PACK.load_document(document), budget=budget, format=form)
+            assert with_memory.report == plain.report
+            assert (with_memory.emitted is None) == (plain.emitted is None)
+            if plain.emitted is not None and with_memory.emitted is not None:
+                assert with_memory.emitted.text == plain.emitted.text or is_messages
+                assert list(with_memory.emitted.messages) == list(plain.emitted.messages)
+            assert with_memory.warnings == plain.warnings
+
+
+def test_a_filled_state_is_what_loading_gives():
+    with Shelf() as shelf:
+        for changes in ([], [("/input", '"x"')], [("/transcript/0", "{}")], []):
+            document = set_values(shelf.load_state(str(BASES["table"]), "table", None), changes)
+            try:
+                plain = PACK.load_document(document)
+            except promptc.PromptcError as error:
+                with pytest.raises(promptc.PromptcError, match=str(error.diagnostics[0].code)):
+                    shelf.fill_state(PACK, document)
+                continue
+            shared = shelf.fill_state(PACK, document)
+            assert json.dumps(shared.value) == json.dumps(plain.value) and shared.digest == plain.digest
+
+
+def test_sections_that_nothing_touched_are_not_selected_again():
+    with Shelf() as shelf:
+        memory = Memory()
+        base = load_json(BASES["table"].read_bytes(), "table")
+        first, second = (
+            PACK.compile(shelf.fill_state(PACK, set_values(base, [("/input", json.dumps(text))])), memory=memory) for text in ("a", "b")
+        )
+        items = [{one.section.id: one.items for one in outcome.fitted.strained.selection.sections} for outcome in (first, second)]
+        same = {name for name in items[0] if items[0][name] is items[1][name] and items[0][name]}
+        assert {"identity", "rules", "snapshot", "digest", "recent"} <= same and "input" not in same
+
+
+def test_it_does_not_grow():
+    memory = Memory()
+    for number in range(3 * MOST):
+        memory.note(number, (), number)
+    assert memory.find(0) is None and memory.find(3 * MOST - 1) == 3 * MOST - 1
+    assert len(memory._entries) == MOST
