@@ -126,4 +126,4 @@ def test_line_ends_are_seen(there, run, old, new, shown):
     (there / "a.txt").write_bytes(old.encode())
     (there / "b.txt").write_bytes(new.encode())
     done = run("diff", "a.txt", "b.txt")
-    assert (done.code, done.out.partition("@@ prompt @@\n")[2]) == (1, shown)
+    assert (done.code, done.out.partition("\n\n")[2]) == (1, shown)

@@ -9,6 +9,7 @@ from promptc.cli.views.figures import show_count, show_percent, show_plural
 from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
 from promptc.compare.compare_sides import Difference, ItemChange, SectionChange
+from promptc.compare.side import WHOLE
 from promptc.diag.typed import Literal
 from promptc.text.diff_words import Run
 
@@ -85,8 +86,9 @@ def _count_items(one: SectionChange) -> str:
 def _render_section(one: SectionChange, width: int, paint: Paint, style: Style) -> str:
     tokens = f"  {_show_tokens(one.old_tokens)} → {_show_tokens(one.new_tokens)} tokens" if one.old_tokens != one.new_tokens else ""
     state = f"  {one.old_state or 'none'} → {one.new_state or 'none'}" if one.old_state != one.new_state else ""
-    head = paint.apply(f"@@ {escape_controls(one.id) or 'prompt'} @@", "cyan") + tokens + state + ("  moved" if one.is_moved else "")
-    return "\n".join([head, *_iter_items(one.items, width), *_iter_text(one.runs, paint, style)]) + "\n"
+    name = paint.apply(f"@@ {escape_controls(one.id)} @@", "cyan")
+    head = [name + tokens + state + ("  moved" if one.is_moved else "")] if one.id != WHOLE else []
+    return "\n".join([*head, *_iter_items(one.items, width), *_iter_text(one.runs, paint, style)]) + "\n"
 
 
 def _iter_items(items: Sequence[ItemChange], width: int) -> Iterator[str]:
@@ -95,7 +97,7 @@ def _iter_items(items: Sequence[ItemChange], width: int) -> Iterator[str]:
         found = [item for item in items if item.change == change]
         for item in found[:_MOST_ITEMS]:
             tokens = {"lost": item.old_tokens, "gained": item.new_tokens}.get(change)
-            what = show_plural(tokens, "token") if tokens is not None else f"{item.old_tokens} → {item.new_tokens} tokens"
+            what = show_plural(tokens, "token") if tokens is not None else f"{item.old_tokens} → {show_plural(item.new_tokens, 'token')}"
             why = f"  {item.why}" if item.why else ""
             yield from wrap(f"{change:<8}{escape_controls(item.id)}  {what}{escape_controls(why)}", width, 2)
         if len(found) > _MOST_ITEMS:

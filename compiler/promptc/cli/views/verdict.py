@@ -62,7 +62,7 @@ def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int)
         yield "  the render said:"
         yield from _indent(print_found(verdict.found))
     for one, found in compare_verdict(verdict) if verdict.status == "failed" else ():
-        yield from (f"{_INDENT}{line}" for line in _render_difference(one, found, paint, width - len(_INDENT)))
+        yield from (f"{_INDENT}{line}".rstrip() for line in _render_difference(one, found, paint, width - len(_INDENT)))
     yield from (f"{_INDENT}{line}" for line in _render_cause(verdict, paint, width - len(_INDENT)))
     yield ""
 

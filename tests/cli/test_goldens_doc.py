@@ -1,0 +1,21 @@
+"""docs/goldens.md shows what a failure says, as it is said."""
+
+import subprocess
+
+from tests.cli.conftest import ROOT
+
+
+def test_the_failure_shown_is_the_one_that_is_printed(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
+    assert run("init", "lighthouse").code == 0
+    monkeypatch.chdir(tmp_path / "lighthouse")
+    for line in ("init -q", "add .", "-c user.name=a -c user.email=a@b.c commit -q -m first"):
+        subprocess.run(["git", *line.split()], check=True)
+    assert run("test").out == "1 passed\n"
+    rules = tmp_path / "lighthouse" / "templates" / "rules.md.j2"
+    rules.write_text(rules.read_text(encoding="utf-8").replace("sentences", "words"), encoding="utf-8")
+    done = run("test")
+    assert done.code == 1
+    shown = done.out.removesuffix("\n0 passed, 1 failed\n")
+    assert f"```\n{shown}```\n" in (ROOT / "docs" / "goldens.md").read_text(encoding="utf-8")
