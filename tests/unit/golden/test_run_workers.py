@@ -1,0 +1,73 @@
+"""Processes: results in order, failures and deaths told, nothing left behind."""
+
+import multiprocessing
+import os
+import signal
+import time
+
+import pytest
+
+from promptc.diag.errors import DiskError
+from promptc.golden.run_workers import run_workers
+
+
+def start_doubling():
+    return lambda number: 2 * number
+
+
+def start_uneven():
+    def work(number):
+        time.sleep(0.05 if number % 7 == 0 else 0)
+        return number
+
+    return work
+
+
+def start_failing():
+    def work(number):
+        if number == 5:
+            raise ValueError("five is right out")
+        return number
+
+    return work
+
+
+def start_dying():
+    def work(number):
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    return work
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_results_are_in_order(jobs):
+    assert list(run_workers(range(100), start_doubling, jobs=jobs)) == [2 * number for number in range(100)]
+    assert list(run_workers(range(40), start_uneven, jobs=jobs)) == list(range(40))
+    assert not multiprocessing.active_children()
+
+
+def test_no_work_is_no_result():
+    assert list(run_workers([], start_doubling, jobs=4)) == []
+
+
+def test_a_failure_comes_here_with_its_trace():
+    with pytest.raises(RuntimeError, match="ValueError: five is right out") as failed:
+        list(run_workers(range(50), start_failing, jobs=2))
+    assert "in work" in failed.value.__notes__[0]
+    assert not multiprocessing.active_children()
+
+
+def test_a_process_that_was_killed_is_told():
+    with pytest.raises(DiskError) as killed:
+        list(run_workers(range(50), start_dying, jobs=2))
+    assert "signal 9" in str(killed.value) and killed.value.diagnostics[0].code == "PC0903"
+    assert not multiprocessing.active_children()
+
+
+def test_who_stops_reading_leaves_no_process():
+    results = run_workers(range(1000), start_doubling, jobs=2)
+    assert next(results) == 0
+    results.close()
+    assert not multiprocessing.active_children()
