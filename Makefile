@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift wheel bench prove accept codes format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel bench prove accept codes format lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -23,7 +23,7 @@ demo: $(VENV)/run.stamp  ## render packs/sentinel with a fixture, then its conte
 test: $(VENV)/dev.stamp  ## run the tests
 	$(PY) -m pytest -q
 
-check: lint types tests drift wheel  ## all that CI runs
+check: lint types tests drift cases wheel  ## all that CI runs
 
 lint: $(VENV)/dev.stamp  ## ruff: rules and formatting
 	$(BIN)/ruff check .
@@ -37,6 +37,10 @@ tests: $(VENV)/dev.stamp
 
 drift: $(VENV)/dev.stamp  ## are the generated documents up to date?
 	$(PY) tools/make_codes_doc.py --check
+
+# Not those of fixtures/bad, nor those in which something is missing: they need circumstances that only the tests make.
+cases: $(VENV)/dev.stamp  ## promptc test, over the packs and fixtures of this repository
+	$(BIN)/promptc test --ci --no-cache -k 'not (bad/* or */fallback or */words_alone)'
 
 wheel: $(VENV)/dev.stamp  ## build the wheel and try it from / in a fresh environment
 	$(PY) tools/try_wheel.py

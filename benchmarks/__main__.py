@@ -3,6 +3,7 @@
 import sys
 
 from benchmarks.attacks import bench_attacks
+from benchmarks.cases import bench_cases
 from benchmarks.cold import bench_cold
 from benchmarks.counting import bench_counting
 from benchmarks.crashes import bench_crashes
@@ -25,6 +26,7 @@ PARTS = {
     "attacks": bench_attacks,
     "state": bench_state,
     "segments": bench_segments,
+    "cases": bench_cases,
     "crashes": bench_crashes,
     "differences": bench_differences,
 }
@@ -39,7 +41,7 @@ def main() -> None:
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         sys.exit(f"no such benchmark: {', '.join(unknown)}; known: {', '.join(PARTS)}")
-    print("Medians of interleaved runs, in processor time (cold, segments: by the clock).")
+    print("Medians of interleaved runs, in processor time (cold, segments, cases: by the clock).")
     print("Ratios hold from machine to machine; milliseconds do not.\n")
     for name in names:
         PARTS[name]()
