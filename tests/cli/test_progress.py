@@ -42,3 +42,15 @@ def test_on_a_terminal_one_line_that_goes_away(clock, monkeypatch):
 @pytest.mark.parametrize("settings", [Settings(is_quiet=True), Settings(diagnostics="json")])
 def test_nothing_where_nobody_reads_it(settings, clock, monkeypatch):
     assert draw(io.TextIOWrapper(io.BytesIO()), monkeypatch, settings) == ""
+
+
+def test_what_is_done_within_half_a_second_draws_nothing(monkeypatch):
+    times = iter(number / 10 for number in range(100))
+    monkeypatch.setattr(module, "monotonic", lambda: next(times))
+    monkeypatch.setattr(sys, "stderr", Terminal(io.BytesIO()))
+    progress = Progress(Reporter(Settings()), "cases")
+    for done in range(1, 5):
+        progress.note(done, 9)
+    assert sys.stderr.buffer.getvalue() == b""
+    progress.note(5, 9)
+    assert b"cases" in sys.stderr.buffer.getvalue()

@@ -10,13 +10,14 @@ from promptc.cli.streams import write_stderr
 from promptc.cli.views.bar import render_bar
 
 _WIDTH = 24
+_FIRST = 0.5
 _ON_TERMINAL = 0.1
 _ELSEWHERE = 5.0
 
 
 class Progress:
     """Shows `label` with a bar: on a terminal in one line that is drawn again and cleared at the end, elsewhere a line every five seconds.
-    Nothing with `--quiet` or where findings are JSON, and nothing for what takes less than that.
+    Nothing with `--quiet` or where findings are JSON, and nothing for what takes less than half a second.
     """
 
     def __init__(self, reporter: Reporter, label: str) -> None:
@@ -29,7 +30,8 @@ class Progress:
     def note(self, done: int, total: int) -> None:
         """`done` of `total` are done."""
         now = monotonic()
-        if not self._is_shown or now - self._drawn < (_ON_TERMINAL if self._is_terminal else _ELSEWHERE):
+        gap = _ON_TERMINAL if self._is_terminal and self._is_drawn else _FIRST if self._is_terminal else _ELSEWHERE
+        if not self._is_shown or now - self._drawn < gap:
             return
         self._drawn = now
         left = int((now - self._started) * (total - done) / max(done, 1))
