@@ -139,6 +139,21 @@ def test_a_sweep_where_no_budget_helps_says_why(run, tmp_path):
     assert shown.code == 3 and shown.out.count("no fit") == 2
 
 
+def test_one_of_anything_is_not_counted_as_several(run, tmp_path):
+    """Three tokens where two may be; then one of a total of one."""
+    head = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\n"
+    pack, state = tmp_path / "pack.yaml", tmp_path / "state.json"
+    state.write_text("{}", encoding="utf-8")
+    for budget, says in ((2, "does not fit 2 tokens: 1 token is missing\n"), (1, "does not fit 1 token: 2 tokens are missing\n")):
+        pack.write_text(f"{head}budget: {budget}\nsections: [{{id: rules, text: Never lie, pinned: true}}]\n", encoding="utf-8")
+        done = run("explain", str(pack), str(state))
+        assert done.code == 3 and says in done.out
+    assert "PC0532 the prompt does not fit 1 token: " in done.err
+    pack.write_text(f"{head}budget: 9\nsections: [{{id: rules, text: Never lie}}]\n", encoding="utf-8")
+    assert "there is 1 line\n" in run("explain", str(pack), str(state), "--source", "4").err
+    assert "there is 1 message\n" in run("explain", str(pack), str(state), "--source", "4:1", "--format", "messages").err
+
+
 @pytest.mark.parametrize(
     ("flags", "says"),
     [

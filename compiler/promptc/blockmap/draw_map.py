@@ -12,6 +12,7 @@ from promptc.blockmap.describe_steps import describe_step
 from promptc.blockmap.find_choice import find_choice
 from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.diag.frozen import replace
+from promptc.diag.plural import count_noun
 from promptc.model.pack import Choice, Pack, Plan
 from promptc.model.section import Dedupe, Section
 from promptc.model.tiers import list_steps
@@ -120,7 +121,7 @@ def _describe_dedupe(dedupe: Dedupe) -> tuple[Phrase, ...]:
 def _describe_plan(pack: Pack, plan: Plan) -> tuple[Phrase, ...]:
     budget, counter = plan.budget, pack.counting.wanted or pack.counting.counter.name
     reserve = f", {budget.reserve} of {budget.context} are kept for the answer" if budget.reserve else ""
-    found = [say(f"{budget.total} tokens by {{}}{reserve}", counter), say(f"{plan.output.format} output")]
+    found = [say(f"{count_noun(budget.total, 'token')} by {{}}{reserve}", counter), say(f"{plan.output.format} output")]
     if plan.tools:
         found.append(_list("tools ", [tool.name for tool in plan.tools]))
     if plan.response is not None:

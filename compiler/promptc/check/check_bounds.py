@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.plural import count_noun
 from promptc.model.budget import Size
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section, Window
@@ -52,7 +53,7 @@ def _iter_groups(section: Section, plan: Plan) -> Iterator[Diagnostic]:
 
 
 def _show(size: Size, tokens: int) -> str:
-    return f"{float(size.amount * 100):g}% ({tokens} tokens)" if size.unit == "share" else str(tokens)
+    return f"{float(size.amount * 100):g}% ({count_noun(tokens, 'token')})" if size.unit == "share" else str(tokens)
 
 
 def _iter_window(section: Section, window: Window) -> Iterator[Diagnostic]:

@@ -12,6 +12,7 @@ from promptc.check.texts import iter_texts
 from promptc.check.worst_case import Texts, bound_section, find_texts, make_cost
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import replace
+from promptc.diag.plural import count_noun
 from promptc.diag.span import Span
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section
@@ -61,8 +62,8 @@ class _Finder:
             return
         made = bound_section(replace(section, pinned=True), texts, plan.output, fences)
         if self._pack.counting.counter.name in PROVABLE and made.size is not None and count(self._pack, made) <= cap.tokens(0):
-            most = count(self._pack, made)
-            message = f"the budget of `{section.id}`, {cap.tokens(0)} tokens, never binds: by the schema it needs at most {most}"
+            held, most = count_noun(cap.tokens(0), "token"), count(self._pack, made)
+            message = f"the budget of `{section.id}`, {held}, never binds: by the schema it needs at most {most}"
             yield Diagnostic("PC0672", message, section.budget.span, "lower it, or leave it out", "note")
 
 
@@ -83,7 +84,7 @@ def _iter_lengths(section: Section, texts: Texts) -> Iterator[Idle]:
 
 def _judge_length(what: str, cap: int, made: Amount, subject: str, span: Span) -> Iterator[Idle]:
     if made.characters is not None and made.characters <= cap:
-        yield Idle(what, f"{cap} characters", f"by the schema {subject} at most {made.characters}", made.characters == cap, span)
+        yield Idle(what, count_noun(cap, "character"), f"by the schema {subject} at most {made.characters}", made.characters == cap, span)
 
 
 def _describe(idle: Idle, section: Section) -> Diagnostic:

@@ -7,6 +7,7 @@ from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.check.settled import Settled
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.plural import count_noun
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section
 
@@ -31,7 +32,7 @@ def _iter_plan(plan: Plan, settled: Settled, offer: _Claim) -> Iterator[Diagnost
 
 def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Claim) -> Iterator[Diagnostic]:
     if offer[1] > total:
-        message = f"{offer[0]} alone take {offer[1]} tokens, and the total is {total}"
+        message = f"{offer[0]} alone take {count_noun(offer[1], 'token')}, and the total is {total}"
         yield Diagnostic("PC0609", message, plan.budget.span, "offer fewer tools, or raise the total")
         return
     for chosen, level in (([one for one in sections if one.when is None], "error"), (sections, "warn")):
@@ -45,7 +46,7 @@ def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Clai
         what = f"{offer[0]} with {what}" if offer[1] else what
         shown = _show([*((f"`{name}`", tokens) for name, tokens in (*pinned, *least)), offer])
         when = "" if level == "error" else ", all of them present"
-        message = f"{what} {needed} tokens{when}, and the total is {total} ({shown})"
+        message = f"{what} {count_noun(needed, 'token')}{when}, and the total is {total} ({shown})"
         help = "lower these budgets, or raise the total"
         yield Diagnostic("PC0609", message, plan.budget.span, help, "error" if level == "error" else "warn")
         return

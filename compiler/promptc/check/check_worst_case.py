@@ -11,6 +11,7 @@ from promptc.check.texts import iter_texts
 from promptc.check.worst_case import bound_section, find_texts, make_cost
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
+from promptc.diag.plural import count_noun
 from promptc.diag.span import Span
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section
@@ -150,12 +151,12 @@ def _report_bound(pack: Pack, case: _Case) -> Diagnostic:
     over = [(section, tokens) for section, tokens in _iter_over(pack, case)]
     if over:
         section, tokens = over[0]
-        message = f"`{section.id}` is pinned and may be over its own cap: by the schema up to {tokens} tokens"
+        message = f"`{section.id}` is pinned and may be over its own cap: by the schema up to {count_noun(tokens, 'token')}"
         return Diagnostic(
             "PC0657", message, section.span, "lower the bounds in the schema, cut it in the text, or raise its budget", "warn"
         )
     if most <= case.total:
-        message = f"pinned content fits for every valid state: at most {most} of {case.total} tokens ({shown})"
+        message = f"pinned content fits for every valid state: at most {most} of {count_noun(case.total, 'token')} ({shown})"
         return Diagnostic("PC0656", message, case.span, "", "note")
-    message = f"pinned content may not fit: by the schema up to {most} tokens, and the total is {case.total} ({shown})"
+    message = f"pinned content may not fit: by the schema up to {count_noun(most, 'token')}, and the total is {case.total} ({shown})"
     return Diagnostic("PC0657", message, case.span, "lower the bounds in the schema, cut it in the text, or raise the total", "warn")

@@ -19,6 +19,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.page import Page
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, UsageError
+from promptc.diag.plural import count_noun
 from promptc.model.state import State
 from promptc.pipeline import Outcome
 from promptc.text.canonical import render_canonical_json
@@ -160,12 +161,18 @@ def _show_source(outcome: Outcome, given: str, page: Page) -> None:
 def _check_there(given: str, message: int | None, last: int, messages: int, lines: int) -> None:
     """Raises `UsageError` for what is behind the end."""
     if message is not None and message >= messages:
-        there = f"{messages} messages"
+        there, noun = messages, "message"
     elif last > lines:
-        there = f"{lines} lines"
+        there, noun = lines, "line"
     else:
         return
-    raise UsageError([Diagnostic("PC0721", f"`--source {given}` is behind the end", help=f"there are {there}")])
+    raise UsageError(
+        [
+            Diagnostic(
+                "PC0721", f"`--source {given}` is behind the end", help=f"there {'is' if there == 1 else 'are'} {count_noun(there, noun)}"
+            )
+        ]
+    )
 
 
 def _read_lines(given: str) -> tuple[int | None, range]:

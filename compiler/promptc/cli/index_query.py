@@ -96,7 +96,7 @@ def _render_found(found: Found, paint: Paint, *, is_near: bool) -> str:
     chunk, score = found.chunk, found.score
     heading = escape_controls(" > ".join(chunk.heading))
     why = f"words {show_score(score.words)}" + (f"  vectors {show_score(score.vectors)}" if is_near else "")
-    place = escape_controls(f"{chunk.file}, chunk {chunk.ordinal + 1}, {chunk.tokens} tokens, {chunk.id}")
+    place = escape_controls(f"{chunk.file}, chunk {chunk.ordinal + 1}, {show_plural(chunk.tokens, 'token')}, {chunk.id}")
     preview = escape_controls(str(found.describe()["preview"]))
     title = f"{paint.apply(show_score(score.total), 'bold')}  {paint.apply(heading, 'cyan')}"
     return "".join(f"{line}\n" for line in (title, *(f"       {line}" for line in (why, place, preview)), ""))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, UsageError
 from promptc.diag.frozen import replace
+from promptc.diag.plural import count_noun
 from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
@@ -101,10 +102,9 @@ def _find_place(value: list[Any], way: Sequence[str], depth: int, document: Json
     if part.isascii() and part.isdigit() and int(part[:9]) < len(value):
         return int(part)
     above = _join(way[:depth])
-    last = f"; its elements are 0 to {len(value) - 1}" if value else ""
-    raise _refuse(
-        _join(way), f"the list `{above}` has {len(value)} elements and none at `{part}`{last}", document.span(above), f"`{above}/-` appends"
-    )
+    last = f"; its elements are 0 to {len(value) - 1}" if len(value) > 1 else ""
+    message = f"the list `{above}` has {count_noun(len(value), 'element')} and none at `{part}`{last}"
+    raise _refuse(_join(way), message, document.span(above), f"`{above}/-` appends")
 
 
 def _settle(pointer: str, value: Any) -> str:

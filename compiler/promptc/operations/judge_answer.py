@@ -37,7 +37,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
     bare = take_off_fence(plain) if check.schema is not None else plain
     tokens = meter.tokens(meter.count(bare.strip())) if check.max is not None else 0
     if check.max is not None and tokens > check.max:
-        return Judged(None, f"it has {tokens} tokens, over its `max` of {check.max}")
+        return Judged(None, f"it has {count_noun(tokens, 'token')}, over its `max` of {check.max}")
     if check.schema is not None:
         return judge_json(bare, check.schema)
     missing = _find_missing(plain, check.headings)

@@ -268,7 +268,8 @@ class _Fitting:
         why = self._explain_total(holding, run)
         # what was not read of a list, because it cannot fit, is missing too, but not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
-        message = f"the prompt does not fit {self._total} tokens: {why}, short by {least}{count_noun(missing, 'token')} (largest: {shown})"
+        total, short = count_noun(self._total, "token"), count_noun(missing, "token")
+        message = f"the prompt does not fit {total}: {why}, short by {least}{short} (largest: {shown})"
         section = run.failed.section if run.failed is not None else ""
         fewer = "offer fewer tools, " if self._frame.tools else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span

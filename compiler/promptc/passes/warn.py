@@ -40,7 +40,7 @@ def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnost
         meter = fitted.frame.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
         more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
-        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {after} tokens"
+        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
         whole = " of the whole prompt" if ladder == "truncate" else ""
         message = f"`{first.section}` was shortened by `{first.step.label}`: {cut}{whole} ({last.act.why})"
         yield Diagnostic(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from promptc.cli.paint import PLAIN, Paint
-from promptc.cli.views.figures import show_count, show_percent
+from promptc.cli.views.figures import show_count, show_percent, show_plural
 from promptc.cli.views.sweep import Point, describe_point
 from promptc.cli.views.table import Cell, Row, render_table
 from promptc.diag.frozen import frozen
@@ -42,7 +42,7 @@ def render_comparison(found: Comparison, width: int, paint: Paint = PLAIN) -> st
         rows.append(["pressure", show_percent(*before.pressure), show_percent(*after.pressure)])
     held = dict(after.point.held)
     rows += [[name, *_show_pair(tokens, held[name])] for name, tokens in before.point.held if tokens != held[name]]
-    title = f"without {', '.join(found.without)}, of a budget of {show_count(before.point.budget)} tokens\n\n"
+    title = f"without {', '.join(found.without)}, of a budget of {show_plural(before.point.budget, 'token')}\n\n"
     return title + render_table(rows, right=frozenset({1, 2, 3}), most=width // 3, paint=paint)
 
 

@@ -48,12 +48,11 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     yield f"{paint.apply(report['pack'], 'bold')} {report['version']} as {shown}, counted by {counter}"
     if tokens is None:
         missing, section = report["error"]["missing"], report["error"]["section"]
-        where = (
-            f"`{section}` is {show_plural(missing, 'token')} over its cap" if section else f"{show_plural(missing, 'token')} are missing"
-        )
-        yield paint.apply(f"does not fit {show_count(budget)} tokens: {where}", "red")
+        short = show_plural(missing, "token")
+        where = f"`{section}` is {short} over its cap" if section else f"{short} {'is' if missing == 1 else 'are'} missing"
+        yield paint.apply(f"does not fit {show_plural(budget, 'token')}: {where}", "red")
     else:
-        yield f"{show_count(tokens)} of {show_count(budget)} tokens, {show_percent(tokens, budget)}; {show_count(budget - tokens)} free"
+        yield f"{show_count(tokens)} of {show_plural(budget, 'token')}, {show_percent(tokens, budget)}; {show_count(budget - tokens)} free"
     yield f"▕{paint.apply(render_bar(tokens or budget, 0, budget, width - 2).ljust(width - 2), 'green' if tokens is not None else 'red')}▏"
     if report["strain"] is not None:
         yield _describe_strain(report)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from promptc.diag.frozen import frozen
+from promptc.diag.plural import count_noun
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.frontend.schema.fault import Fault
@@ -121,7 +122,7 @@ def _count_contained(fault: Fault) -> str:
     schema = fault.schema if isinstance(fault.schema, dict) else {}
     least, most = schema.get("minContains", 1), schema.get("maxContains")
     if most is not None:
-        return f"{least} to {most} elements"
+        return f"{least} to {count_noun(most, 'element')}" if most != least else count_noun(most, "element")
     return f"at least {least} element{'' if least == 1 else 's'}"
 
 

@@ -1,5 +1,6 @@
 """A demand, and the values a kind has, as they are told to an author."""
 
+from promptc.diag.plural import count_noun
 from promptc.template.kinds.conditions import Demand
 from promptc.template.kinds.kind import Gap, Kind, List, Number, Text, Truth, list_members, name_kind
 
@@ -28,7 +29,7 @@ def _describe_one(kind: Kind) -> str:
         more = ", ..." if len(shown) > _SHOWN else ""
         return f"`{shown[0]}`" if len(shown) == 1 else f"one of {', '.join(f'`{one}`' for one in shown[:_SHOWN])}{more}"
     if isinstance(kind, Text) and kind.characters is not None:
-        return f"a text of at most {kind.characters} characters"
+        return f"a text of at most {count_noun(kind.characters, 'character')}"
     if isinstance(kind, List) and kind.most is not None:
         return f"a list of at most {kind.most}"
     if isinstance(kind, Truth) and kind.value is not None:

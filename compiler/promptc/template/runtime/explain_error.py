@@ -8,6 +8,7 @@ from types import TracebackType
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.diag.plural import count_noun
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.template.allowed import GLOBALS
@@ -61,7 +62,7 @@ def _explain_missing(error: MissingFault, names: Mapping[str, Any], text: str, a
     if isinstance(error.holder, dict):
         return error.code, message, suggest(part, (key for key in error.holder if isinstance(key, str)))
     if isinstance(error.holder, list | tuple | str) and isinstance(error.name, int):
-        return error.code, message, f"it has {len(error.holder)} elements, counted from 0"
+        return error.code, message, f"it has {count_noun(len(error.holder), 'element')}, counted from 0"
     return error.code, message, f"it is {name_kind(error.holder)}" if holder else ""
 
 
