@@ -6,6 +6,7 @@ that they do not depend on the Unicode version of the Python that runs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from promptc.diag.errors import fail
@@ -24,7 +25,36 @@ LONG_S = "\u00df"
 
 def encode_classes(text: str) -> str:
     """`text` with a stand-in for each character outside ASCII; as long as `text` is."""
-    return text if text.isascii() else text.translate(_CLASSES)
+    if text.isascii():
+        return text
+    places = find_far(text)
+    if places is None:
+        return text.translate(_CLASSES)
+    parts: list[str] = []
+    done = 0
+    for place in places:
+        parts += (text[done:place], _CLASSES[ord(text[place])])
+        done = place + 1
+    return "".join((*parts, text[done:]))
+
+
+def find_far(text: str) -> list[int] | None:
+    """The places of the characters outside ASCII where they are few, which most texts have: a table of characters takes as long for every
+    one in ASCII as for these. None where they are many.
+    """
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) > len(text) // _FEW:
+        return None
+    return [found.start() for found in _find_pattern().finditer(text)]
+
+
+def _find_pattern() -> re.Pattern[str]:
+    if not _PATTERN:
+        _PATTERN.append(re.compile("[^\0-\x7f]"))
+    return _PATTERN[0]
+
+
+_FEW = 32
+_PATTERN: list[re.Pattern[str]] = []
 
 
 def find_class(character: str) -> str:

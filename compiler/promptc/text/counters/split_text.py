@@ -8,10 +8,11 @@ Parts that are possessive in the originals are plain here where nothing that fol
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
 
-from promptc.text.counters.classes import LETTER, LONG_S, LOWER, MARK, NUMBER, UPPER, WHITE, encode_classes
+from promptc.text.counters.classes import LETTER, LONG_S, LOWER, MARK, NUMBER, UPPER, WHITE, encode_classes, find_far
 
 _UPPER, _LOWER, _OTHER, _DIGIT, _SPACE = f"A-Z{UPPER}", f"a-z{LOWER}{LONG_S}", LETTER, f"0-9{NUMBER}", f" \t-\r{WHITE}"
 _WORD = f"{_UPPER}{_LOWER}{_OTHER}"
@@ -60,4 +61,10 @@ def load_splitter(name: str) -> Callable[[str], Iterable[str]]:
 def _take(text: str, codes: list[str]) -> list[str]:
     """The parts of `text` that are as long as each of `codes`, one after the other."""
     ends = [*accumulate(map(len, codes))]
+    places = find_far(text)
+    if places is not None:  # all others are what they stand for
+        for place in places:
+            at = bisect_right(ends, place)
+            codes[at] = text[ends[at - 1] if at else 0 : ends[at]]
+        return codes
     return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
