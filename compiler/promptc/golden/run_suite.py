@@ -1,5 +1,6 @@
 """Many cases, judged: in several processes, the verdicts in order, those that passed only counted."""
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -72,19 +73,20 @@ def run_suite(places: Sequence[Place], suite: Suite, *, jobs: int) -> Iterator[J
                 Passes(suite.cache, root).keep(passes)
 
 
-def _start(suite: Suite) -> Callable[[Sequence[Place]], Judged]:
-    """In a worker: it keeps what its cases share until it ends."""
+@contextlib.contextmanager
+def _start(suite: Suite) -> Iterator[Callable[[Sequence[Place]], Judged]]:
+    """In a worker: what its cases share is kept until it ends, packs beyond that."""
     import gc
 
     gc.set_threshold(20_000, 20, 100)  # what a case leaves goes by itself; the collector would look at the packs again and again
-    run = _Run(suite)
-    return run.judge
+    with Shelf(suite.cache) as shelf:
+        yield _Run(suite, shelf).judge
 
 
 class _Run:
-    def __init__(self, suite: Suite) -> None:
+    def __init__(self, suite: Suite, shelf: Shelf) -> None:
         self._suite = suite
-        self._shelf = Shelf(suite.cache)
+        self._shelf = shelf
         self._known: dict[str, Passes] = {}
 
     def judge(self, places: Sequence[Place]) -> Judged:

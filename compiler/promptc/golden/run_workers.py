@@ -1,10 +1,12 @@
 """Work in several processes, with results in the order of the work."""
 
+import contextlib
 import multiprocessing
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from multiprocessing.connection import Connection, wait
 
 from promptc.diag.diagnostic import Diagnostic
@@ -13,6 +15,9 @@ from promptc.diag.typed import Any, Generic, TypeVar
 
 _Work = TypeVar("_Work")
 _Done = TypeVar("_Done")
+_PATIENCE = 10
+"""Seconds that a process may take to put its things away."""
+
 _AHEAD = 8
 """Results that may wait for an earlier one, for each process: so that memory does not grow where one piece of work is slow."""
 
@@ -20,7 +25,7 @@ _AHEAD = 8
 class _Worker(Generic[_Work]):
     """One process, and the number of the work it is doing."""
 
-    def __init__(self, context: Any, start: Callable[[], Callable[[Any], Any]]) -> None:
+    def __init__(self, context: Any, start: Callable[[], AbstractContextManager[Callable[[Any], Any]]]) -> None:
         own, theirs = context.Pipe()
         self.pipe: Connection = own
         self.number = -1
@@ -39,28 +44,38 @@ class _Worker(Generic[_Work]):
             self._process.join()
             raise _explain_end(self._process.exitcode) from None
 
+    def dismiss(self) -> None:
+        """Nothing more is to be done: the process may put its things away. That the pipe is closed it might not see, as others hold it."""
+        with contextlib.suppress(OSError):
+            self.pipe.send(None)
+        self._process.join(_PATIENCE)
+
     def end(self) -> None:
         self.pipe.close()
         self._process.terminate()
         self._process.join()
 
 
-def run_workers(works: Sequence[_Work], start: Callable[[], Callable[[_Work], _Done]], *, jobs: int) -> Iterator[_Done]:
-    """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other; with
-    a single job it is called here.
+def run_workers(
+    works: Sequence[_Work], start: Callable[[], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
+) -> Iterator[_Done]:
+    """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other, to be
+    closed when there is none left; with a single job it is called here.
 
     What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
     it ends, no process is left.
     """
     if jobs == 1 or len(works) < 2:
-        serve = start()
-        yield from map(serve, works)
+        with start() as serve:
+            yield from map(serve, works)
         return
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     workers: list[_Worker[_Work]] = []
     try:
         workers += [_Worker(context, start) for _ in range(min(jobs, len(works)))]
         yield from _distribute(works, workers)
+        for worker in workers:
+            worker.dismiss()
     finally:
         for worker in workers:
             worker.end()
@@ -87,17 +102,19 @@ def _distribute(works: Sequence[_Work], workers: Sequence[_Worker[_Work]]) -> It
             yield found
 
 
-def _serve(pipe: Connection, other: Connection, start: Callable[[], Callable[[Any], Any]]) -> None:
+def _serve(pipe: Connection, other: Connection, start: Callable[[], AbstractContextManager[Callable[[Any], Any]]]) -> None:
     """In the process: until nobody gives work any more. An interrupt is for the parent to act upon."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     other.close()
-    serve = start()
-    while True:
-        try:
-            work = pipe.recv()
-        except (EOFError, OSError):
-            return
-        pipe.send(_try(serve, work))
+    with start() as serve:
+        while True:
+            try:
+                work = pipe.recv()
+            except (EOFError, OSError):
+                return
+            if work is None:
+                return
+            pipe.send(_try(serve, work))
 
 
 def _try(serve: Callable[[Any], Any], work: Any) -> Any:

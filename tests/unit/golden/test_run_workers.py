@@ -1,5 +1,6 @@
 """Processes: results in order, failures and deaths told, nothing left behind."""
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -11,34 +12,38 @@ from promptc.diag.errors import DiskError
 from promptc.golden.run_workers import run_workers
 
 
+@contextlib.contextmanager
 def start_doubling():
-    return lambda number: 2 * number
+    yield lambda number: 2 * number
 
 
+@contextlib.contextmanager
 def start_uneven():
     def work(number):
         time.sleep(0.05 if number % 7 == 0 else 0)
         return number
 
-    return work
+    yield work
 
 
+@contextlib.contextmanager
 def start_failing():
     def work(number):
         if number == 5:
             raise ValueError("five is right out")
         return number
 
-    return work
+    yield work
 
 
+@contextlib.contextmanager
 def start_dying():
     def work(number):
         if number == 5:
             os.kill(os.getpid(), signal.SIGKILL)
         return number
 
-    return work
+    yield work
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
@@ -46,6 +51,16 @@ def test_results_are_in_order(jobs):
     assert list(run_workers(range(100), start_doubling, jobs=jobs)) == [2 * number for number in range(100)]
     assert list(run_workers(range(40), start_uneven, jobs=jobs)) == list(range(40))
     assert not multiprocessing.active_children()
+
+
+def test_every_process_puts_its_things_away(tmp_path):
+    @contextlib.contextmanager
+    def start():
+        yield lambda number: number
+        (tmp_path / str(os.getpid())).write_text("away", encoding="utf-8")
+
+    list(run_workers(range(30), start, jobs=3))
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_no_work_is_no_result():
