@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
 from promptc.model.pack import Pack, Plan
 from promptc.model.section import Section
@@ -19,14 +20,13 @@ def _iter_plan(plan: Plan) -> Iterator[Diagnostic]:
     order = [section.id for section in plan.sections]
     for place, section in enumerate(plan.sections):
         dedupe = section.items.dedupe if section.items is not None else None
-        for name in dedupe.against if dedupe is not None else ():
-            found = _judge(name, section, plan, order[:place])
+        for name, span in zip(dedupe.against, dedupe.places, strict=True) if dedupe is not None else ():
+            found = _judge(name, span, section, plan, order[:place])
             if found is not None:
                 yield found
 
 
-def _judge(name: str, section: Section, plan: Plan, earlier: Sequence[str]) -> Diagnostic | None:
-    span = section.items.span if section.items is not None else section.span
+def _judge(name: str, span: Span, section: Section, plan: Plan, earlier: Sequence[str]) -> Diagnostic | None:
     other = plan.find_section(name)
     what = f"`dedupe.against` of `{section.id}`"
     if other is None:

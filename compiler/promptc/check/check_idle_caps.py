@@ -77,7 +77,7 @@ def _iter_lengths(section: Section, texts: Texts) -> Iterator[Idle]:
     items, budget = section.items, section.budget
     if items is not None and items.trim_each is not None and items.trim_each.to.unit == "chars" and items.forms:
         made = find_largest(texts.amount(form) for form in items.forms)
-        yield from _judge_length("`trim_each`", int(items.trim_each.to.amount), made, "an item has", items.span)
+        yield from _judge_length("`trim_each`", int(items.trim_each.to.amount), made, "an item has", items.trim_each.span)
     if section.text is not None and section.text.reads and budget is not None and budget.cap is not None and budget.cap.unit == "chars":
         yield from _judge_length("the budget", int(budget.cap.amount), texts.amount(section.text), "it has", budget.span)
 

@@ -33,10 +33,10 @@ def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
 
 def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterator[Diagnostic]:
     capped, field = [name for name, _ in limit.caps], limit.by.text.strip()
-    for name in capped:
+    for name, place in zip(capped, limit.places, strict=True):
         if name not in values:
             message = f"`limit_per` of `{section.id}` caps `{name}`, and by the schema `{field}` is never that"
-            yield Diagnostic("PC0637", message, limit.by.span, suggest(name, values) or "take it out", "warn")
+            yield Diagnostic("PC0637", message, place, suggest(name, values) or "take it out", "warn")
     free = [f"`{value}`" for value in values if value not in capped]
     if free:
         message = (

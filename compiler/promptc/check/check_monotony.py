@@ -63,7 +63,7 @@ def _iter_places(section: Section) -> Iterator[tuple[str, Span]]:
     if budget is not None and budget.min is not None and budget.min.unit == "share" and budget.min.amount:
         yield "budget.min", budget.span
     if items is not None and items.trim_each is not None and items.trim_each.to.unit == "share":
-        yield "trim_each", items.span
+        yield "trim_each", items.trim_each.span
 
 
 def _report_percent(what: str, span: Span) -> Diagnostic:

@@ -50,7 +50,7 @@ def iter_idle_stages(items: Items, texts: Texts) -> Iterator[Idle]:
         yield from _iter_keys(items, items.limit_per, most)
         most = most.lower(_sum_caps(items.limit_per, texts), "the caps of `limit_per` let through at most")
     if items.limit is not None:
-        yield from _judge("`limit`", items.limit.count, most, items.span)
+        yield from _judge("`limit`", items.limit.count, most, items.limit.span)
 
 
 def _count_source(items: Items, texts: Texts) -> int | None:
@@ -66,9 +66,9 @@ def _iter_keys(items: Items, limit: LimitPer, most: _Most) -> Iterator[Idle]:
     """Caps of single keys. Where `limit` takes the first ones, one that is not under it changes nothing."""
     if items.limit is not None and items.limit.side == "first":
         most = most.lower(items.limit.count, "`limit` lets through at most")
-    for key, cap in limit.caps:
+    for (key, cap), place in zip(limit.caps, limit.places, strict=True):
         if most.count is not None and cap > most.count:
-            yield Idle(f"the cap for `{key}` in `limit_per`", str(cap), f"{most.why} {most.count}", False, limit.by.span)
+            yield Idle(f"the cap for `{key}` in `limit_per`", str(cap), f"{most.why} {most.count}", False, place)
 
 
 def _sum_caps(limit: LimitPer, texts: Texts) -> int | None:

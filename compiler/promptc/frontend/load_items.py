@@ -89,9 +89,12 @@ def _load_dedupe(node: Node | None, compiler: TextCompiler) -> Dedupe | None:
     if node is None:
         return None
     against, exact = node.get("against"), node.get("exact")
+    named: tuple[Node, ...] = against.value if against else ()
     return Dedupe(
+        span=node.span,
         by=compiler.expression(node.value["by"]),
-        against=tuple(str(one.value) for one in against.value) if against else (),
+        against=tuple(str(one.value) for one in named),
+        places=tuple(one.span for one in named),
         keep=_text(node, "keep", "first"),
         exact=bool(exact.value) if exact else False,
     )
@@ -105,20 +108,23 @@ def _load_sort_key(node: Node, compiler: TextCompiler) -> SortKey:
 
 
 def _load_limit_per(node: Node, compiler: TextCompiler) -> LimitPer:
-    caps = tuple((name, int(cap.value)) for name, cap in node.value["caps"].items())
-    return LimitPer(compiler.expression(node.value["by"]), caps)
+    caps = node.value["caps"]
+    places = tuple(caps.key_span(name) for name, _ in caps.items())
+    return LimitPer(compiler.expression(node.value["by"]), tuple((name, int(cap.value)) for name, cap in caps.items()), places)
 
 
 def _load_limit(node: Node | None) -> Limit | None:
     if node is None:
         return None
-    return Limit(int(node.value["last"].value), "last") if isinstance(node.value, dict) else Limit(int(node.value))
+    last = node.get("last")
+    return Limit(last.span, int(last.value), "last") if last is not None else Limit(node.span, int(node.value))
 
 
 def _load_trim_each(node: Node | None, compiler: TextCompiler) -> TrimEach | None:
     if node is None:
         return None
-    return TrimEach(read_size(node.value["to"]), _text(node, "at", "word"), compiler.find_inline(node.get("marker")))
+    to = node.value["to"]
+    return TrimEach(to.span, read_size(to), _text(node, "at", "word"), compiler.find_inline(node.get("marker")))
 
 
 def _listed(node: Node | None) -> tuple[Node, ...]:

@@ -34,6 +34,7 @@ def load_output(manifest: Node, sections: Sequence[Section], shared_fence: Fence
         separator=str(separator.value) if separator is not None else "\n",
         guarding=_load_guarding(node.get("guard")),
         warn_chars=int(chars.value) if chars is not None else None,
+        warn_span=chars.span if chars is not None else None,
     )
 
 

@@ -42,7 +42,7 @@ class MessagePlan:
 
 @frozen
 class Output:
-    """How the emitted sections become text or messages."""
+    """How the emitted sections become text or messages. `warn_span` is where `warn_chars` stands."""
 
     span: Span
     format: Format = "text"
@@ -51,6 +51,7 @@ class Output:
     separator: str = "\n"
     guarding: Guarding = Guarding()
     warn_chars: int | None = None
+    warn_span: Span | None = None
 
 
 @frozen

@@ -44,10 +44,12 @@ class Matches:
 
 @frozen
 class Dedupe:
-    """Removal of items whose text `by` was met before."""
+    """Removal of items whose text `by` was met before. `places` are those of the names in `against`."""
 
+    span: Span
     by: Expression
     against: tuple[str, ...] = ()
+    places: tuple[Span, ...] = ()
     keep: Literal["first", "last"] = "first"
     exact: bool = False
 
@@ -62,10 +64,11 @@ class SortKey:
 
 @frozen
 class LimitPer:
-    """How many items of each value of `by` pass."""
+    """How many items of each value of `by` pass. `places` are those of the keys of `caps`."""
 
     by: Expression
     caps: tuple[tuple[str, int], ...]
+    places: tuple[Span, ...]
 
 
 def spell_key(key: object) -> str:
@@ -79,6 +82,7 @@ def spell_key(key: object) -> str:
 class Limit:
     """How many items remain: the first or the last so many."""
 
+    span: Span
     count: int
     side: Literal["first", "last"] = "first"
 
@@ -104,8 +108,9 @@ class MessageForm:
 
 @frozen
 class TrimEach:
-    """A cut of every item's text to a size."""
+    """A cut of every item's text to a size. `span` is that of the size."""
 
+    span: Span
     to: Size
     at: Literal["paragraph", "sentence", "line", "word", "token"]
     marker: Template | None

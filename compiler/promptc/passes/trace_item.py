@@ -132,7 +132,7 @@ class ItemTracer:
         renderer = self.find_renderer(fit, items)
         renderer.bind_item(item)
         cut = renderer.find_trim(raw, self._selection.guard.guard(raw)[0], trim)
-        return _cut(pieces, cut, Piece("cut", "", span=items.span, code="trim_each")) if cut is not None else pieces
+        return _cut(pieces, cut, Piece("cut", "", span=trim.span, code="trim_each")) if cut is not None else pieces
 
 
 def _make_content(message: MessageForm, text: str, pointers: Pointers) -> Made:

@@ -150,7 +150,7 @@ class _Tracing:
             stages.append(("limit_per", bare, items.limit_per.by.span, self._explain_limit_per))
         if items.limit is not None:
             bare = replace(bare, limit=items.limit)
-            stages.append(("limit", bare, items.span, _say(f"it is not among the {items.limit.side} {items.limit.count}")))
+            stages.append(("limit", bare, items.limit.span, _say(f"it is not among the {items.limit.side} {items.limit.count}")))
         if items.group is not None:
             bare = replace(bare, group=items.group)
             stages.append(("group", bare, items.group.by.span, _say("")))
@@ -173,14 +173,15 @@ class _Tracing:
             yield Stage("unit", len(before) - len(empty) - len(alone), alone, str(self._items.span), _say(text))
         if self._items.trim_each is not None:
             whole = replace(self._items, trim_each=None)
-            yield self._describe_trimmed([(read, item) for read, item in rendered if item is not None], whole)
+            there = [(read, item) for read, item in rendered if item is not None]
+            yield self._describe_trimmed(there, whole, self._items.trim_each.span)
 
-    def _describe_trimmed(self, rendered: Sequence[tuple[Read, Item]], items: Items) -> Stage:
+    def _describe_trimmed(self, rendered: Sequence[tuple[Read, Item]], items: Items, span: Span) -> Stage:
         bound = self._selection.bound
         whole = ItemRenderer(self._selected.section, items, self._selected.names, self._selection.guard, bound.meter, bound.total)
         cut = [read.place for read, item in rendered if _differs(whole.render(read, item.id, None), item)]
         note = f"shortened: {', '.join(self._ids[place] for place in cut)}" if cut else ""
-        return Stage("trim_each", len(rendered), (), str(self._items.span), _say(""), note)
+        return Stage("trim_each", len(rendered), (), str(span), _say(""), note)
 
     # --- why ---
 

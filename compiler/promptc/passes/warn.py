@@ -24,9 +24,9 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         for step, act in run.void:
             message = f"`{step.label}` did not shorten {_name_entries(act.entries)} of `{step.section}`: left as it was"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
-    limit = fitted.strained.selection.plan.output.warn_chars
+    output = fitted.strained.selection.plan.output
+    limit, span = output.warn_chars, output.warn_span
     if emitted is not None and limit is not None and emitted.characters > limit:
-        span = fitted.strained.selection.plan.output.span
         yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
 
 

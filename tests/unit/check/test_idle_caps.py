@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.check.lint import lint
+from tests.unit.check.lint import excerpts, lint
 
 SCHEMA = {
     "type": "object",
@@ -138,6 +138,25 @@ def test_a_budget_in_tokens(tmp_path):
     strain = "strain: {tiers: [{name: low, at: 0}, {name: high, at: 0.0001}]}\n"
     found = lint(tmp_path, strain + body.format(more=""), schema=SCHEMA, budget="90000")
     assert "PC0672" not in [one.code for one in found]
+
+
+def test_a_finding_points_at_its_cap(tmp_path):
+    body = """
+        sections:
+          - id: log
+            items:
+              from: state.notes
+              text: "{{ item.text }}"
+              limit_per:
+                by: item.kind
+                caps: {a: 2, b: 3, c: 30}
+              limit: {last: 40}
+              trim_each:
+                at: word
+                to: {chars: 500}
+    """
+    found = lint(tmp_path, body, schema=SCHEMA, budget="90000")
+    assert excerpts(found, "PC0672") == ["c: 30}", "40}", "{chars: 500}"]
 
 
 def test_the_most_chunks(tmp_path):
