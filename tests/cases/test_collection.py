@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 import yaml
 
+from promptc.golden.case import INPUTS
 from tests.cases.case import FIXTURES, GOLDENS, ROOT, Case, load_cases
 
 CASES = load_cases()
@@ -33,7 +34,8 @@ def test_a_case_has_its_goldens(case: Case) -> None:
 
 def test_every_golden_belongs_to_a_case() -> None:
     asked = {case.golden_path(kind) for case in CASES for kind in case.golden}
-    orphans = [path.relative_to(ROOT).as_posix() for path in sorted(FIXTURES.rglob("golden.*")) if path not in asked]
+    noted = asked | {path.parent / INPUTS for path in asked}
+    orphans = [path.relative_to(ROOT).as_posix() for path in sorted(FIXTURES.rglob("golden.*")) if path not in noted]
     assert not orphans, f"no case asks for {', '.join(orphans)}"
 
 
