@@ -26,6 +26,13 @@ def test_what_was_guarded_can_be_read_back(fences, text, fence_policy, token_pol
     assert guard.unguard(guarded) == text
 
 
+@given(fences=fences, text=texts, fence_policy=policies, token_policy=policies, invisible_policy=policies, guards_ends=st.booleans())
+def test_what_is_left_as_it_is_can_be_told_without_guarding_it(fences, text, fence_policy, token_policy, invisible_policy, guards_ends):
+    policies = {"fence_policy": fence_policy, "token_policy": token_policy, "invisible_policy": invisible_policy}
+    guard = Guard(fences, guards_ends=guards_ends, **policies)
+    assert guard.leaves(text) == (guard.guard(text)[0] == text)
+
+
 @given(fences=fences.map(_lines).filter(bool), text=texts, wrapped=st.booleans())
 def test_no_guarded_line_reads_as_a_fence(fences, text, wrapped):
     guard = Guard((), fences) if wrapped else Guard(fences)

@@ -3,16 +3,27 @@
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.text.cuts import Kept, iter_kept
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter
+from promptc.text.pieces import iter_inner
 from promptc.text.prefix import PrefixMeter
 
 At = Literal["paragraph", "sentence", "line", "word", "token"]
 Side = Literal["end", "start", "middle"]
 _OWN_LINE = ("paragraph", "line")
 _NEAR = 400
+_REACH = 512  # more than what a guard or a counter looks at from a cut
+
+
+@frozen
+class Most:
+    """What a cut may come to at most: `size` characters (`chars`) or tokens."""
+
+    unit: str
+    size: int
 
 
 class Original:
@@ -22,14 +33,44 @@ class Original:
         self.raw = raw
         self.guard = guard
         self.meter = meter
-        self.is_plain = guard.guard(raw)[0] == raw
+        self.is_plain = guard.leaves(raw)
         self._prefixes: dict[str, PrefixMeter] = {}
+        self._reach = len(raw)
+
+    def bound_head(self, most: Most) -> int:
+        """A place such that every cut which keeps the text beyond it is larger than `most`; the text's end where none is known.
+
+        It costs what stands before the place; counts of cuts that end before it then cost no more.
+        """
+        self._reach = min(len(self.raw), self._find_over(most) + _REACH)
+        return self._reach
+
+    def _find_over(self, most: Most) -> int:
+        if not self.is_plain:
+            return len(self.raw)
+        if most.unit == "chars":
+            return most.size
+        start, units = 0, 0
+        for place in iter_inner(self.meter.counter, self.raw):
+            if place - start >= _NEAR:
+                units += self.meter.counter.measure(self.raw[start:place])
+                start = place
+                if self.meter.tokens(units) > most.size:
+                    return place
+        return len(self.raw)
 
     def count_cut(self, start: int, stop: int, middle: str, trail: str) -> int:
         """The units of `raw[:start] + middle + raw[stop:] + trail`, without encoding the whole again."""
-        if stop == len(self.raw):
-            return self._prefix("").count_cut(start, stop, middle + trail)
-        return self._prefix(trail).count_cut(start, stop, middle)
+        if stop < len(self.raw):
+            return self._prefix(trail).count_cut(start, stop, middle)
+        if start > self._reach:
+            self._reach = stop
+            self._heads = PrefixMeter(self.meter, self.raw)
+        return self._heads.count_cut(start, self._reach, middle + trail)
+
+    @cached_property
+    def _heads(self) -> PrefixMeter:
+        return PrefixMeter(self.meter, self.raw[: self._reach])
 
     def _prefix(self, trail: str) -> PrefixMeter:
         if trail not in self._prefixes:
@@ -101,21 +142,30 @@ class Cut:
             return False
         raw = self._original.raw
         about = raw[max(0, self.start - _NEAR) : self.start] + self.middle + raw[self.stop : self.stop + _NEAR]
-        return self._original.guard.guard(about)[0] == about
+        return self._original.guard.leaves(about)
 
 
-def iter_cuts(raw: str, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter) -> Iterator[Cut]:
-    """Every proper cut of `raw`, nested, longest first; the shortest keeps the first unit of the finest boundary."""
+def iter_cuts(raw: str, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, most: Most | None = None) -> Iterator[Cut]:
+    """Every proper cut of `raw`, nested, longest first; the shortest keeps the first unit of the finest boundary.
+
+    With `most`, those that are surely larger may be passed over, never the shortest.
+    """
     original = Original(raw, guard, meter)
+    reach = original.bound_head(most) if most is not None and side != "start" else len(raw)
+    passed: Kept | None = None
     for kept in iter_kept(raw, at, side=side, token_ends=lambda: meter.counter.token_ends(raw)):
-        yield Cut(original, kept, marker)
+        passed = kept if (kept.start if side == "middle" else kept.stop) > reach else None
+        if passed is None:
+            yield Cut(original, kept, marker)
+    if passed is not None:
+        yield Cut(original, passed, marker)
 
 
-def find_cut(raw: str, fits: Callable[[Cut], bool], *, at: At, side: Side, marker: str, guard: Guard, meter: Meter) -> Cut | None:
-    """The longest cut that `fits`, else the shortest; None when `raw` cannot be cut."""
+def find_cut(raw: str, most: Most, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter) -> Cut | None:
+    """The longest cut that is not over `most`, else the shortest; None when `raw` cannot be cut."""
     cut = None
-    for cut in iter_cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter):
-        if fits(cut):
+    for cut in iter_cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, most=most):
+        if cut.measure_size(most.unit) <= most.size:
             return cut
     return cut
 

@@ -8,7 +8,7 @@ from promptc.model.budget import Size
 from promptc.model.section import Items, MessageForm, Section, TrimEach
 from promptc.model.source import has_each
 from promptc.model.stages import Item
-from promptc.passes.cut_text import Cut, find_cut
+from promptc.passes.cut_text import Cut, Most, find_cut
 from promptc.passes.guard_value import guard_value
 from promptc.passes.read_items import Read
 from promptc.text.canonical import render_canonical_json
@@ -100,11 +100,8 @@ class ItemRenderer:
         if fits_size(text, trim.to, self._meter, self._total):
             return None
         marker = trim.marker.render(self._names) if trim.marker is not None else ""
-
-        def fits(cut: Cut) -> bool:
-            return cut.measure_size(trim.to.unit) <= trim.to.tokens(self._total)
-
-        return find_cut(raw, fits, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter)
+        most = Most(trim.to.unit, trim.to.tokens(self._total))
+        return find_cut(raw, most, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter)
 
     def _render_message(self, read: Read, id: str, key: Any, message: MessageForm) -> Item | None:
         role = message.role.evaluate(self._names)

@@ -77,6 +77,13 @@ class Guard:
         findings = tuple(self._iter_findings(text))
         if not findings and "\\" not in text and not self._guards_ends:
             return text, ()
+        return self._escape(text), findings
+
+    def leaves(self, text: str) -> bool:
+        """True where `guard` gives `text` back; it tells so without looking for what is only reported."""
+        return self._escape(text) == text
+
+    def _escape(self, text: str) -> str:
         if self._invisible_policy == "escape":
             text = escape_invisible(text)
         if self._token_policy == "escape":
@@ -86,7 +93,7 @@ class Guard:
             text = self._line.sub(r"\1\\", text)
         if self._fence_policy == "escape" and self._guards_ends:
             text = self._guard_last_line(text)
-        return text, findings
+        return text
 
     def _guard_last_line(self, text: str) -> str:
         """Escapes a last line that is only the beginning of a fence: what is joined behind it could complete it."""

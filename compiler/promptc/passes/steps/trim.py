@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from promptc.model.step import Trim
 from promptc.passes.act import Act, Edit, Entry
-from promptc.passes.cut_text import Cut, iter_cuts
+from promptc.passes.cut_text import Cut, Most, iter_cuts
 from promptc.passes.render_items import fits_size
 from promptc.passes.section_fit import SectionFit
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes, sort_by_age
@@ -31,16 +31,17 @@ def _iter_entry(step: Trim, fit: SectionFit, entry: Entry, why: str, marker: str
     if not entry.is_alive or (step.to is not None and fits_size(entry.text, step.to, meter, total)):
         return
     shortest: Cut | None = None
-    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter):
+    most = Most(step.to.unit, step.to.tokens(total)) if step.to is not None else None
+    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, most=most):
         if _is_past(entry, cut):
             continue
-        if step.to is None:
+        if most is None:
             if step.floor is not None and cut.measure_size(step.floor.unit) < step.floor.tokens(total):
                 break
             yield _act(step, entry, cut, why)
             continue
         shortest = cut
-        if cut.measure_size(step.to.unit) <= step.to.tokens(total):
+        if cut.measure_size(most.unit) <= most.size:
             break
     if shortest is not None:
         yield _act(step, entry, shortest, why)
