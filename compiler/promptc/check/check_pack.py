@@ -7,8 +7,10 @@ from promptc.check.check_bounds import check_bounds
 from promptc.check.check_breakpoints import check_breakpoints
 from promptc.check.check_conflicts import check_conflicts
 from promptc.check.check_dead_steps import check_dead_steps
+from promptc.check.check_dedupe_order import check_dedupe_order
 from promptc.check.check_fixed_steps import check_fixed_steps
 from promptc.check.check_idle_caps import check_idle_caps
+from promptc.check.check_idle_trims import check_idle_trims
 from promptc.check.check_joints import check_joints
 from promptc.check.check_limit_keys import check_limit_keys
 from promptc.check.check_line_ends import check_line_ends
@@ -58,6 +60,8 @@ RULES: tuple[Rule, ...] = (
     check_overlaps,
     check_repeats,
     check_idle_caps,
+    check_idle_trims,
+    check_dedupe_order,
     check_unmet,
 )
 

@@ -26,7 +26,7 @@ BLOCK_CODES: tuple[Code, ...] = (
         level="warn",
         summary="a cap never binds",
         why="The schema, or the stages before it, let no more through than the cap allows. One that is just as large says what holds "
-        "anyway: that is a note.",
+        "anyway: that is a note. A `trim` to more than its section's budget leaves what is over that budget.",
         bad="limit: 12   # behind `window: {last: 6}`",
         fix="Lower it, or take it out.",
     ),
@@ -38,5 +38,14 @@ BLOCK_CODES: tuple[Code, ...] = (
         "nothing through, the step finds nothing of that class.",
         bad="where: item.level > 9   # and the schema says `maximum: 5`",
         fix="Correct the condition, or the schema.",
+    ),
+    Code(
+        name="PC0674",
+        level="note",
+        summary="of two doubles the one that `sort` puts last may stay",
+        why="`dedupe` comes before `sort`, so `keep: first` goes by the order of `from`: where the list holds a text twice, the one that "
+        "stands first there stays, whatever its score.",
+        bad="{from: state.notes, dedupe: {by: item.text}, sort: [{by: item.score, desc: true}]}",
+        fix="Sort in `from`: `state.notes | sort(attribute='score', reverse=true)`.",
     ),
 )
