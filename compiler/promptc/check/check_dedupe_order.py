@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from jinja2 import nodes
-
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
 from promptc.model.section import Items, Section
-from promptc.template.kinds.trees import load_trees, read_code
+from promptc.template.kinds.list_filters import list_filters
+from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import Expression
 
 _ORDERING = frozenset(("dictsort", "reverse", "sort"))
@@ -45,9 +44,9 @@ def _spell(expression: Expression | None) -> str:
 
 def _is_ordered(source: Expression, lets: dict[str, Expression]) -> bool:
     """True where the source, or a `let` it names, is put in order there."""
-    if any(one.name in _ORDERING for one in load_trees(read_code(source))[""].find_all(nodes.Filter)):
-        return True
-    return any(_is_ordered(lets[path[0]], lets) for path in source.reads if path[0] in lets)
+    return bool(list_filters(read_code(source)) & _ORDERING) or any(
+        _is_ordered(lets[path[0]], lets) for path in source.reads if path[0] in lets
+    )
 
 
 def _report(section: Section, items: Items, source: Expression) -> Diagnostic:
