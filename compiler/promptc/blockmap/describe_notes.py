@@ -1,6 +1,6 @@
 """Remarks on a section: its author's, when it is there, and how it gives way."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from promptc.blockmap.describe_steps import describe_ladder, describe_step
 from promptc.blockmap.phrase import Phrase, join_phrases, read_phrase, say
@@ -11,10 +11,9 @@ from promptc.model.step import Continue
 _CONSTANT = {"false": say("when: off"), "true": say("when: on")}
 
 
-def describe_notes(section: Section, plan: Plan, pack: Pack, remarks: Mapping[str, str]) -> tuple[Phrase, ...]:
-    """`remarks` are the notes of the manifest by section."""
-    note = remarks.get(section.id, "")
-    found = [read_phrase(note)] if note else []
+def describe_notes(section: Section, plan: Plan, pack: Pack) -> tuple[Phrase, ...]:
+    """The author's first, as the plan has it."""
+    found = [read_phrase(section.note)] if section.note else []
     if section.when is not None:
         found.append(_CONSTANT.get(section.when.text.strip().lower()) or say("when {}", section.when.text))
     if section.required:
@@ -24,13 +23,6 @@ def describe_notes(section: Section, plan: Plan, pack: Pack, remarks: Mapping[st
     if section.items is not None and section.items.tally is not None:
         found.append(say("counted by {} in the report", section.items.tally.text))
     return (*found, *_iter_ladders(section, plan, pack))
-
-
-def list_remarks(pack: Pack) -> dict[str, str]:
-    """The notes of the manifest's sections."""
-    sections = pack.manifest.get("sections")
-    notes = ((name, node.get("note")) for name, node in (sections.items() if sections is not None else ()))
-    return {name: str(note.value) for name, note in notes if note is not None and note.value is not None}
 
 
 def _iter_ladders(section: Section, plan: Plan, pack: Pack) -> Iterator[Phrase]:

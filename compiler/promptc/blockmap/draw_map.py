@@ -6,7 +6,7 @@ from promptc.blockmap.block import Block, BlockMap, Change, Variation
 from promptc.blockmap.compare_blocks import compare_blocks
 from promptc.blockmap.describe_caps import describe_caps
 from promptc.blockmap.describe_data import describe_data, list_index_reads
-from promptc.blockmap.describe_notes import describe_notes, list_remarks
+from promptc.blockmap.describe_notes import describe_notes
 from promptc.blockmap.describe_source import describe_source
 from promptc.blockmap.describe_steps import describe_step
 from promptc.blockmap.find_choice import find_choice
@@ -41,7 +41,6 @@ class _Drawer:
 
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
-        self._remarks = list_remarks(pack)
 
     def list_blocks(self, plan: Plan) -> Blocks:
         """In the order of the output."""
@@ -97,7 +96,7 @@ class _Drawer:
             data=(*describe_data(section, self._pack), *list_index_reads(section, self._pack)),
             caps=describe_caps(section),
             dedupe=_describe_dedupe(dedupe) if dedupe is not None else (),
-            notes=describe_notes(section, plan, self._pack, self._remarks),
+            notes=describe_notes(section, plan, self._pack),
         )
 
 

@@ -45,6 +45,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
         text=text,
         items=items,
         overflow=_load_overflow(name, node, pinned, items, compiler),
+        note=_text(node, "note"),
     )
     return _with_reads(section)
 

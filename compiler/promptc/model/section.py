@@ -143,7 +143,7 @@ class Items:
 @frozen
 class Section:
     """One section. Exactly one of `text` (a template or constant text) and `items` is its source. `cache` puts a cache
-    breakpoint behind it.
+    breakpoint behind it. `note` is its author's remark, for the map.
 
     `reads` are the static paths of every expression and template that its selection evaluates.
     """
@@ -164,3 +164,4 @@ class Section:
     items: Items | None = None
     overflow: tuple[Step, ...] = ()
     reads: frozenset[tuple[str, ...]] = frozenset()
+    note: str = ""

@@ -289,3 +289,21 @@ def test_a_rendering_holds_all_blocks_and_is_the_same_twice(render):
     for name in ("sentinel", "worldarchitect"):
         first, second = (draw_map(promptc.load(ROOT / "packs" / name).model, {}) for _ in range(2))
         assert render(first) == render(second) and all(block.id in render(first) for block in first.blocks)
+
+
+def test_a_note_that_a_case_changes_is_shown(tmp_path):
+    body = """
+        sections:
+          - {id: log, note: twelve is plenty, text: Log.}
+          - {id: rules, text: Rules.}
+        variants:
+          size:
+            select: state.size
+            default: small
+            cases: {small: {}, large: {sections: {log: {note: "as many as `fit`"}, rules: {note: new here}}}}
+    """
+    drawn = _draw(tmp_path, body)
+    assert _plain(_block(drawn, "log").notes)[0] == "twelve is plenty"
+    said = {change.block: _plain(change.says) for change in drawn.variations[0].changes}
+    assert said == {"log": ["as many as `fit`", "without twelve is plenty"], "rules": ["new here"]}
+    assert _plain(_block(_draw(tmp_path, body, cases={"size": "large"}), "log").notes)[0] == "as many as `fit`"
