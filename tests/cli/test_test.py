@@ -336,3 +336,24 @@ def test_a_session_carries_its_tier_and_measures_reuse(there, run):
     done = run("test", "tavern/session")
     assert done.code == 1 and "golden.2.txt" in done.out and (folder / "golden.2.txt.new").is_file()
     assert not (folder / "golden.1.txt.new").exists()
+
+
+def test_what_was_accepted_is_not_run_again(there, run):
+    """What is pending is what came out, so once it is accepted it is known to pass; by another's hand it is not."""
+    change_pack(there, "You stand in", "You are in")
+    assert run("test").code == 1
+    assert run("accept", "tavern/calm").code == 0
+    (there / "fixtures/tavern/fog/golden.txt.new").unlink()
+    (there / "fixtures/tavern/fog/golden.inputs.json.new").unlink()
+    done = run("test", "--ci")
+    assert done.code == 1 and done.out.endswith("1 passed (1 unchanged since), 1 failed\n")
+    (there / "fixtures/tavern/calm/golden.txt").write_text("You are in the harbour.\n", encoding="utf-8")
+    assert run("test", "--ci").out.endswith("0 passed, 2 failed\n")
+
+
+def test_a_claim_that_broke_is_judged_again_whatever_is_accepted(there, run):
+    folder = make_case(there, "claimed", 'expect: {tokens: "< 9"}\n')
+    assert "PC0924" in run("test").out
+    (folder / "golden.txt").write_text(GOLDEN, encoding="utf-8")
+    done = run("test")
+    assert done.code == 1 and "PC0924" in done.out

@@ -13,6 +13,7 @@ from promptc.golden.find_cases import CASE
 from promptc.golden.shelf import Shelf
 
 _SIZE = 16
+_NOTHING: Mapping[str, bytes] = {}
 _KINDS = ("render", "session", "check")
 
 
@@ -65,31 +66,34 @@ class Passes:
         return self._known
 
 
-def note_pass(case: Case, shelf: Shelf) -> Pass | None:
-    """The pass of a case that has just passed. None where it may depend on more than files of its own and its pack's: on stores, indexes,
-    circumstances, commands.
+def note_pass(case: Case, shelf: Shelf, made: Mapping[str, bytes] = _NOTHING) -> Pass | None:
+    """The pass of a case that has just passed, or will once what it has `made` (goldens by their names) is accepted.
+
+    None where it may depend on more than files of its own and its pack's: on stores, indexes, circumstances, commands.
     """
     if case.given or case.kind not in _KINDS:
         return None
     goldens = tuple(name for _, _, name in case.list_goldens())
     files = (CASE, *(os.path.relpath(path, case.folder) for path in list_states(case)), *goldens)
-    digest = _digest(case.root, case.folder, case.pack, files, shelf)
+    digest = _digest(case.root, case.folder, case.pack, files, shelf, made)
     return Pass(case.pack, files, goldens, digest) if digest is not None else None
 
 
-def _digest(root: str, folder: str, pack: str, files: Iterable[str], shelf: Shelf) -> bytes | None:
-    """Of the pack and of every file; None where the pack cannot be loaded, asks sources, or a file cannot be read."""
+def _digest(root: str, folder: str, pack: str, files: Iterable[str], shelf: Shelf, made: Mapping[str, bytes] = _NOTHING) -> bytes | None:
+    """Of the pack and of every file, some of them as they are `made`; None where the pack cannot be loaded, asks sources, or a file cannot
+    be read.
+    """
     of_pack = shelf.digest_pack(root, pack)
     if of_pack is None:
         return None
-    made = blake2b(of_pack, digest_size=_SIZE)
+    whole = blake2b(of_pack, digest_size=_SIZE)
     for name in files:
-        content = shelf.read_input(f"{folder}{os.sep}{name}")
+        content = made[name] if name in made else shelf.read_input(f"{folder}{os.sep}{name}")
         if content is None:
             return None
-        made.update(b"%d\0" % len(content))
-        made.update(content)
-    return made.digest()
+        whole.update(b"%d\0" % len(content))
+        whole.update(content)
+    return whole.digest()
 
 
 def _name(root: str) -> str:

@@ -23,6 +23,8 @@ from promptc.golden.verdict import Verdict
 
 _CHUNK = 25
 _FEW = 8
+_DIFFERS = ("PC0920", "PC0921")
+"""Findings that are no more than a golden that differs, or is missing."""
 
 
 @frozen(eq=False)
@@ -131,10 +133,18 @@ class _Run:
         if suite.touched is not None and not is_touched(case, self._shelf, suite.touched):
             return None
         verdict = judge_loaded(case, place, self._shelf, suite.shell, suite.mode, begun)
-        passed = note_pass(case, self._shelf) if verdict.status == "passed" and suite.cache is not None else None
+        passed = self._note_pass(case, verdict) if suite.cache is not None else None
         if passed is not None:
             passes.setdefault(case.root, {})[case.folder] = passed
         return verdict
+
+    def _note_pass(self, case: Case, verdict: Verdict) -> Pass | None:
+        """Also of a case whose goldens alone are not what comes out: accepted, they are, and it need not be run again to know that."""
+        if verdict.status == "passed":
+            return note_pass(case, self._shelf)
+        if any(one.code not in _DIFFERS for one in verdict.findings):
+            return None
+        return note_pass(case, self._shelf, {one.path.rpartition("/")[2]: one.new for one in verdict.differences})
 
     def _find_pass(self, place: Place, root: str) -> Pass | None:
         """A pass that still holds. Where a pending golden lies about, the case is run: the golden has to be taken away, or told of."""
