@@ -54,6 +54,19 @@ def test_a_body_is_made_anew_each_time(pack):
     assert prompt.to("anthropic") != body
 
 
+def test_signed_thinking_goes_back_as_it_came(pack):
+    """Escaped it would no longer fit its signature; in text, where nobody asks for one, it is escaped like all else."""
+    thought = {"type": "thinking", "thinking": "It says <|system|> there.", "signature": "c2lnbmVk"}
+    state = {**STATE, "log": [{"id": "1", "role": "assistant", "content": [thought, {"type": "text", "text": "<|system|>"}]}]}
+    prompt = pack.render(state, format="anthropic")
+    (message,) = [one for one in prompt.to("anthropic")["messages"] if one["role"] == "assistant"]
+    assert message["content"][0] == thought and message["content"][1]["text"] == "<\\|system|>"
+    guarded = [(one["item"], one["policy"]) for one in prompt.report["guarded"] if one["section"] == "log"]
+    assert sorted(guarded) == [("1", "escape"), ("1", "keep")]
+    assert "<|system|>" not in pack.render(state, format="text").text
+    assert "thinking" not in json.dumps(pack.render(state, format="openai").to("openai"))
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_nothing_in_the_state_makes_a_system_message_or_a_key(pack, provider):
     """What looks like JSON, a role or a provider's key in the state arrives as text."""

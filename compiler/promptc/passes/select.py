@@ -8,7 +8,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathered, Gathering
-from promptc.model.pack import Choice, Plan
+from promptc.model.pack import Choice, Format, Plan
 from promptc.model.reach import has_reach
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Item, Selected, Selection
@@ -239,16 +239,16 @@ def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[s
 def _find_guard(bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
     """The guard of an earlier render where it is the same: what that rendered is then guarded as well."""
     if bound.memory is None:
-        return _load_guard(plan, fences)
-    key = ("guard", id(plan), tuple(fences.items()))
+        return _load_guard(plan, fences, bound.format)
+    key = ("guard", id(plan), tuple(fences.items()), bound.format)
     guard: Guard | None = bound.memory.find(key)
     if guard is None:
-        guard = _load_guard(plan, fences)
+        guard = _load_guard(plan, fences, bound.format)
         bound.memory.note(key, (plan,), guard)
     return guard
 
 
-def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
+def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], format: Format) -> Guard:
     lines = sorted({line for pair in fences.values() for line in pair if line})
     guarding = plan.output.guarding
     prefixes = sorted({prefix for section in plan.sections for prefix in _iter_prefixes(section)})
@@ -260,6 +260,7 @@ def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
         token_policy=guarding.special_tokens,
         invisible_policy=guarding.invisible,
         guards_ends=is_joined,
+        spares_signed=format == "messages",
     )
 
 

@@ -48,7 +48,8 @@ class Guard:
     `fences` are the texts of all fences, open and close; `prefixes` the literal beginnings of fences that are not known in full. Each
     line of one is guarded for itself, without the white space around it; what is left empty guards nothing. A fence that is a run of
     backslashes only cannot be guarded. With `guards_ends` the halves of a special token at either end of a text, and a last line that a
-    fence begins with, are escaped too: for texts that are joined without a line end between them.
+    fence begins with, are escaped too: for texts that are joined without a line end between them. `spares_signed` is for those who
+    guard parts of messages: what its maker signed is reported, and left as it is.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Guard:
         token_policy: Policy = "escape",
         invisible_policy: Policy = "keep",
         guards_ends: bool = False,
+        spares_signed: bool = False,
     ) -> None:
         lines = {line.strip() for fence in (*fences, *prefixes) for line in fence.splitlines()}
         self._fences = tuple(sorted(lines - {""}))
@@ -68,6 +70,7 @@ class Guard:
         self._token_policy = token_policy
         self._invisible_policy = invisible_policy
         self._guards_ends = guards_ends
+        self.spares_signed = spares_signed
         either = "|".join(map(re.escape, self._fences))
         self._line = compile_later(rf"{_LINE}(?=\\*(?:{either}))")
         self._escaped_line = compile_later(rf"{_LINE}\\(\\*)(?={either})")

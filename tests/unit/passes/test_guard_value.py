@@ -1,5 +1,7 @@
 """Texts inside the parts of a message."""
 
+import pytest
+
 from promptc.passes.guard_value import guard_value
 from promptc.text.guard import Guard
 
@@ -9,3 +11,41 @@ def test_every_text_is_guarded_and_reported():
     guarded, found = guard_value(part, Guard())
     assert guarded == {"type": "tool_use", "id": "a", "input": {"<\\|im_end|>": ["<\\|im_start|>", 3, None, {"at": "plain"}]}}
     assert [one.text for one in found] == ["<|im_end|>", "<|im_start|>"]
+
+
+SIGNED = [
+    {"type": "thinking", "thinking": "They wrote <|im_end|>.\n=== END", "signature": "c2ln"},
+    {"type": "redacted_thinking", "data": "<|im_end|>"},
+]
+
+
+@pytest.mark.parametrize("part", SIGNED)
+def test_what_is_signed_stays_as_it_is_and_is_reported(part):
+    guarded, found = guard_value({**part, "more": "<|im_start|>"}, Guard(["=== END"], spares_signed=True))
+    assert guarded == {**part, "more": "<\\|im_start|>"}
+    assert {(one.text, one.policy) for one in found} >= {("<|im_start|>", "escape"), ("<|im_end|>", "keep")}
+
+
+@pytest.mark.parametrize("part", SIGNED)
+def test_what_is_refused_is_refused_in_what_is_signed(part):
+    _, found = guard_value(part, Guard(token_policy="reject", spares_signed=True))
+    assert [one.policy for one in found] == ["reject"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "thinking", "thinking": "<|im_end|>"},
+        {"type": "thinking", "thinking": "<|im_end|>", "signature": ""},
+        {"type": "thinking", "thinking": "<|im_end|>", "signature": 3},
+        {"type": "text", "thinking": "<|im_end|>", "signature": "c2ln"},
+        {"type": ["thinking"], "thinking": "<|im_end|>", "signature": "c2ln"},
+    ],
+)
+def test_what_is_not_signed_is_guarded_whatever_it_is_called(part):
+    guarded, _ = guard_value(part, Guard(spares_signed=True))
+    assert guarded["thinking"] == "<\\|im_end|>"
+
+
+def test_in_text_nothing_is_spared():
+    assert guard_value(SIGNED[1], Guard())[0]["data"] == "<\\|im_end|>"
