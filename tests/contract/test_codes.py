@@ -19,7 +19,7 @@ FAMILIES = {
     "corpus": "PC027",
     "gather": ("PC028", "PC055"),
     "offer": ("PC028", "PC064"),
-    "payload": "PC056",
+    "payload": ("PC056", "PC057"),
     "blocks": "PC067",
     "state": "PC03",
     "template": "PC04",

@@ -44,4 +44,5 @@ def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
         **{key: values[key] for key in _TOKENS},
         counts_role=values["counts_role"],
         estimates=tuple(key for key in _TOKENS if facts[key]["estimate"]),
+        tool_names=values.get("tool_names", "any"),
     )

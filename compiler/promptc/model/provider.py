@@ -39,6 +39,7 @@ class Provider:
 
     `system` tells where text of the roles `system` and `developer` stands: among the `messages`, the `first` one apart, or all of it
     `apart`. `estimates` names the tokens below that no one has published or that differ between models.
+    `tool_names` tells whether a tool's name must begin with a letter or an underscore.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Provider:
     response_tokens: int
     counts_role: bool
     estimates: tuple[str, ...]
+    tool_names: Literal["any", "letter_first"] = "any"
 
 
 def _find_own_name(model: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import replace
 from promptc.model.provider import PROVIDERS
 from promptc.passes.payload.message import Block, Limits, Message
 from tests.published import MODELS, RefusedError, check_published
@@ -46,6 +47,18 @@ def test_every_text_arrives_in_order(provider):
     wanted = ("You are Mira.", "Be brief.", "It rains.", "Open the gate.", "I try.", "He will not.", "Then we wait.")
     places = [whole.index(text) for text in wanted]
     assert places == sorted(places)
+
+
+@each_provider
+@pytest.mark.parametrize("name", ["3d_look", "-look", "_look", "look3"])
+def test_a_tool_may_have_to_begin_with_a_letter(provider, name):
+    tools = (replace(TOOL, name=name),)
+    if provider == "gemini" and name[0] in "3-":
+        with pytest.raises(PromptcError, match="PC0570") as met:
+            build(provider, say("user", "Look."), tools=tools)
+        assert f"the tool `{name}`: Gemini takes no tool" in str(met.value)
+    else:
+        assert name in str(build(provider, say("user", "Look."), tools=tools).body["tools"])
 
 
 @each_provider

@@ -83,4 +83,12 @@ PAYLOAD_CODES: tuple[Code, ...] = (
         bad='{"role": "user", "content": [{"type": "text", "text": "So:"}, {"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}',
         fix="Put results before text where the state is written.",
     ),
+    Code(
+        name="PC0570",
+        level="error",
+        summary="the provider refuses the name of a tool",
+        why="With Gemini a tool's name begins with a letter or an underscore. The other providers take a digit or a hyphen there, too.",
+        bad='{"name": "3d_look", ...}   # --format gemini',
+        fix="Name the tool otherwise, here and where it is carried out.",
+    ),
 )

@@ -39,9 +39,11 @@ def build_payload(
     """The body, a value of its own, its keys always in the same order. Texts and their order are those of the messages, but for folds that
     docs/payloads.md names; of the parts of messages nothing passes but what their kinds have.
 
-    Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0561 and PC0562 for parts it cannot take.
+    Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0561 and PC0562 for parts it cannot take, PC0570 for
+    names of tools it refuses.
     """
     checked, found = check_parts(messages, provider)
+    found += _check_names(tools, provider)
     if any(one.level == "error" for one in found):
         raise PromptcError(one for one in found if one.level == "error")
     arranged, system, moved = arrange(checked, provider)
@@ -49,6 +51,14 @@ def build_payload(
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
     request = Request(kept, system, tuple(tools), response, provider, limits, model)
     return Payload(as_plain(_WRITERS[provider.name](request)), (*found, *moved, *unheld, *_check_limit(provider, limits)))
+
+
+def _check_names(tools: Sequence[Tool], provider: Provider) -> list[Diagnostic]:
+    if provider.tool_names == "any":
+        return []
+    what = f"{provider.title} takes no tool whose name begins with a digit or a hyphen"
+    help = "give the tool a name that begins with a letter or `_`"
+    return [Diagnostic("PC0570", f"the tool `{one.name}`: {what}", one.span, help) for one in tools if one.name[0] in "0123456789-"]
 
 
 def _check_messages(messages: Sequence[Message], system: Sequence[Block], provider: Provider) -> None:
