@@ -148,6 +148,7 @@ def _report_bound(pack: Pack, case: _Case) -> Diagnostic:
     largest = sorted(held, key=lambda one: (-one[0], one[1]))
     shown = ", ".join(f"{name} {tokens}" for tokens, name in largest[:_SHOWN])
     shown += f" and {len(largest) - _SHOWN} more" if len(largest) > _SHOWN else ""
+    added = f", and what a provider adds for {case.offer[0]}" if case.offer[1] else ""
     over = [(section, tokens) for section, tokens in _iter_over(pack, case)]
     if over:
         section, tokens = over[0]
@@ -156,7 +157,7 @@ def _report_bound(pack: Pack, case: _Case) -> Diagnostic:
             "PC0657", message, section.span, "lower the bounds in the schema, cut it in the text, or raise its budget", "warn"
         )
     if most <= case.total:
-        message = f"pinned content fits for every valid state: at most {most} of {count_noun(case.total, 'token')} ({shown})"
+        message = f"pinned content fits for every valid state: at most {most} of {count_noun(case.total, 'token')} ({shown}){added}"
         return Diagnostic("PC0656", message, case.span, "", "note")
     message = f"pinned content may not fit: by the schema up to {count_noun(most, 'token')}, and the total is {case.total} ({shown})"
     return Diagnostic("PC0657", message, case.span, "lower the bounds in the schema, cut it in the text, or raise the total", "warn")

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+import promptc
+from promptc.check.check_pack import check_pack
 from tests.unit.check.lint import codes, excerpts, lint, messages
 
+HEAD = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 1000\nstate: {schema: state.schema.json}\n"
 SCHEMA = {"type": "object", "required": ["mood"], "properties": {"mood": {"enum": ["calm", "tense", "wild"]}}}
 OUTPUT = "output: {format: messages}\n"
 TEXT = "{sections: {guide: {text: other}}}"
@@ -104,6 +107,23 @@ def test_tools_are_pinned_content(tmp_path):
     files = {"a.json": tool("a")}
     found = lint(tmp_path, body + OUTPUT, files=files, budget="10")
     assert messages(found, "PC0609") == ["tools alone take 18 tokens, and the total is 10"]
+
     found = lint(tmp_path, body + OUTPUT, files=files, budget="30")
     assert messages(found, "PC0609") == ["tools with pinned sections may take 38 tokens, and the total is 30 (`guide` 20, tools 18)"]
     assert "PC0609" not in codes(lint(tmp_path, body, files=files, budget="30"))
+
+
+def test_a_proof_says_what_comes_on_top(tmp_path):
+    """What a provider adds is not in the sum; a pack that offers nothing needs no such word."""
+    body = "sections: [{id: guide, text: hello, pinned: true}]\n" + OUTPUT
+    (tmp_path / "pack.yaml").write_text(HEAD + body, encoding="utf-8")
+    (tmp_path / "state.schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    assert "provider" not in _prove(tmp_path)
+    (tmp_path / "look.json").write_text(tool("look"), encoding="utf-8")
+    (tmp_path / "pack.yaml").write_text(f"{HEAD}tools: [look.json]\n{body}", encoding="utf-8")
+    assert _prove(tmp_path).endswith("), and what a provider adds for tools")
+
+
+def _prove(folder):
+    (found,) = [one for one in check_pack(promptc.load(folder).model) if one.code == "PC0656"]
+    return found.message
