@@ -19,7 +19,7 @@ from tests.cases.run_case import run_once
 
 CASES = {str(case.folder): case for case in load_cases()}
 PLACES = [place for place in find_cases([str(FIXTURES)]) if place.is_case]
-KNOWN = {"stores", "built"}
+KNOWN = {"stores", "built", "large", "link", "database", "environment"}
 
 
 class OwnShell(CaseShell):

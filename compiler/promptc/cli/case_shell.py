@@ -59,6 +59,9 @@ class _Recorder(Reporter):
     def report(self, found: Iterable[Diagnostic]) -> None:
         self.found.extend(found)
 
+    def say(self, text: str) -> None:
+        """Nothing: hints are for whoever called the command."""
+
     def render(self, found: Iterable[Diagnostic]) -> str:
         kept = list(found)
         self.found.extend(kept)

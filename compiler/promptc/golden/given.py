@@ -1,4 +1,4 @@
-"""Circumstances of a case that are made for its run and are gone after it: stores of files, built indexes (language.md §14)."""
+"""Circumstances of a case that are made for its run and are gone after it: stores, built indexes, files, variables (language.md §14)."""
 
 import contextlib
 import os
@@ -10,10 +10,13 @@ from pathlib import Path
 from promptc.diag.frozen import field, frozen
 from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
+from promptc.golden.change_copy import change_copy
 from promptc.golden.copy_case import copy_case
+from promptc.golden.open_database import open_database
 from promptc.golden.shelf import Shelf, import_store, work_in
 
-_KNOWN = ("stores", "built")
+_IN_COPY = ("built", "large", "link", "database", "environment")
+_KNOWN = ("stores", *_IN_COPY)
 
 
 @frozen
@@ -27,7 +30,8 @@ class There:
 
 @contextlib.contextmanager
 def given(case: Case, shelf: Shelf) -> Iterator[There]:
-    """Makes what the case's `given` asks for. With `built`, it is run in a copy, in which its pack's indexes are built by words alone.
+    """Makes what the case's `given` asks for. But for `stores` the case is run in a copy: `built` builds its pack's indexes there, by
+    words alone, `large`, `link` and `database` make files, and whoever looks at `environment` writes nothing else.
 
     Raises `CaseError` for a circumstance that only promptc's own tests can make (PC0905), `PromptcError` for stores that cannot be made.
     """
@@ -43,13 +47,33 @@ def given(case: Case, shelf: Shelf) -> Iterator[There]:
         )
     with contextlib.ExitStack() as stack:
         root, shared = case.root, shelf
-        if "built" in wanted:
+        if any(name in wanted for name in _IN_COPY):
             root = stack.enter_context(copy_case(case))
             shared = stack.enter_context(Shelf())
-            _build(case, root)
-            _write_over(Path(root, os.path.relpath(case.folder, case.root)), wanted["built"], case)
+            change_copy(case, root)
+            _change_indexes(case, root)
+        stack.enter_context(_set_variables(wanted.get("environment", {})))
         stores = stack.enter_context(_import(case, root, shared)) if "stores" in wanted else {}
         yield There(root, shared, stores)
+
+
+def _change_indexes(case: Case, root: str) -> None:
+    if "built" in case.given:
+        _build(case, root)
+        _write_over(Path(root, os.path.relpath(case.folder, case.root)), case.given["built"], case)
+
+
+@contextlib.contextmanager
+def _set_variables(wanted: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _build(case: Case, root: str) -> None:
@@ -89,7 +113,7 @@ def _import(case: Case, root: str, shelf: Shelf) -> Iterator[Mapping[str, str]]:
                 continue
             database = Path(made, f"{name}.db")
             urls[name] = import_store(files, database)
-            with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+            with open_database(database) as opened:
                 for statement in statements:
                     _execute(opened, statement, case)
         yield urls

@@ -1,0 +1,93 @@
+"""Circumstances are made in a copy, and nothing outside it changes."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from promptc.golden.case_error import CaseError
+from promptc.golden.given import given
+from promptc.golden.load_case import load_case
+from promptc.golden.shelf import Shelf
+
+TABLE = "CREATE TABLE kept (name TEXT); INSERT INTO kept VALUES ('one')"
+
+
+@pytest.fixture
+def make(tmp_path):
+    """A repository with a case of that `given`, and what lies beside it."""
+
+    def make_case(wanted: str):
+        folder = tmp_path / "fixtures/tavern/calm"
+        (folder / "notes").mkdir(parents=True)
+        (tmp_path / "fixtures/tavern/other").mkdir()
+        (tmp_path / "fixtures/tavern/other/case.yaml").write_text("title: other\ncheck: true\n")
+        (tmp_path / "fixtures/tavern/state.json").write_text("{}")
+        (tmp_path / "packs/tavern").mkdir(parents=True)
+        (tmp_path / "packs/tavern/pack.yaml").write_text("promptc: 1\n")
+        (folder / "notes/short.md").write_text("short")
+        (folder / "away").symlink_to(tmp_path)
+        (folder / "case.yaml").write_text(f"title: calm\nstate: ../state.json\ngiven: {wanted}\n")
+        return load_case(str(folder))
+
+    return make_case
+
+
+def read_all(folder):
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.delenv("SEA_URL", raising=False)
+    case = make(
+        "{large: {notes/short.md: 9, long.md: 3000000}, link: {there.md: notes/short.md}, "
+        f"database: {{kept.db: \"{TABLE}\"}}, environment: {{CI: '', SEA_URL: 'sqlite:sea.db'}}}}"
+    )
+    before = read_all(tmp_path)
+    with Shelf() as shelf, given(case, shelf) as there:
+        root = Path(there.root)
+        folder = root / "fixtures/tavern/calm"
+        assert there.root != case.root and there.shelf is not shelf
+        assert (folder / "there.md").read_text() == "short###\n"
+        long = (folder / "long.md").read_text()
+        assert len(long) == 3000000 and long.endswith("#\n")
+        with sqlite3.connect(folder / "kept.db") as opened:
+            assert opened.execute("SELECT name FROM kept").fetchall() == [("one",)]
+        assert (os.environ["CI"], os.environ["SEA_URL"]) == ("", "sqlite:sea.db")
+        assert sorted(path.name for path in folder.parent.iterdir()) == ["calm", "state.json"]
+        assert (root / "packs/tavern/pack.yaml").is_file()
+    assert os.environ["CI"] == "true" and "SEA_URL" not in os.environ
+    assert not root.exists()
+    assert read_all(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ("{large: {../../../../x.md: 9}}", "`../../../../x.md` cannot be made in the copy"),
+        ("{large: {away/x.md: 9}}", "`away/x.md` cannot be made"),
+        ("{large: {away: 9}}", "`away` cannot be made"),
+        ("{large: {nowhere/x.md: 9}}", "`nowhere/x.md` cannot be made"),
+        ("{link: {notes: x}}", "`notes` cannot be made"),
+        ("{link: {/tmp/x.md: x}}", "`/tmp/x.md` cannot be made"),
+        ("{database: {a.db: 'CREATE'}}", "the SQL of `a.db` cannot be run"),
+        ("{database: {a.db: \"ATTACH 'other.db' AS other\"}}", "not authorized"),
+        ("{missing: [httpx]}", "promptc's own tests only"),
+    ],
+)
+def test_what_cannot_be_made(make, tmp_path, wanted, told):
+    case = make(wanted)
+    before = read_all(tmp_path)
+    with pytest.raises(CaseError) as raised, Shelf() as shelf, given(case, shelf):
+        pytest.fail("it was made")
+    (found,) = raised.value.diagnostics
+    assert found.code == "PC0905" and told in found.message and found.span.file == "fixtures/tavern/calm/case.yaml"
+    assert read_all(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["PATH", "GIT_EXTERNAL_DIFF", "EDITOR", "LD_PRELOAD", "ci"])
+def test_variables_that_start_programs_are_not_for_cases(make, name):
+    with pytest.raises(Exception, match="PC0901"):
+        make(f"{{environment: {{{name}: x}}}}")
