@@ -5,7 +5,9 @@ from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.span import Span
 from promptc.frontend.compile_text import TextCompiler
+from promptc.frontend.json_io import load_json
 from promptc.frontend.load_ask_pack import AskPacks
 from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.pack_files import PackFiles
@@ -53,7 +55,7 @@ class OperationLoader:
     def _load_ask(self, name: str, node: Node, owner: Node) -> Ask:
         check, span = node.get("check"), owner.key_span(name)
         manifest = self._read_manifest(node.value["pack"])
-        return Ask(
+        ask = Ask(
             name=name,
             span=span,
             pack=manifest,
@@ -62,6 +64,21 @@ class OperationLoader:
             when=self._compiler.find_expression(node.get("when")),
             check=self._load_check(check) if check is not None else None,
         )
+        self._judge_constant(ask, node.value["else"].span)
+        return ask
+
+    def _judge_constant(self, ask: Ask, span: Span) -> None:
+        """An `else` without a tag is the same in every run: one that its schema refuses could never stand for an answer."""
+        schema = ask.check.schema if ask.check is not None else None
+        if schema is None or "{{" in ask.otherwise.text or "{%" in ask.otherwise.text or self._compiler.findings:
+            return
+        try:
+            found = schema.check(load_json(ask.otherwise.render({}).rstrip().encode(), "the `else`"))
+        except PromptcError as error:
+            found = list(error.diagnostics)
+        if found:
+            message = f"the `else` of `{ask.name}` fails the schema of its answers: {found[0].message.replace('the state ', 'it ', 1)}"
+            self._compiler.findings.append(Diagnostic("PC0226", message, span, "write what the schema takes, or another schema"))
 
     def _read_manifest(self, node: Node) -> str:
         """Its path inside the pack. It is read here, as all a manifest names; what it says is looked at when it is asked for."""

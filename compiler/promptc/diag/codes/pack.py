@@ -144,4 +144,13 @@ PACK_CODES: tuple[Code, ...] = (
         "operations: {…}        # in digest.yaml",
         "Leave `operations` to the pack that asks.",
     ),
+    Code(
+        "PC0226",
+        "error",
+        "what stands for an answer is never valid",
+        "The `else` of a question stands for an answer that is refused, or not given. It is JSON by the schema of the answers, or the "
+        "operation fails just when it is needed. One without a tag is judged when the pack is loaded.",
+        "digest: {pack: digest.yaml, check: {schema: digest.schema.json}, else: {text: '{}'}}   # and the schema requires `loops`",
+        "Write in `else` what the schema takes.",
+    ),
 )
