@@ -2,6 +2,8 @@
 
 import dataclasses
 import pickle
+import sys
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,8 +56,15 @@ def _try(act):
 @given(
     classes(),
     st.lists(st.tuples(st.lists(VALUE, max_size=6), st.dictionaries(st.sampled_from((*NAMES, "z")), VALUE)), min_size=2, max_size=3),
+    st.sampled_from((1, 2, 10**9)),
 )
-def test_the_same_is_made_shown_compared_and_replaced(pair, givens):
+def test_the_same_is_made_shown_compared_and_replaced(pair, givens, many):
+    """Also once a class has an `__init__` of its own, which it gets after `many` values."""
+    with patch.object(sys.modules["promptc.diag.frozen"], "_MANY", many):
+        _compare(pair, givens)
+
+
+def _compare(pair, givens):
     ours, theirs = ([_try(lambda kind=kind, given=given: kind(*given[0], **given[1])) for given in givens] for kind in pair)
     assert [isinstance(one, str) for one in ours] == [isinstance(one, str) for one in theirs]
     made = [(one, other) for one, other in zip(ours, theirs, strict=True) if not isinstance(one, str)]

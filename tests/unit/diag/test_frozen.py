@@ -144,3 +144,20 @@ def test_the_modules_import_none_that_cost():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT / "compiler")})
     assert not [name for name in done.stdout.split() if not name.startswith(("promptc", "_"))], done.stdout + done.stderr
+
+
+def test_a_class_of_which_many_are_made_refuses_what_it_refused():
+    """In the same words, though its `__init__` is another by then; what is given twice is Python's own to refuse."""
+    shared = Point.__init__
+    for x in range(300):
+        assert Point(x).tags is not Point(x).tags
+    assert Point.__init__ is not shared and Named.__init__ is not Point.__init__
+    for message, arguments, named in [
+        ("needs a value for 'x'", (), {}),
+        ("takes 3 values, but 4 were given", (1, 2, {}, 4), {}),
+        ("has no field 'z'", (1,), {"z": 2}),
+        ("'x'", (1,), {"x": 2}),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            Point(*arguments, **named)
+    assert Named(1, name="n").name == "n" and Point(1, y=2) == Point(1, 2)
