@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import promptc
 from promptc.operations.done import Archive, Done
 from promptc.operations.run_operation import run_operation
+from promptc.template.runtime.run import Run
 from tests.contract.sources import ROOT
 from tests.unit.operations.small import write_pack
 
@@ -192,6 +193,52 @@ def test_a_long_campaign_has_its_digest() -> None:
     done = run_operation(SENTINEL, {"input": "", "transcript": log}, "checkpoint")
     assert done.fallbacks == ("digest",) and len(done.archives[0].elements) == 19_988
     assert done.value["digest"]["hinge_index"]
+
+
+@pytest.mark.parametrize("names", [1, 500])
+def test_the_longest_lists_of_the_schema_have_their_digest(names: int) -> None:
+    """The most entries, each longer than the digest takes; of one name, or each of its own."""
+
+    def text(n: int) -> str:
+        return f"{n} ".ljust(2200, "x")
+
+    most = range(MOST)
+    digest = {
+        "hinge_index": [{"situation": f"Marked {text(n)}", "choice": text(n), "consequence": text(n)} for n in most],
+        "standing_reasons": [{"faction": text(n % names), "reason": text(n)} for n in most],
+        "npc_memory_anchors": [{"npc": text(n), "memory": text(n)} for n in most],
+        "open_threads": [{"name": text(n % names), "trigger": text(n)} for n in most],
+    }
+    state = {
+        "input": "",
+        "digest": digest,
+        "factions": [{"name": text(n % names), "reason": text(n + MOST), "standing": 1} for n in range(200)],
+        "threads": [{"name": text(n % names), "trigger": text(n + MOST)} for n in most],
+        "transcript": [{"id": n, "type": "CHOICE", "text": "A word. " * 800, "tags": [f"hinge:{n}"] * 100} for n in range(1_500)],
+    }
+    held = run_operation(SENTINEL, state, "compress").value["digest"]
+    assert {len(entries) for entries in held.values()} == {MOST}
+    assert held["open_threads"][0]["trigger"] != text(0)
+
+
+def test_a_digest_without_a_model_costs_as_much_as_the_transcript_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The schema takes ten times as many blocks: with as many tags as it takes they use six tenths of the steps."""
+    runs: list[Run] = []
+    begin = Run.__init__
+
+    def spy(run: Run, *rest: Any) -> None:
+        begin(run, *rest)
+        runs.append(run)
+
+    monkeypatch.setattr(Run, "__init__", spy)
+    spent = []
+    for count in (2_000, 20_000):
+        log = [{"id": n, "type": "INTEL", "text": "", "tags": [""] * 100} for n in range(count)]
+        runs.clear()
+        run_operation(SENTINEL, {"input": "", "transcript": log}, "compress")
+        spent.append(max(run.limits.steps - run.left for run in runs))
+    assert spent[1] < 11 * spent[0]
+    assert 10 * spent[1] < max(run.limits.steps for run in runs) * 0.6
 
 
 def _show(done: Done) -> Any:
