@@ -47,9 +47,10 @@ def _limit(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
 def _describe(fault: Fault, document: JsonDocument) -> Iterator[Diagnostic]:
     pointer = "".join(f"/{escape(str(step))}" for step in fault.path)
     name = f"`{shorten(pointer, _LONGEST_POINTER)}`" if pointer else "the state"
+    since = f", since {fault.condition}" if fault.condition else ""
     match fault.keyword:
         case "required":
-            yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`", document.span(pointer), "give it")
+            yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`{since}", document.span(pointer), "give it")
         case "dependentRequired":
             key, needed = fault.wanted
             yield Diagnostic(
@@ -63,7 +64,7 @@ def _describe(fault: Fault, document: JsonDocument) -> Iterator[Diagnostic]:
             wrong = STATE_WORDS.describe(fault.branches[0][0])
             yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer))
         case _:
-            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}", document.span(pointer), find_help(fault))
+            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), find_help(fault))
 
 
 def _describe_extra(fault: Fault) -> str:

@@ -12,6 +12,7 @@ from promptc.diag.typed import Any, Literal
 from promptc.frontend.list_sections import list_sections
 from promptc.frontend.pack_shape import describe_pack_faults
 from promptc.frontend.paths import find_shipped
+from promptc.frontend.schema.describe_condition import describe_condition
 from promptc.frontend.schema.fault import Fault
 from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.rules import Fuel, FuelError, is_multiple, is_unique
@@ -80,7 +81,8 @@ def _convert(error: Any) -> Fault:
         branches.setdefault(str(place), []).append(_convert(inner))
     ordered = tuple(map(tuple, branches.values()))
     keyword = str(error.validator) if error.validator is not None else "false"
-    return Fault(tuple(error.absolute_path), keyword, error.validator_value, error.instance, error.schema, ordered)
+    condition = getattr(error, "condition", "")
+    return Fault(tuple(error.absolute_path), keyword, error.validator_value, error.instance, error.schema, ordered, condition)
 
 
 def _make_validator(verdicts: Verdicts, fuel: Fuel) -> Any:
@@ -91,6 +93,7 @@ def _make_validator(verdicts: Verdicts, fuel: Fuel) -> Any:
     changed = {
         "$ref": rules.refer,
         "$dynamicRef": rules.refer,
+        "if": rules.check_if,
         "items": rules.check_items,
         "pattern": rules.check_pattern,
         "patternProperties": rules.check_by_pattern,
@@ -119,6 +122,14 @@ class _Rules:
         if self.fuel[0] < 0:
             raise FuelError
         yield from validator.descend(value, self.verdicts.references.find(reference))
+
+    def check_if(self, validator: Any, asked: Any, value: Any, schema: Any) -> Iterator[Any]:
+        """Each error is told which `if` asks for it, the innermost first."""
+        holds = validator.evolve(schema=asked).is_valid(value)
+        word = "then" if holds else "else"
+        for error in validator.descend(value, schema[word], schema_path=word) if word in schema else ():
+            error.condition = getattr(error, "condition", "") or describe_condition(asked, holds=holds)
+            yield error
 
     def check_items(self, validator: Any, items: Any, value: Any, schema: Any) -> Iterator[Any]:
         for place in range(len(schema.get("prefixItems", ())), len(value) if isinstance(value, list) else 0):

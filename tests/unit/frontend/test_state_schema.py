@@ -134,7 +134,7 @@ def test_references_inside_the_file_are_followed():
         ({"anyOf": [{"const": 1}, {"minimum": 5}]}, 3, "`/a` must be at least 5, not 3"),
         ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, 3, "`/a` fits more than one of the forms of which it may fit one"),
         ({"not": {"type": "null"}}, None, "`/a` is what its schema rules out"),
-        ({"if": {"minimum": 2}, "then": {"maximum": 3}}, 4, "`/a` must be at most 3, not 4"),
+        ({"if": {"minimum": 2}, "then": {"maximum": 3}}, 4, "`/a` must be at most 3, not 4, since its schema's `if` holds"),
         ({"items": {"type": "string"}}, ["x", 1], "`/a/1` must be a string, not 1"),
         ({"prefixItems": [{}], "items": False}, [1, 2], "`/a/1` is not allowed here"),
         ({"items": {"type": "object", "required": ["k"]}}, [{"k": 1}, {}], "`/a/1` lacks the key `k`"),

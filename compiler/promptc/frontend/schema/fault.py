@@ -17,6 +17,7 @@ class Fault:
 
     For `required` the wanted is the missing key, for `dependentRequired` the key that needs it and the missing one; for a key that is not
     allowed and for `propertyNames` the path ends in that key, and the branch of `propertyNames` are the faults of the key.
+    `condition` tells of the innermost `if` that asks for it (empty: none does).
     """
 
     path: Path
@@ -25,6 +26,7 @@ class Fault:
     value: Any
     schema: Mapping[str, Any] | bool
     branches: "tuple[tuple[Fault, ...], ...]" = ()
+    condition: str = ""
 
 
 def find_causes(fault: Fault) -> list[Fault]:
