@@ -10,7 +10,7 @@ from promptc.diag.frozen import frozen
 from promptc.operations.archived import Archived
 from promptc.operations.hold_lock import hold_lock
 from promptc.operations.replace_file import replace_file, sync_folder
-from promptc.text.canonical import render_canonical_json
+from promptc.text.canonical import render_canonical_json, render_json_line
 from promptc.text.digest import render_digest
 
 
@@ -23,8 +23,8 @@ class Written:
 
 
 def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: float) -> Written:
-    """Writes `<folder>/<name>.<sha256 of the file>.jsonl`: a header, then an element a line as canonical JSON. When this returns, the
-    file is on the disk, whole.
+    """Writes `<folder>/<name>.<sha256 of the file>.jsonl`: a header, then an element a line as JSON, keys as they stood. When
+    this returns, the file is on the disk, whole.
 
     A file of that name that is the same is left as it is; one that is not is PC0825, what cannot be written PC0824 (`DiskError`). The
     folder is made if need be and has a lock of its own, since several states may share it. The file's mode is that of the state's, `like`.
@@ -54,7 +54,8 @@ def render_archive(archived: Archived) -> bytes:
         "state": archived.state,
         "file": archived.file,
     }
-    return "".join(f"{render_canonical_json(value)}\n" for value in (header, *archived.elements)).encode()
+    lines = [render_canonical_json(header), *map(render_json_line, archived.elements)]
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _write(path: Path, data: bytes, like: Path | None) -> Written:

@@ -15,7 +15,16 @@ def render_canonical_json(value: object) -> str:
 
     Equal values give equal text on every machine. Raises ValueError for NaN and infinities, TypeError for what JSON does not have.
     """
-    encode = make_encoder({}, _plain, encode_basestring, None, ":", ",", True, False, False)
+    return _render(value, True)
+
+
+def render_json_line(value: object) -> str:
+    """The same with the keys in the order they have: one line that reads back as it was written."""
+    return _render(value, False)
+
+
+def _render(value: object, sorts: bool) -> str:
+    encode = make_encoder({}, _plain, encode_basestring, None, ":", ",", sorts, False, False)
     return "".join(encode(value, 0))
 
 
