@@ -72,6 +72,7 @@ values = st.recursive(
 answers = (
     st.text(max_size=200)
     | values.map(json.dumps)
+    | st.builds("{}\n```json\n{}\n```\n{}".format, st.text(max_size=20), values.map(json.dumps), st.text(max_size=20))
     | st.builds("```{}\n{}\n```".format, st.sampled_from(["", "json", "`"]), values.map(json.dumps) | st.text(max_size=60))
     | st.lists(st.sampled_from(["## What happened", "What is open", "### What changed ##", "#", "- text", "```", ""]), max_size=8).map(
         "\n".join

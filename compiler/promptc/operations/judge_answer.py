@@ -23,7 +23,8 @@ class Judged:
 
 
 def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
-    """The answer's value: with a schema the JSON in it, a fence around it taken off; else its text, line ends as `\\n`, none at its end.
+    """The answer's value: with a schema the JSON in it (in its one fence, if it has one), else its text, line ends as `\\n`, none at its
+    end.
 
     Never raises, whatever the text is. An empty one is refused, and one that is no Unicode.
     """
@@ -65,12 +66,15 @@ def read_answer(text: str) -> str:
 
 
 def take_off_fence(text: str) -> str:
-    """What a Markdown fence encloses, where the whole text is one, each line in its place; else the text."""
+    """What the one Markdown fence of a text encloses, each line in its place, whatever is said around it; else the text.
+
+    A text that is JSON by itself holds no line that begins with a fence.
+    """
     lines = text.split("\n")
-    first = next(place for place, line in enumerate(lines) if line.strip())
-    if len(lines) - first > 2 and lines[first].startswith(_FENCE) and lines[-1].strip() == _FENCE:
-        return "\n".join(("",) * (first + 1) + tuple(lines[first + 1 : -1]))
-    return text
+    marks = [place for place, line in enumerate(lines) if line.lstrip().startswith(_FENCE)]
+    if len(marks) != 2 or lines[marks[1]].strip() != _FENCE or marks[1] - marks[0] < 2:
+        return text
+    return "\n".join(("",) * (marks[0] + 1) + tuple(lines[marks[0] + 1 : marks[1]]))
 
 
 def _find_missing(text: str, headings: tuple[str, ...]) -> str:

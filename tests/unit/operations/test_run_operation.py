@@ -144,7 +144,14 @@ def test_a_second_run_changes_nothing_where_edits_are_idempotent(pack: Any) -> N
 
 
 @pytest.mark.parametrize(
-    "answer", [ANSWER, f"```json\n{ANSWER}\n```", f"\ufeff\r\n```\r\n{ANSWER}\r\n```\r\n", '{"points":\n["a", "b"]}\n\n']
+    "answer",
+    [
+        ANSWER,
+        f"```json\n{ANSWER}\n```",
+        f"\ufeff\r\n```\r\n{ANSWER}\r\n```\r\n",
+        f"Here it is:\n\n```json\n{ANSWER}\n```\nShall I go on?",
+        '{"points":\n["a", "b"]}\n\n',
+    ],
 )
 def test_an_answer_in_json_is_read_through_its_fence(pack: Any, answer: str) -> None:
     done = run_operation(pack, STATE, "tidy", answers={"digest": answer})
@@ -164,6 +171,9 @@ def test_an_answer_in_json_is_read_through_its_fence(pack: Any, answer: str) -> 
         ('{"points": "a"}', "`/points` must be a list"),
         ("{}", "the answer lacks the key `points`"),
         (f"```json\n{ANSWER[:-1]}\n```", "(line 2"),
+        (f"So:\n```json\n{ANSWER[:-1]}\n```\nDone.", "(line 3"),
+        (f"```json\n{ANSWER}\n```\nor\n```json\n{ANSWER}\n```", "(line 1"),
+        (f"```json\n{ANSWER}\nand so on", "(line 1"),
         ('{"points": ["' + "a " * 70 + '"]}', "`max` of 60"),
     ],
 )
