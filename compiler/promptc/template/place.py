@@ -23,7 +23,8 @@ class Place:
     def find_span(self, name: str, text: str, at: int) -> Span:
         """The place `at` (characters before it, plus 1) of template `name` (empty: the template itself) whose text is `text`.
 
-        In a manifest, `span` itself where its text is not written as it reads: folded, or with escapes.
+        In a manifest, `span` itself where its text is not written as it reads: with escapes, over lines without `|` or `>`, or folded where
+        blank or deeper lines stand before the place.
         """
         if self.inline and not name:
             found = _find_inside(self.source, self.span, text, at)
@@ -49,6 +50,8 @@ def _find_inside(source: str, span: Span, text: str, at: int) -> int | None:
     before = text[: max(at - 1, 0)]
     if source[begin : begin + 1] == "|":
         return _find_in_block(lines, span.line, text, before)
+    if source[begin : begin + 1] == ">":
+        return _find_in_folded(lines, span.line, text, len(before))
     begin += source[begin : begin + 1] in ("'", '"')
     return begin + len(before) if "\n" not in text and source.startswith(text, begin) else None
 
@@ -62,3 +65,20 @@ def _find_in_block(lines: list[str], first: int, text: str, before: str) -> int 
         return None
     column = len(written) - len(wanted) + len(before) - before.rfind("\n") - 1
     return sum(len(line) + 1 for line in lines[: first + number]) + column
+
+
+def _find_in_folded(lines: list[str], first: int, text: str, offset: int) -> int | None:
+    """The same after `>`, where a line end between two lines is one space. Blank lines and deeper ones fold otherwise: behind one nothing
+    is certain."""
+    indent = len(lines[first]) - len(lines[first].lstrip(" ")) if first < len(lines) else 0
+    at = 0
+    for number in range(first, len(lines)):
+        written = lines[number][indent:]
+        if not written or written[0] in " \t" or lines[number][:indent].strip(" ") or not text.startswith(written, at):
+            return None
+        if offset <= at + len(written):
+            return sum(len(line) + 1 for line in lines[:number]) + indent + offset - at
+        at += len(written) + 1
+        if text[at - 1 : at] != " ":
+            return None
+    return None

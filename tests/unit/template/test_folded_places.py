@@ -1,0 +1,42 @@
+"""Places in texts that a manifest folds: inside them where that is certain, else where they begin."""
+
+import pytest
+
+from promptc.diag.span import Span
+from promptc.frontend.yaml_io import load_yaml
+from promptc.template.place import Place
+
+
+def _find(source, at):
+    """What stands in `source` at the place of the character `at` of its `text`."""
+    node = load_yaml(source.encode(), "pack.yaml", "").value["text"]
+    span = Place(node.span, inline=True, source=source).find_span("", str(node.value), at)
+    return source.split("\n")[span.line - 1][span.column - 1 :], str(node.value)[at - 1 :]
+
+
+@pytest.mark.parametrize("head", [">-", ">", ">+"])
+def test_every_character_of_a_plain_fold_is_found(head):
+    source = f"text: {head}\n  one {{{{ a }}}} two \n  three\n  {{{{ b }}}} four\nmore: 1\n"
+    value = "one {{ a }} two  three {{ b }} four"
+    for at, character in enumerate(value, 1):
+        there, rest = _find(source, at)
+        assert rest.startswith(value[at - 1 :])
+        assert there.startswith(character) or (character == " " and there == "")
+
+
+@pytest.mark.parametrize(
+    ("source", "at", "there"),
+    [
+        ("text: >-\n  one\n\n  two\n", 5, ">-"),
+        ("text: >-\n  one\n    two\n  three\n", 9, ">-"),
+        ("text: >-\n  one\n    two\n", 2, "ne"),
+        ("text: >2-\n    one\n  two\n", 3, ">2-"),
+        ("text: one\n  two\n", 6, "one"),
+    ],
+)
+def test_what_is_not_certain_is_where_the_text_begins(source, at, there):
+    assert _find(source, at)[0] == there
+
+
+def test_nothing_behind_the_head_is_no_place():
+    assert Place(Span("pack.yaml", 1, 7), inline=True, source="text: >-").find_span("", "x", 1) == Span("pack.yaml", 1, 7)
