@@ -73,6 +73,21 @@ def test_a_wrong_schema_is_refused_at_its_own_place(schema, code, column):
     assert refused(schema) == [(code, column)]
 
 
+@pytest.mark.parametrize(
+    ("schema", "help"),
+    [
+        (b'{"type": "objekt"}', "did you mean `object`?"),
+        (b'{"type": ["null", "Int"]}', "did you mean `integer`?"),
+        (b'{"type": "qqq"}', ""),
+        (b'{"type": 3}', ""),
+    ],
+)
+def test_a_misspelt_kind_has_the_near_one(schema, help):
+    with pytest.raises(PromptcError) as caught:
+        load(schema)
+    assert [found.help for found in caught.value.diagnostics] == [help]
+
+
 def test_a_schema_that_doubles_itself_is_refused_fast():
     doubling = {f"d{place}": {"allOf": [{"$ref": f"#/$defs/d{place + 1}"}] * 2} for place in range(30)}
     assert [code for code, _ in refused({"$ref": "#/$defs/d0", "$defs": {**doubling, "d30": {}}})] == ["PC0313"]

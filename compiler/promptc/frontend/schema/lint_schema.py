@@ -66,7 +66,7 @@ def _lint_keyword(pointer: str, keyword: str, value: Any) -> Iterator[Found]:
                 ),
             )
     elif not _HOLDS[kind](value):
-        yield pointer, Diagnostic("PC0310", f"`{keyword}` must be {kind}, not {_name(value)}")
+        yield pointer, Diagnostic("PC0310", f"`{keyword}` must be {kind}, not {_name(value)}", None, _mend_type(keyword, value))
     elif keyword == "$schema" and value.removesuffix("#") != DIALECT:
         yield pointer, Diagnostic("PC0316", f"`$schema` names another dialect than 2020-12: `{value[:80]}`", None, f"write `{DIALECT}`")
     elif keyword == "pattern":
@@ -132,6 +132,13 @@ def _count_asked(schema: Schema, references: References, counts: dict[int, int],
             total += asked
         counts[id(schema)] = total
     return counts[id(schema)]
+
+
+def _mend_type(keyword: str, value: Any) -> str:
+    """Which name of a kind was meant, if one is near."""
+    wrong = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one not in TYPE_NAMES]
+    near = suggest(wrong[0].lower(), TYPE_NAMES) if keyword == "type" and wrong else ""
+    return near if near.startswith("did") else ""
 
 
 def _mend(keyword: str) -> str:
