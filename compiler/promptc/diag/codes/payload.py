@@ -55,9 +55,9 @@ PAYLOAD_CODES: tuple[Code, ...] = (
         name="PC0566",
         level="warn",
         summary="a cache breakpoint cannot be set",
-        why="OpenAI takes them from one model on, which must be named; none can stand behind thinking, a tool use or an answer there.",
-        bad="promptc render . state.json --format openai   # a section has `cache: true`",
-        fix="Name the model with `--model`, or end the section before it in text.",
+        why="OpenAI takes them from one model on, and yours is older; none can stand behind thinking, a tool use or an answer there.",
+        bad="promptc render . state.json --format openai --model gpt-4o   # a section has `cache: true`",
+        fix="Name a newer model with `--model`, or end the section before it in text.",
     ),
     Code(
         name="PC0567",

@@ -21,14 +21,14 @@ def choose_breakpoints(
 ) -> tuple[tuple[Message, ...], tuple[Block, ...], tuple[Diagnostic, ...]]:
     """The messages and the system text with the breakpoints that stay, and what was left out (PC0565, PC0566) or does nothing (PC0567).
 
-    A provider without breakpoints, or a named model that takes none, is no finding: nothing is lost but speed.
+    A provider without breakpoints is no finding, nor is one whose models differ as long as no model is named.
     """
     asked = [block for block in (*system, *_iter_blocks(messages)) if block.ends]
     if not asked:
         return tuple(messages), tuple(system), ()
     if not provider.breakpoints.takes(model):
-        is_asked = provider.breakpoints.count and model is None
-        return _clear(messages, set()), _clear_blocks(system, set()), (_ask_for_model(asked, provider),) if is_asked else ()
+        found = (_tell_model(asked, provider, model),) if provider.breakpoints.count and model is not None else ()
+        return _clear(messages, set()), _clear_blocks(system, set()), found
     held = [block for block in asked if _is_held(block, messages, provider)]
     kept = held[-provider.breakpoints.count :]
     found = (*_tell_unheld(asked, held), *_tell_many(held, kept, provider), *_tell_short(kept, provider, model))
@@ -63,9 +63,9 @@ def _clear_blocks(blocks: Sequence[Block], kept: set[int]) -> tuple[Block, ...]:
     return tuple(cleared)
 
 
-def _ask_for_model(asked: Sequence[Block], provider: Provider) -> Diagnostic:
-    what = f"{_name(asked)}: {provider.title} takes them from the model {provider.breakpoints.models[0]} on"
-    return Diagnostic("PC0566", what, asked[0].place, "name the model with `--model`", "warn")
+def _tell_model(asked: Sequence[Block], provider: Provider, model: str) -> Diagnostic:
+    what = f"{_name(asked)}: `{model}` takes none; {provider.title}'s models do from {provider.breakpoints.models[0]} on"
+    return Diagnostic("PC0566", what, asked[0].place, "the prompt is the same, but not cached from there; name a newer model", "warn")
 
 
 def _tell_unheld(asked: Sequence[Block], held: Sequence[Block]) -> Iterable[Diagnostic]:
