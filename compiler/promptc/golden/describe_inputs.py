@@ -11,6 +11,7 @@ from promptc.golden.case import Case
 from promptc.golden.describe_figures import write_figures
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import show_path
+from promptc.golden.list_inputs import list_inputs
 from promptc.golden.verdict import Figures
 from promptc.version import VERSION
 
@@ -46,16 +47,10 @@ def _iter_files(case: Case, pack: Pack | None) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for one in pack.inputs.files if pack is not None else ():
         files[os.path.normpath(os.path.join(case.root, one.folder, one.path))] = one.content
-    for path in (os.path.join(case.folder, CASE), *list_states(case)):
+    for path in (os.path.join(case.folder, CASE), *list_inputs(case)):
         try:
             with open(path, "rb") as file:
                 files[path] = file.read()
         except OSError:
             continue  # the run has said so
     return files
-
-
-def list_states(case: Case) -> list[str]:
-    """The files of the case's states, absolute, each once."""
-    bases = [one.base for one in case.states if one.base is not None]
-    return list(dict.fromkeys(os.path.normpath(os.path.join(case.folder, base)) for base in bases))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from promptc.diag.errors import PromptcError
 from promptc.golden.case import Case
-from promptc.golden.describe_inputs import list_states
+from promptc.golden.list_inputs import list_inputs
 from promptc.golden.shelf import Shelf, work_in
 
 
@@ -16,7 +16,7 @@ def is_touched(case: Case, shelf: Shelf, touched: frozenset[str]) -> bool:
     folders = (case.folder, os.path.join(case.root, case.pack), *_list_stores(case))
     if any(_is_inside(path, os.path.normpath(folder)) for path in touched for folder in folders):
         return True
-    return not touched.isdisjoint(list_states(case)) or not touched.isdisjoint(_list_files(case, shelf))
+    return not touched.isdisjoint(list_inputs(case)) or not touched.isdisjoint(_list_files(case, shelf))
 
 
 def _is_inside(path: str, folder: str) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from promptc.cache.store import Cache
 from promptc.diag.frozen import frozen
 from promptc.golden.case import Case
-from promptc.golden.describe_inputs import list_states
 from promptc.golden.find_cases import CASE
+from promptc.golden.list_inputs import list_inputs
 from promptc.golden.shelf import Shelf
 
 _SIZE = 16
@@ -74,7 +74,7 @@ def note_pass(case: Case, shelf: Shelf, made: Mapping[str, bytes] = _NOTHING) ->
     if case.given or case.kind not in _KINDS:
         return None
     goldens = tuple(name for _, _, name in case.list_goldens())
-    files = (CASE, *(os.path.relpath(path, case.folder) for path in list_states(case)), *goldens)
+    files = (CASE, *(os.path.relpath(path, case.folder) for path in list_inputs(case)), *goldens)
     digest = _digest(case.root, case.folder, case.pack, files, shelf, made)
     return Pass(case.pack, files, goldens, digest) if digest is not None else None
 
