@@ -265,9 +265,9 @@ class _Fitting:
         missing = -(-(run.low - run.target) // self._unit)
         holding = [(name, self._meter.tokens(fit.count_charge())) for name, fit in self._fits.items() if not fit.is_empty]
         shown = self._show_largest(holding)
-        why = self._explain_total(holding, run)
         # what was not read of a list, because it cannot fit, is missing too, but not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
+        why = self._explain_total(holding, run, f"{least}{self._total + missing}")
         total, short = count_noun(self._total, "token"), count_noun(missing, "token")
         message = f"the prompt does not fit {total}: {why}, short by {least}{short} (largest: {shown})"
         section = run.failed.section if run.failed is not None else ""
@@ -286,12 +286,12 @@ class _Fitting:
         largest = sorted(held, key=lambda pair: (-pair[1], pair[0]))[:4]
         return ", ".join(f"{name} {tokens}" for name, tokens in largest)
 
-    def _explain_total(self, holding: Sequence[tuple[str, int]], run: LadderRun) -> str:
+    def _explain_total(self, holding: Sequence[tuple[str, int]], run: LadderRun, needs: str) -> str:
+        """`needs` is all that stays, with what frames it: the budget and what it is short by."""
         offered = self._frame.offered if self._frame.offer else 0
-        pinned = sum(tokens for name, tokens in holding if self._fits[name].section.pinned)
         if offered > self._total:
-            return f"{self._frame.offer} alone need{'' if self._frame.tools else 's'} {offered}"
-        if pinned + offered > self._total:
-            beside = f" with {self._frame.offer}" if offered else ""
-            return f"pinned content alone needs {pinned}" if pinned > self._total else f"pinned content{beside} needs {pinned + offered}"
-        return "`truncate` is spent" if run.failed is None else "a `fail` step was reached"
+            return f"{self._frame.offer} alone need{'' if self._frame.tools else 's'} {offered}, and all that stays {needs}"
+        if all(self._fits[name].section.pinned for name, _ in holding):
+            return f"pinned content with {self._frame.offer} needs {needs}" if offered else f"pinned content alone needs {needs}"
+        why = "`truncate` is spent" if run.failed is None else "a `fail` step was reached"
+        return f"{why}, and what stays needs {needs}"
