@@ -290,7 +290,7 @@ class _Fitting:
         """`needs` is all that stays, with what frames it: the budget and what it is short by."""
         offered = self._frame.offered if self._frame.offer else 0
         if offered > self._total:
-            return f"{self._frame.offer} alone need{'' if self._frame.tools else 's'} {offered}, and all that stays {needs}"
+            return f"{self._frame.offer} alone need{'' if self._frame.tools else 's'} {offered}, and all that stays needs {needs}"
         if all(self._fits[name].section.pinned for name, _ in holding):
             return f"pinned content with {self._frame.offer} needs {needs}" if offered else f"pinned content alone needs {needs}"
         why = "`truncate` is spent" if run.failed is None else "a `fail` step was reached"
