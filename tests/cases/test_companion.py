@@ -295,6 +295,25 @@ def test_the_schema_of_the_answer(answer: Any, is_valid: bool) -> None:
     assert jsonschema.Draft202012Validator(schema).is_valid(answer) is is_valid
 
 
+# --- what the judge found ---
+
+
+@pytest.mark.parametrize("now", [None, "", _tell(NOW)])
+def test_each_turn_is_learned_once_whatever_the_clock(now: str | None) -> None:
+    """Three turns, each judged twice, with a clock that stands still or none: three entries, in order."""
+    state: Any = {} if now is None else {"now": now}
+    answer = {"found": (FIXTURES / "companion" / "answers" / "found.json").read_text(encoding="utf-8")}
+    said = ["I'm home.", "Long one.", "And tell Juno I'll run on Tuesday."]
+    for transcript in said:
+        first = run_operation(PACK, {**state, "transcript": transcript}, "learn", answers=answer)
+        second = run_operation(PACK, first.value, "learn", answers=answer)
+        assert first.is_changed and first.said == "Memories: 1, loops: 2."
+        assert not second.is_changed and second.said == "This turn was judged before."
+        state = second.value
+    assert [entry["said"] for entry in state["learned"]] == said
+    assert all(len(entry["memories"]) == 1 and len(entry["loops"]) == 2 for entry in state["learned"])
+
+
 # --- states nobody wrote ---
 
 SCHEMA = json.loads((FOLDER / "state.schema.json").read_text(encoding="utf-8"))
