@@ -53,7 +53,13 @@ class CaseItem(pytest.Item):
 
         verdict = self._judge()
         if verdict.status != "passed":
-            raise CaseFailure(render_verdict(verdict, "full", PLAIN, render_diagnostics))
+            raise CaseFailure(render_verdict(self._explain(verdict), "full", PLAIN, render_diagnostics))
+
+    def _explain(self, verdict: Any) -> Any:
+        """The verdict with its cause, for as many failures of a run as `promptc test` explains."""
+        from promptc.cli.cause_finder import CauseFinder
+
+        return self.session.stash.setdefault(_CAUSES, CauseFinder(None)).explain(verdict)
 
     def _judge(self) -> Any:
         from promptc.cli.case_shell import CaseShell
@@ -78,14 +84,16 @@ class CaseItem(pytest.Item):
 
 
 _SHELF: pytest.StashKey[Any] = pytest.StashKey()
+_CAUSES: pytest.StashKey[Any] = pytest.StashKey()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Gives back what the cases shared."""
-    shelf = session.stash.get(_SHELF, None)
-    if shelf is not None:
-        shelf.__exit__(None, None, None)
-        del session.stash[_SHELF]
+    for key in (_SHELF, _CAUSES):
+        held = session.stash.get(key, None)
+        if held is not None:
+            held.__exit__(None, None, None)
+            del session.stash[key]
 
 
 @pytest.fixture(scope="session")

@@ -34,8 +34,7 @@ class CauseFinder:
 
     def explain(self, verdict: Verdict) -> Verdict:
         """The verdict with its cause, where it has one and there was time to look for it."""
-        is_moved = verdict.status == "failed" and any(one.old is not None for one in verdict.differences)
-        if not is_moved or not self._left:
+        if verdict.status != "failed" or not self._left:
             return verdict
         self._left -= 1
         try:

@@ -13,7 +13,10 @@ from promptc.golden.find_cases import CASE
 
 @contextlib.contextmanager
 def copy_case(case: Case) -> Iterator[str]:
-    """The pack, and the folder that the case stands in without its other cases, at the same places under another root; gone afterwards."""
+    """The pack, and the folder that the case stands in without its other cases, at the same places under another root; gone afterwards.
+
+    Links are copied as links; what is neither file nor folder is left out.
+    """
     with tempfile.TemporaryDirectory(prefix="promptc-") as made:
         root = os.path.realpath(made)
         pack = Path(case.root, case.pack)
@@ -27,7 +30,14 @@ def copy_case(case: Case) -> Iterator[str]:
 
 def _leave_out(case: Case) -> Callable[[str, Sequence[str]], list[str]]:
     def list_others(folder: str, names: Sequence[str]) -> list[str]:
-        inside = [Path(folder, name) for name in names]
-        return [one.name for one in inside if (one / CASE).is_file() and not (Path(case.folder) == one or one in Path(case.folder).parents)]
+        return [one.name for one in (Path(folder, name) for name in names) if _is_special(one) or _is_other(one, Path(case.folder))]
 
     return list_others
+
+
+def _is_special(path: Path) -> bool:
+    return not path.is_symlink() and not path.is_file() and not path.is_dir()
+
+
+def _is_other(path: Path, case: Path) -> bool:
+    return (path / CASE).is_file() and path != case and path not in case.parents

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from promptc.api import Pack
@@ -12,6 +12,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.golden.case import Case
+from promptc.golden.check_expect import check_expect
 from promptc.golden.compare_goldens import compare_goldens
 from promptc.golden.copy_case import copy_case
 from promptc.golden.describe_inputs import describe_inputs, identify
@@ -19,20 +20,20 @@ from promptc.golden.find_home import find_root
 from promptc.golden.list_changes import Change, list_changes, put_back
 from promptc.golden.load_case import load_case
 from promptc.golden.name_key import name_key
-from promptc.golden.read_before import Before, read_before
+from promptc.golden.read_before import Before, find_golden_edited, is_inside, read_before
 from promptc.golden.run_case import run_case
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.shell import Shell
 
 _MOVING = ("digests", "at")
-_MOST = 40
-"""More changes than these are looked at file by file."""
+_MOST = 60
+"""Runs of the case for one account of what its inputs were."""
 
 
 @frozen
 class Cause:
-    """Why a golden no longer holds. `changes` are the edits that brought it about: one, or the fewest that do together; `what` says it in
-    a line where it is no edit that can be put back.
+    """Why a case no longer holds. `changes` are the edits that brought it about: the fewest whose putting back makes it hold; `what` says
+    it in a line where it is no edit that can be put back.
     """
 
     changes: tuple[Change, ...] = field(default_factory=tuple)
@@ -40,25 +41,43 @@ class Cause:
 
 
 def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
-    """The cause, None where nothing that is known explains it. The case is run again for each change that is put back, in a copy.
+    """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy.
 
     Digests and places in the report are left aside: they change with every edit.
     """
     now = describe_inputs(case, pack)
     if pack is None:
         now = {**now, "files": dict(_iter_folder(case)) | now["files"]}
-    before = read_before(case, now)
-    changes = _list_all(case, before)
+    accounts = list(read_before(case, now))
     with contextlib.ExitStack() as stack:
         try:
-            copy = _Copy(case, stack.enter_context(copy_case(case)), shell)
+            copy = _Copy(case, stack.enter_context(copy_case(case)), shell, now["files"])
         except OSError:
-            return _tell_else(case, before, now)
-        if not changes or not copy.holds(before, changes):
-            return _tell_else(case, before, now)
-        if copy.holds(before, ()):
-            return Cause(what=f"only digests and places: {', '.join(sorted({one.path for one in changes}))}")
-        return Cause(_find_fewest(changes, lambda some: copy.holds(before, some)))
+            return _tell_else(case, accounts, now)
+        for before in accounts:
+            cause = _find_in(case, before, copy)
+            if cause is not None:
+                return cause
+    return _tell_else(case, accounts, now)
+
+
+def _find_in(case: Case, before: Before, copy: "_Copy") -> Cause | None:
+    """The cause by one account; None where putting everything back does not make the case hold."""
+    changes = _list_all(case, before)
+    runs = [0]
+
+    def holds(some: Sequence[Change]) -> bool:
+        runs[0] += 1
+        return runs[0] <= _MOST and copy.holds(before, some)
+
+    if not changes or not holds(changes):
+        return None
+    if holds(()):
+        return Cause(what=f"only digests and places: {', '.join(sorted({one.path for one in changes}))}")
+    fewest = tuple(_find_fewest((), changes, holds, is_new=False))
+    if runs[0] > _MOST:
+        return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
+    return Cause(tuple(one for one in changes if one in fewest))
 
 
 def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
@@ -87,58 +106,69 @@ def _read(path: Path) -> str:
     return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _find_fewest(changes: Sequence[Change], holds: Callable[[Sequence[Change]], bool]) -> tuple[Change, ...]:
-    """One that does alone, else the fewest that are left when each that is not needed is taken away in turn."""
-    if len(changes) > _MOST:
-        changes = _find_files(changes, holds)
-    if len(changes) <= _MOST:
-        alone = next((one for one in changes if holds([one])), None)
-        if alone is not None:
-            return (alone,)
-        for one in tuple(changes):
-            fewer = [other for other in changes if other is not one]
-            changes = fewer if holds(fewer) else changes
-    return tuple(changes)
+def _find_fewest(
+    base: Sequence[Change], changes: Sequence[Change], holds: Callable[[Sequence[Change]], bool], *, is_new: bool
+) -> Sequence[Change]:
+    """Of `changes` as few as will do together with `base`, where all of them do (QuickXplain: Junker 2004). `is_new` tells that `base` has
+    grown, so that it may do alone.
+    """
+    if is_new and holds(base):
+        return ()
+    if len(changes) == 1:
+        return changes
+    half = len(changes) // 2
+    first, second = changes[:half], changes[half:]
+    later = _find_fewest((*base, *first), second, holds, is_new=True)
+    earlier = _find_fewest((*base, *later), first, holds, is_new=bool(later))
+    return (*earlier, *later)
 
 
-def _find_files(changes: Sequence[Change], holds: Callable[[Sequence[Change]], bool]) -> Sequence[Change]:
-    """The changes of the fewest files."""
-    for path in sorted({one.path for one in changes}):
-        fewer = [one for one in changes if one.path != path]
-        changes = fewer if fewer and holds(fewer) else changes
-    return changes
-
-
-def _tell_else(case: Case, before: Before, now: Mapping[str, Any]) -> Cause | None:
+def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -> Cause | None:
     """What can be said without putting anything back."""
-    counter = now.get("counter") or {}
-    if before.counter:
-        digest = str(counter.get("digest", "")).removeprefix("sha256:")[:8]
-        return Cause(what=f"the vocabulary: {before.counter} → {counter.get('name')} {digest}")
-    if before.version:
-        return Cause(what=f"promptc {before.version} → {now['promptc']}")
-    if before.lost:
-        return Cause(what=f"changed since the golden was accepted: {', '.join(before.lost)}")
-    return Cause(what="no edit of its files: promptc, or what it runs on, is another") if before.is_known else None
+    for before in accounts:
+        if before.counter:
+            digest = str(now["counter"].get("digest", "")).removeprefix("sha256:")[:8]
+            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}")
+        if before.version:
+            return Cause(what=f"promptc {before.version} → {now['promptc']}")
+        if before.lost:
+            paths = sorted({*before.lost, *before.files})
+            return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")
+    edited = find_golden_edited(case)
+    if edited:
+        return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
+    return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
 
 
 class _Copy:
     """A copy of the case, in which files are put back."""
 
-    def __init__(self, case: Case, root: str, shell: Shell) -> None:
+    def __init__(self, case: Case, root: str, shell: Shell, files: Iterable[str]) -> None:
         self._case = case
         self._root = root
         self._shell = shell
-        self._written: dict[str, str | None] = {}
+        self._touched: set[str] = set()
         Path(root, ".git").mkdir(exist_ok=True)  # so that the copy is as much of a root as the original
         find_root.cache_clear()
+        for path in files:
+            target = self._find_target(path)
+            if target is not None and not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(Path(case.root, path).read_bytes())
+
+    def _find_target(self, path: str) -> Path | None:
+        """Where a file stands in the copy; None for a place outside it, or one that a link leads to."""
+        target = Path(self._root, path)
+        is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
+        return target if is_in and not target.is_symlink() else None
 
     def holds(self, before: Before, changes: Sequence[Change]) -> bool:
         """Whether the goldens hold with these changes put back."""
         by_path: dict[str, list[Change]] = {}
         for one in changes:
             by_path.setdefault(one.path, []).append(one)
-        for path in before.files:
+        self._touched.update(before.files)
+        for path in self._touched:
             self._write(path, before, by_path.get(path, []))
         try:
             return self._run()
@@ -146,10 +176,11 @@ class _Copy:
             return False
 
     def _write(self, path: str, before: Before, changes: Sequence[Change]) -> None:
-        target = Path(self._root, path)
-        is_gone = before.files[path] is None and len(changes) > 0
+        target = self._find_target(path)
+        if target is None:
+            return
         with contextlib.suppress(OSError):
-            if is_gone:
+            if changes and before.files[path] is None:
                 target.unlink(missing_ok=True)
                 return
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -160,8 +191,9 @@ class _Copy:
         with Shelf() as shelf:
             ran = run_case(case, shelf, self._shell)
             with work_in(case.root):
-                different = compare_goldens(case, ran, self._shell.render_diagnostics)
-        return all(one.kind == "report" and _leave_places(one.old) == _leave_places(one.new) for one in different)
+                broken = check_expect(case, ran)
+                different = compare_goldens(case, ran, self._shell.render_diagnostics) if not broken else []
+        return not broken and all(one.kind == "report" and _leave_places(one.old) == _leave_places(one.new) for one in different)
 
 
 def _leave_places(report: bytes | None) -> Any:

@@ -74,6 +74,8 @@ def _find_place(before: str, after: str) -> tuple[int, int]:
 def _describe(before: str, after: str) -> str:
     """What it said and says, as far as one line has room."""
     old, new = (" ".join(text.split()) for text in (before, after))
+    if old == new:
+        return f"white space alone: {_clip(new)}" if new else "white space alone"
     start = _count_alike(old, new)
     start = max(0, old.rfind(" ", 0, start) + 1) if start < max(len(old), len(new)) else 0
     return f"{_clip(old[start:]) or _NOTHING} → {_clip(new[start:]) or _NOTHING}"

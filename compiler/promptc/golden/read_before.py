@@ -2,68 +2,109 @@
 
 import json
 import os
+import re
 import subprocess
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.golden.case import INPUTS, Case
 
 _BLOB = "blob"
+_IDENTITY = re.compile("[0-9a-f]{40}")
+_UNFIT = re.compile(r"[\x00\\:]")
 
 
 @frozen(eq=False)
 class Before:
-    """What is known of the inputs that differ from those of now: `files` with their content then (None: there was none), the paths of
-    those that differ and whose content is `lost`, and what counted and rendered (empty: the same, or not noted). `is_known` is False
-    where neither a note nor git tells anything.
+    """One account of what the inputs were: `files` are those that differ from now, with their content then (None: there was none), `lost`
+    the paths of those that differ and whose content nobody has, `counter` and `version` what counted and rendered, where that is noted
+    and is another now.
     """
 
     files: Mapping[str, str | None] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     counter: str = ""
     version: str = ""
-    is_known: bool = True
 
 
-def read_before(case: Case, now: Mapping[str, Any]) -> Before:
-    """Compares `now` (see `describe_inputs`) with what was noted beside the goldens, and asks git for what the files were.
+def read_before(case: Case, now: Mapping[str, Any]) -> Iterator[Before]:
+    """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the commit has
+    them that last touched a golden; as the last commit has them. Contents are asked of git. Never raises; nothing where nothing is known.
 
-    Where nothing was noted, the files as they were committed with the goldens stand for it. Never raises: where git knows nothing, files
-    are `lost`.
+    A note is not trusted: of its paths only those inside the root count, and of its identities only git's.
     """
     noted = _read_noted(case)
-    files: Mapping[str, str] = noted["files"] if noted is not None else _list_committed(case, now["files"])
+    if noted is not None:
+        counter, version = noted.get("counter"), noted.get("promptc")
+        yield _compare(
+            case,
+            noted["files"],
+            now,
+            _show_other(counter, now.get("counter")),
+            version if isinstance(version, str) and version != now["promptc"] else "",
+        )
+    for revision in _list_revisions(case):
+        committed = _list_committed(case, revision, now["files"])
+        if committed is not None:
+            yield _compare(case, committed, now)
+
+
+def _show_other(noted: Any, now: Any) -> str:
+    """What counted then, if something else does now; empty where either is not known."""
+    if not isinstance(noted, dict) or not now or noted == now:
+        return ""
+    return f"{noted.get('name')} {str(noted.get('digest', '')).removeprefix('sha256:')[:8]}"
+
+
+def find_golden_edited(case: Case) -> str:
+    """A golden of the case that is not what the last commit has, empty where there is none or git does not know."""
+    names = [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
+    listed = _run_git(case.root, "diff", "--name-only", "-z", "--relative", "HEAD", "--", *names)
+    return (listed or b"").decode("utf-8", "replace").split("\0")[0]
+
+
+def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", version: str = "") -> Before:
     changed = sorted(path for path in {*files, *now["files"]} if files.get(path) != now["files"].get(path))
     contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
     lost = tuple(path for path, content in contents.items() if content is None and path in files)
-    known = {path: content for path, content in contents.items() if path not in lost}
-    if noted is None:
-        return Before(known, lost, is_known=_run_git(case.root, "rev-parse", "HEAD") is not None)
-    counter, version = noted.get("counter") or {}, str(noted.get("promptc", ""))
-    is_other = counter != (now.get("counter") or {})
-    name = f"{counter.get('name')} {str(counter.get('digest', '')).removeprefix('sha256:')[:8]}" if is_other else ""
-    return Before(known, lost, name, version if version != now["promptc"] else "")
+    return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, version)
 
 
 def _read_noted(case: Case) -> dict[str, Any] | None:
+    """The note, if it is one, with what can be trusted of its files."""
     try:
         noted = json.loads(Path(case.folder, INPUTS).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    is_whole = isinstance(noted, dict) and isinstance(noted.get("files"), dict)
-    return noted if is_whole else None
+    files = noted.get("files") if isinstance(noted, dict) else None
+    if not isinstance(files, dict):
+        return None
+    kept = {path: name for path, name in files.items() if isinstance(name, str) and _IDENTITY.fullmatch(name) and is_inside(path)}
+    return {**noted, "files": kept}
 
 
-def _list_committed(case: Case, files: Mapping[str, str]) -> dict[str, str]:
-    """What the commit that last touched a golden of the case has of these files; those that it does not know are as they are now."""
+def is_inside(path: str) -> bool:
+    """Whether a path from a root stays in it, by its text."""
+    pure = PurePosixPath(path)
+    return bool(path) and not pure.is_absolute() and not _UNFIT.search(path) and ".." not in pure.parts
+
+
+def _list_revisions(case: Case) -> list[str]:
+    """The commit that last touched a golden of the case, and the last one."""
     goldens = [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
-    revision = (_run_git(case.root, "log", "-1", "--format=%H", "--", *goldens) or b"").decode().strip() or "HEAD"
+    last = (_run_git(case.root, "log", "-1", "--format=%H", "--", *goldens) or b"").decode().strip()
+    head = (_run_git(case.root, "rev-parse", "HEAD") or b"").decode().strip()
+    return list(dict.fromkeys(one for one in (last, head) if _IDENTITY.fullmatch(one)))
+
+
+def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
+    """What a commit has of these files; those that it does not know are as they are now."""
     folders = sorted({os.path.dirname(path) or "." for path in files})
     listed = _run_git(case.root, "ls-tree", "-z", revision, "--", *(f"{folder}/" for folder in folders))
     if listed is None:
-        return dict(files)
+        return None
     committed: dict[str, str] = {}
     for entry in listed.decode("utf-8", "surrogateescape").split("\0"):
         kind, _, path = entry.partition("\t")

@@ -1,6 +1,7 @@
 """The edit that moved a golden is named with its place; one that did not is never blamed."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ class _Shell:
     def run_command(self, arguments: Sequence[str]) -> Outcome:
         raise AssertionError("no case here asks for it")
 
-    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str]) -> Outcome:
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> Outcome:
         raise AssertionError("no case here asks for it")
 
     def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
@@ -170,6 +171,88 @@ def test_another_vocabulary_is_named(there: Path) -> None:
     (folder / "golden.inputs.json").write_bytes(render_inputs(noted, None))
     found = _find(there)
     assert found is not None and found.what.startswith("the vocabulary: cl100k_base 01234567 → ")
+
+
+def _note(there: Path, **changes: object) -> None:
+    """The note that accepting makes, changed."""
+    folder = there / "fixtures" / "starter" / "plain"
+    with work_in(str(there)):
+        noted = describe_inputs(load_case(str(folder)), Pack.load("packs/starter"))
+    (folder / "golden.inputs.json").write_text(json.dumps({**noted, **changes}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", ["/tmp/promptc-escaped", "../../../../tmp/promptc-escaped", "packs/../../promptc-escaped", "a\\b", ""])
+def test_a_note_writes_nothing_outside_the_copy(there: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note comes with a pull request."""
+    written: list[Path] = []
+    write_text = Path.write_text
+
+    def record(self: Path, *arguments: str, **named: str) -> int:
+        written.append(self)
+        return write_text(self, *arguments, **named)
+
+    blob = subprocess.run(["git", "rev-parse", "HEAD:packs/starter/pack.yaml"], cwd=there, capture_output=True, text=True, check=True)
+    _note(there, files={path: blob.stdout.strip(), "packs/starter/pack.yaml": blob.stdout.strip()})
+    _edit(_template(there), "sentences", "words")
+    monkeypatch.setattr(Path, "write_text", record)
+    _find(there)
+    assert all(one.parts[:2] == ("/", "tmp") and one.parts[2].startswith("promptc-") and "escaped" not in one.name for one in written)
+
+
+def test_a_link_in_the_pack_is_not_written_through(there: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (there / "packs" / "starter" / "linked").symlink_to(outside)
+    blob = subprocess.run(["git", "rev-parse", "HEAD:packs/starter/pack.yaml"], cwd=there, capture_output=True, text=True, check=True)
+    _note(there, files={"packs/starter/linked/x.yaml": blob.stdout.strip()})
+    _edit(_template(there), "sentences", "words")
+    _find(there)
+    assert not list(outside.iterdir())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", '{"files": []}', '{"files": {"pack.yaml": 3}}', '{"files": {"a": null}}', "[" * 100_000, '{"files": {"a": "--all"}}']
+)
+def test_a_note_that_is_none_is_passed_over(there: Path, text: str) -> None:
+    (there / "fixtures" / "starter" / "plain" / "golden.inputs.json").write_text(text, encoding="utf-8")
+    _edit(_template(there), "sentences", "words")
+    found = _find(there)
+    assert found is not None and len(found.changes) == 1
+
+
+def test_of_many_edits_the_one_that_matters_is_named(there: Path) -> None:
+    template = _template(there)
+    schema = there / "packs" / "starter" / "state.schema.json"
+    lines = schema.read_text(encoding="utf-8").splitlines(keepends=True)
+    edited = [line.replace('"description": "', '"description": "Now ') if at % 2 else line for at, line in enumerate(lines)]
+    schema.write_text("".join(edited), encoding="utf-8")
+    line = _edit(template, "sentences", "words")
+    found = _find(there)
+    assert found is not None and [(one.path.rpartition("/")[2], one.line) for one in found.changes] == [(template.name, line)]
+
+
+def test_a_golden_that_was_edited_is_the_cause(there: Path) -> None:
+    golden = there / "fixtures" / "starter" / "plain" / "golden.txt"
+    golden.write_bytes(golden.read_bytes().replace(b"\n", b"\r\n"))
+    found = _find(there)
+    said = "fixtures/starter/plain/golden.txt is not what the last commit has: the golden itself was edited"
+    assert found is not None and found.what == said
+
+
+def test_what_is_no_file_is_in_nobodys_way(there: Path) -> None:
+    os.mkfifo(there / "packs" / "starter" / "pipe")
+    _edit(_template(there), "sentences", "words")
+    found = _find(there)
+    assert found is not None and len(found.changes) == 1
+
+
+def test_a_claim_that_broke_has_a_cause(there: Path) -> None:
+    case = there / "fixtures" / "starter" / "plain" / "case.yaml"
+    _edit(case, "golden:", "expect: {contains: [sentences]}\ngolden:")
+    for line in ("add .", "-c user.name=a -c user.email=a@b.c commit -q -m second"):
+        subprocess.run(["git", *line.split()], check=True, cwd=there)
+    _edit(_template(there), "sentences", "words")
+    found = _find(there)
+    assert found is not None and [one.path for one in found.changes] == [f"packs/starter/templates/{_template(there).name}"]
 
 
 _TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c d\n", "\n", "e", "c e\n"]), max_size=12).map("".join)
