@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 MODELS = {
     "openai": "gpt-5.6",
     "openai-responses": "gpt-5.6",
+    "openai-compatible": "qwen3",
     "anthropic": "claude-opus-5-5",
     "gemini": "gemini-3-pro",
     "ollama": "llama3.3",
@@ -95,6 +96,7 @@ def _read_ollama(body: Mapping[str, Any]) -> Any:
 _READERS = {
     "openai": _read_openai,
     "openai-responses": _read_responses,
+    "openai-compatible": _read_openai,
     "anthropic": _read_anthropic,
     "gemini": _read_gemini,
     "ollama": _read_ollama,

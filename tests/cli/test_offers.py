@@ -29,7 +29,7 @@ def test_the_meter_has_a_row_for_them(name, run, golden):
     golden(f"explain_offers_{name}.txt", done.out)
 
 
-@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "gemini", "ollama"])
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "openai-compatible", "anthropic", "gemini", "ollama"])
 def test_a_provider_is_a_format_of_every_command(provider, run):
     report = json.loads(run("explain", PACK, STATE, "--format", provider, "--budget", "2000", "--json").out)
     assert report["overhead"]["provider"] == provider and report["format"] == "messages"

@@ -64,6 +64,6 @@ def _ask(reporter: Reporter, endpoint: Endpoint, request: Request) -> str:
     waiting.daemon = True
     waiting.start()
     try:
-        return ask_endpoint(endpoint, request.prompt.to("openai", endpoint.model), tell)
+        return ask_endpoint(endpoint, request.prompt.to("openai-compatible", endpoint.model), tell)
     finally:
         waiting.cancel()

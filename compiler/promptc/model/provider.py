@@ -3,7 +3,7 @@
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 
-PROVIDERS = ("openai", "openai-responses", "anthropic", "gemini", "ollama")
+PROVIDERS = ("openai", "openai-responses", "openai-compatible", "anthropic", "gemini", "ollama")
 """The names of the providers, which are formats of `render`."""
 
 FORMATS = ("text", "messages", *PROVIDERS)

@@ -110,6 +110,7 @@ def _list_mutations(provider: str) -> list[Any]:
             lambda body: body["tools"][0].pop("function"),
         ],
     }
+    own["openai-compatible"] = own["openai"]
     return common + own[provider]
 
 
@@ -312,7 +313,7 @@ FIVE = ("a\n", "b\n", "c\n", "d\n", "e\n", "f")
 @each_provider
 def test_the_last_breakpoints_stay(provider):
     payload = build(provider, mark("system", *FIVE), say("user", "Hi."), model=MODELS[provider])
-    wanted = {"anthropic": 4, "openai": 3, "openai-responses": 3, "gemini": 0, "ollama": 0}[provider]
+    wanted = {"anthropic": 4, "openai": 3, "openai-responses": 3, "openai-compatible": 0, "gemini": 0, "ollama": 0}[provider]
     assert count_breakpoints(payload.body) == wanted
     assert _codes(payload) == (["PC0565"] if wanted else [])
     assert "a\nb\nc\nd\ne\nf" in "".join(iter_texts({**payload.body, "model": []}))
@@ -322,6 +323,17 @@ def test_the_last_breakpoints_stay(provider):
 def test_a_cut_without_a_breakpoint_is_no_cut():
     body = build("anthropic", mark("system", *FIVE), say("user", "Hi.")).body
     assert [block["text"] for block in body["system"]] == ["a\nb\n", "c\n", "d\n", "e\n", "f"]
+
+
+def test_a_compatible_server_is_asked_in_the_words_all_of_them_know():
+    messages = (mark("developer", "Rules.\n", "More."), say("user", "Hi."))
+    payload = build("openai-compatible", *messages, limits=Limits(512, 4096), model="qwen3")
+    assert payload.body == {
+        "model": "qwen3",
+        "max_tokens": 512,
+        "messages": [{"role": "system", "content": "Rules.\nMore."}, {"role": "user", "content": "Hi."}],
+    }
+    assert _codes(payload) == []
 
 
 def test_openai_takes_breakpoints_of_newer_models_only():

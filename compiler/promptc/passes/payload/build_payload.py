@@ -21,6 +21,7 @@ from promptc.passes.payload.write_responses import write_responses
 _WRITERS: Mapping[str, Callable[[Request], dict[str, Any]]] = {
     "openai": write_openai,
     "openai-responses": write_responses,
+    "openai-compatible": write_openai,
     "anthropic": write_anthropic,
     "gemini": write_gemini,
     "ollama": write_ollama,

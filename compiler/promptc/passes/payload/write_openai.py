@@ -1,4 +1,4 @@
-"""The body of OpenAI's chat completions, which many servers speak: LM Studio, OpenRouter, vLLM, llama.cpp."""
+"""The body of OpenAI's chat completions, and of the many servers that speak it: LM Studio, OpenRouter, vLLM, llama.cpp."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,13 +9,15 @@ from promptc.passes.payload.result_text import render_result
 from promptc.text.canonical import render_canonical_json
 
 BREAKPOINT = {"mode": "explicit"}
+_LIMITS = {"openai": "max_completion_tokens", "openai-compatible": "max_tokens"}
+"""What the limit of the reply is called: OpenAI gave it a new name, which other servers may not know."""
 
 
 def write_openai(request: Request) -> dict[str, Any]:
     """`POST /v1/chat/completions`."""
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     if request.limits.reply is not None:
-        body["max_completion_tokens"] = request.limits.reply
+        body[_LIMITS[request.provider.name]] = request.limits.reply
     if request.response is not None:
         schema = {"name": request.response.name, "schema": request.response.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
