@@ -10,6 +10,7 @@ from promptc.diag.frozen import frozen
 from promptc.model.pack import Pack
 from promptc.model.section import Section
 from promptc.template.kinds.conditions import ANYTHING, Cases, join_cases, list_cases
+from promptc.template.kinds.kind import UNKNOWN, Kind
 from promptc.template.kinds.origins import Origin, list_origins
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import Expression
@@ -21,13 +22,14 @@ _OWN = frozenset(("this", "section", "selected", "group", "each"))
 @frozen(eq=False)
 class Block:
     """A section that may be on. `cases`: its `when`, and of a list also its `where`. `origins`: the lists of the state that its items come
-    from; `prints`: the parts of `item` that their texts read.
+    from; `prints`: the parts of `item` that their texts read; `item`: what an item is.
     """
 
     section: Section
     cases: Cases
     origins: tuple[Origin, ...] = ()
     prints: frozenset[tuple[str, ...]] = frozenset()
+    item: Kind = UNKNOWN
 
 
 class Blocks:
@@ -59,13 +61,19 @@ class Blocks:
 
     def _make(self, section: Section, texts: list[Text]) -> Block:
         items, when = section.items, self._find_cases(section.when, texts)
-        if items is None or not isinstance(items.source, Expression):
+        if items is None:
             return Block(section, when)
         shown = [text for text in texts if any(text.code is one for one in _iter_shown(section))]
-        asked = [text for text in texts if text.code is items.where] or shown
-        origins = list_origins(read_code(items.source), self.scopes.open(asked[0])) if asked else ()
         prints = frozenset(path for text in shown for path in text.code.reads if path[0] == "item")
-        return Block(section, join_cases(when, self._find_cases(items.where, texts)), origins, prints)
+        asked = [text for text in texts if text.code is items.where] or shown
+        if not asked:
+            return Block(section, when, (), prints)
+        scope = self.scopes.open(asked[0])
+        item = scope.names["item"].kind if "item" in scope.names else UNKNOWN
+        if not isinstance(items.source, Expression):
+            return Block(section, when, (), prints, item)
+        cases = join_cases(when, self._find_cases(items.where, texts))
+        return Block(section, cases, list_origins(read_code(items.source), scope), prints, item)
 
     def _find_cases(self, condition: Expression | None, texts: list[Text]) -> Cases:
         """What a condition demands of what another section may speak of as well."""

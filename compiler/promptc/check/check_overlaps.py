@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from promptc.check.blocks import Block, Blocks
+from promptc.check.can_both import can_both
 from promptc.check.fold import fold_looks
 from promptc.check.is_deduped import is_deduped
 from promptc.check.is_repeat import is_repeat
@@ -11,8 +12,6 @@ from promptc.check.looks import Look
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
 from promptc.model.section import Section
-from promptc.template.kinds.conditions import Case, Cases, join_cases
-from promptc.template.kinds.meets import find_clash
 
 
 def check_overlaps(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
@@ -36,18 +35,9 @@ def _find_shared(first: Block, second: Block) -> str:
         return ""
     for one in first.origins:
         for other in second.origins:
-            if one.path == other.path and _can_both(join_cases(first.cases, one.cases, second.cases, other.cases)):
+            if one.path == other.path and can_both(first.cases, one.cases, second.cases, other.cases):
                 return one.spelled
     return ""
-
-
-def _can_both(cases: Cases) -> bool:
-    told = tuple(case for case in cases if not _is_sought(case))
-    return bool(told) and find_clash(told) is None
-
-
-def _is_sought(case: Case) -> bool:
-    return any(demand.operator == "outside" and "item" in demand.names for demand in case)
 
 
 def _describe(first: Section, second: Section, path: str) -> Diagnostic:

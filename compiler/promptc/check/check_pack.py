@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from promptc.check.check_against import check_against
+from promptc.check.check_alike import check_alike
 from promptc.check.check_bounds import check_bounds
 from promptc.check.check_breakpoints import check_breakpoints
+from promptc.check.check_compared import check_compared
 from promptc.check.check_conflicts import check_conflicts
 from promptc.check.check_dead_steps import check_dead_steps
 from promptc.check.check_dedupe_order import check_dedupe_order
@@ -58,6 +60,8 @@ RULES: tuple[Rule, ...] = (
     check_text_offers,
     check_operations,
     check_overlaps,
+    check_alike,
+    check_compared,
     check_repeats,
     check_idle_caps,
     check_idle_trims,

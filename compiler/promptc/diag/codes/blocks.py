@@ -48,4 +48,23 @@ BLOCK_CODES: tuple[Code, ...] = (
         bad="{from: state.notes, dedupe: {by: item.text}, sort: [{by: item.score, desc: true}]}",
         fix="Sort in `from`: `state.notes | sort(attribute='score', reverse=true)`.",
     ),
+    Code(
+        name="PC0675",
+        level="note",
+        summary="two lists of the same kind of thing are not compared",
+        why="The schema declares the elements of both alike, and both sections print the same text of them: what stands in both lists "
+        "stands twice in the prompt. A search over notes finds those that are shown anyway.",
+        bad="from: state.memories in one section and state.candidates in another, both printing `item.content`",
+        fix="Give the later one `dedupe: {by: item.content, against: [first]}`.",
+    ),
+    Code(
+        name="PC0676",
+        level="warn",
+        summary="`dedupe.against` leaves in what is said twice",
+        why="It compares something else than the text that both sections print, or compares that text to the letter: with `exact`, "
+        '"Her father\'s roof" and "her fathers roof" are two. Without, texts are normalised. Where both list elements of one list, or '
+        "where it is about `exact`, it is a note.",
+        bad="dedupe: {by: item.id, against: [foundation]}   # both print `item.content`",
+        fix="Compare what is printed, and leave `exact` out.",
+    ),
 )

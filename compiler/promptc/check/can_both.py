@@ -1,0 +1,14 @@
+"""Whether conditions on an item may hold together."""
+
+from promptc.template.kinds.conditions import Case, Cases, join_cases
+from promptc.template.kinds.meets import find_clash
+
+
+def can_both(*cases: Cases) -> bool:
+    """True where some alternative of all of them excludes nothing, and does not seek the item in what cannot be told."""
+    told = tuple(case for case in join_cases(*cases) if not _is_sought(case))
+    return bool(told) and find_clash(told) is None
+
+
+def _is_sought(case: Case) -> bool:
+    return any(demand.operator == "outside" and "item" in demand.names for demand in case)

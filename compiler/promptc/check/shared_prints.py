@@ -1,0 +1,31 @@
+"""What the items of two sections both print."""
+
+from promptc.check.blocks import Block
+from promptc.template.kinds.kind import Kind, Text, list_members
+from promptc.template.kinds.parts import find_part
+
+Path = tuple[str, ...]
+
+
+def find_shared_prints(first: Block, second: Block) -> tuple[Path, ...]:
+    """The paths of `item` that texts of both read, sorted; of `item.a` and `item.a.b` the longer."""
+    found = set()
+    for one in first.prints:
+        for other in second.prints:
+            if is_within(one, other) or is_within(other, one):
+                found.add(max(one, other, key=len))
+    return tuple(sorted(found))
+
+
+def is_within(path: Path, whole: Path) -> bool:
+    """Whether a path is another or a part of it."""
+    return path[: len(whole)] == whole
+
+
+def is_free_text(block: Block, path: Path) -> bool:
+    """Whether a part of its items is known to be a text that may be any."""
+    kind: Kind = block.item
+    for part in path[1:]:
+        kind = find_part(kind, part)
+    texts = [member for member in list_members(kind) if isinstance(member, Text)]
+    return any(text.values is None for text in texts)
