@@ -95,6 +95,30 @@ def test_in_any_order_and_in_several_calls_nothing_is_lost_or_doubled(steps, ran
     assert numbers == [element["n"] for element in log.now], "what is there is not moved"
 
 
+@given(_STEPS, st.lists(st.integers(0, 20), max_size=12))
+@settings(max_examples=400, deadline=None)
+def test_one_by_one_and_again_in_any_order_nothing_is_lost_or_doubled(steps, numbers):
+    log = _play(steps)
+    elements = log.now
+    for number in (*numbers, *range(len(log.archives)), *range(len(log.archives))[::-1]):
+        elements = restore(elements, log.archives[number : number + 1]).elements
+    assert sorted(element["n"] for element in elements) == list(range(len(log.all)))
+
+
+def test_one_by_one_and_again_nothing_is_doubled():
+    zero, one, two, three = ({"n": number} for number in range(4))
+    dropped = [_archive([zero, one, two], [zero, two]), _archive([zero, two], [zero])]
+    elements = [zero]
+    for archive in (*dropped, *dropped):
+        elements = restore(elements, [archive]).elements
+    assert elements == [zero, two, one], "what went after it tells nothing of `one`"
+    tailed = [_archive([zero, one], [one]), _archive([one, two], [two]), _archive([two, three], [three])]
+    elements = [three]
+    for archive in (*tailed, *tailed):
+        elements = restore(elements, [archive]).elements
+    assert sorted(element["n"] for element in elements) == [0, 1, 2, 3]
+
+
 @given(_STEPS)
 @settings(max_examples=400, deadline=None)
 def test_twice_is_once(steps):

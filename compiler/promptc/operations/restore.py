@@ -3,11 +3,14 @@
 An archive tells of one moment: the list as it was, and what of it stayed. The list of now may have lost more since, or grown. Of what is
 missing nothing is known but its neighbours then, so these decide: an element goes before the first of those behind it that is there, else
 after the last of those before it, else to the front, where the oldest are.
+
+Whether it is missing, the list itself tells, as long as no two elements are equal. Where some are, only who took and put back knows: that
+is noted beside the state (`note.py`), and what is noted is not looked for.
 """
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from promptc.diag.frozen import frozen
@@ -24,35 +27,43 @@ class Restored:
     counts: tuple[int, ...]
 
 
-def restore(elements: Sequence[Any], archives: Sequence[Archived]) -> Restored:
+def restore(
+    elements: Sequence[Any], archives: Sequence[Archived], *, out: Sequence[int] = (), back: Collection[int] = frozenset()
+) -> Restored:
     """The list with all that the archives hold and the list does not. They may be given in any order; the newest first is best.
 
+    `out` are the numbers of archives whose elements are known to be missing, in the order they were taken (twice where that was twice):
+    they are put in, whatever the list holds. `back` are those known to be there. Of the others the list decides: nothing is put in that is
+    there. An archive counts as put back where the list begins with all that was there when it was written.
+
     Where nothing but such operations and appends touched the list, it is as if the operations had not been done; whatever did, nothing in
-    the list is moved or lost, and nothing is put in that is there: to restore twice is to restore once. An archive counts as put back where
-    the list begins with all that was there when it was written.
+    the list is moved or lost.
     """
     now = _Now(list(elements), [mark_element(value) for value in elements])
     looks = [_look(archive) for archive in archives]
     counts = [0] * len(looks)
-    for at in _order(looks, now):
-        counts[at] = _put_back(now, looks[at])
+    for at in reversed(out):
+        counts[at] += _put_in(now, looks[at])
+    rest = [at for at in range(len(looks)) if at not in back and at not in out]
+    for at in _order([looks[at] for at in rest], now):
+        counts[rest[at]] = _put_back(now, looks[rest[at]])
     return Restored(now.elements, tuple(counts))
 
 
 class _Now:
     """The list of now and the marks of its elements; the one thing here that changes."""
 
-    __slots__ = ("elements", "marks", "there")
+    __slots__ = ("elements", "marks", "times")
 
     def __init__(self, elements: list[Any], marks: list[str]) -> None:
         self.elements = elements
         self.marks = marks
-        self.there = set(marks)
+        self.times = Counter[str | None](marks)
 
     def insert(self, at: int, elements: Sequence[Any], marks: Sequence[str]) -> None:
         self.elements[at:at] = elements
         self.marks[at:at] = marks
-        self.there.update(marks)
+        self.times.update(marks)
 
     def begins(self, marks: Sequence[str | None]) -> bool:
         return len(self.marks) >= len(marks) and self.marks[: len(marks)] == list(marks)
@@ -111,17 +122,28 @@ def _is_without(now: _Now, look: _Look) -> bool:
     return look.is_known and bool(look.kept) and now.begins(look.kept)
 
 
+def _put_in(now: _Now, look: _Look) -> int:
+    """All of them, which are known to be missing: none in the list is one of them, though it may be equal."""
+    if now.begins(look.kept):
+        _put_all(now, look)
+    else:
+        stayed = tuple([None if at in look.gone else mark for at, mark in enumerate(look.marks)])
+        _put_between(now, look, sorted(look.gone), _match(look, stayed, now.marks))
+    return len(look.gone)
+
+
 def _put_back(now: _Now, look: _Look) -> int:
-    """How many elements were missing; they are in the list now."""
+    """How many elements were missing, as far as the list tells; they are in it now."""
     if _is_whole(now, look):
         return 0
-    is_without, kept = _is_without(now, look), set(look.kept)
-    back = {at for at in look.gone if look.marks[at] in now.there and look.marks[at] not in kept}
-    found = _match(look, now.marks) if back or not is_without else {}
-    if is_without and not any(at in found for at in back):
+    is_without, kept, times = _is_without(now, look), set(look.kept), Counter(look.marks)
+    back = {at for at in look.gone if now.times[look.marks[at]] and look.marks[at] not in kept}
+    there = {at for at in back if times[look.marks[at]] == 1 == now.times[look.marks[at]]}
+    found = _match(look, look.marks, now.marks) if back or not is_without else {}
+    if is_without and not there and not any(at in found for at in back):
         _put_all(now, look)
         return len(look.gone)
-    missing = [at for at in look.gone if at not in found and (is_without or at not in back)]
+    missing = [at for at in look.gone if at not in found and at not in there and (is_without or at not in back)]
     _put_between(now, look, missing, found)
     return len(missing)
 
@@ -149,9 +171,9 @@ def _put_between(now: _Now, look: _Look, missing: Sequence[int], found: dict[int
         now.insert(place, [look.gone[at] for at in put], [str(look.marks[at]) for at in put])
 
 
-def _match(look: _Look, now: Sequence[str]) -> dict[int, int]:
-    """Which elements of then are in the list, and where: spots that rise with places. What had stayed and is unlike all others is matched
-    first, and bounds where the rest is looked for: what is equal and stands elsewhere was added later.
+def _match(look: _Look, marks: Sequence[str | None], now: Sequence[str]) -> dict[int, int]:
+    """Which elements of then, those with `marks`, are in the list, and where: spots that rise with places. What had stayed and is unlike
+    all others is matched first, and bounds where the rest is looked for: what is equal and stands elsewhere was added later.
     """
     spots: dict[str | None, list[int]] = defaultdict(list)
     for spot, mark in enumerate(now):
@@ -161,7 +183,7 @@ def _match(look: _Look, now: Sequence[str]) -> dict[int, int]:
     for (start, low), (stop, high) in pairwise(fixed):
         last = low
         for at in range(start + 1, stop):
-            here = spots[look.marks[at]]
+            here = spots[marks[at]]
             next_one = bisect_left(here, last + 1)
             if next_one < len(here) and here[next_one] < high:
                 last = found[at] = here[next_one]
