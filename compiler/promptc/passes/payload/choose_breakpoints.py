@@ -27,8 +27,8 @@ def choose_breakpoints(
     if not asked:
         return tuple(messages), tuple(system), ()
     if not provider.breakpoints.takes(model):
-        found = (_tell_model(asked, provider, model),) if provider.breakpoints.count and model is not None else ()
-        return _clear(messages, set()), _clear_blocks(system, set()), found
+        told = (_tell_model(asked, provider, model),) if provider.breakpoints.count and model is not None else ()
+        return _clear(messages, set()), _clear_blocks(system, set()), told
     held = [block for block in asked if _is_held(block, messages, provider)]
     kept = held[-provider.breakpoints.count :]
     found = (*_tell_unheld(asked, held), *_tell_many(held, kept, provider), *_tell_short(kept, provider, model))
