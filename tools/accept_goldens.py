@@ -1,5 +1,6 @@
 """Write the goldens of cases from what the compiler gives now: `python tools/accept_goldens.py [PATTERN]`.
 
+`promptc test` and `promptc accept` do the same, but for cases whose circumstances only the tests can make, and without the recount.
 PATTERN is a shell pattern for case names such as `sentinel/strain_*`; without one, all. Read the difference before you commit it.
 A case that breaks its own `expect` is not accepted. Refuses where `CI` is set: there goldens are compared, never written.
 Exits 0 when all matching cases were accepted, 1 when one was not, 2 when nothing matches or in CI.
@@ -14,21 +15,23 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "compiler"), str(ROOT)]
 
-from tests.cases.case import Case, load_cases  # noqa: E402
-from tests.cases.check_expect import check_expect  # noqa: E402
+from promptc.cli.render_diagnostic import render_diagnostics  # noqa: E402
+from promptc.golden.case import Case  # noqa: E402
+from promptc.golden.check_expect import check_expect  # noqa: E402
+from promptc.golden.compare_goldens import compare_goldens  # noqa: E402
+from tests.cases.case import load_cases  # noqa: E402
 from tests.cases.check_receipt import check_receipt  # noqa: E402
 from tests.cases.run_case import run_case  # noqa: E402
 
 
 def accept_case(case: Case) -> list[str]:
     """Write what differs of the case's goldens; what is wrong with it, and then nothing is written."""
-    outcome = run_case(case)
-    broken = check_expect(case, outcome) + check_receipt(outcome)
-    for kind in case.golden if not broken else ():
-        path, new = case.golden_path(kind), outcome.render_golden(kind)
-        if not path.is_file() or path.read_bytes() != new:
-            path.write_bytes(new)
-            sys.stdout.write(f"{path.relative_to(ROOT)}\n")
+    ran = run_case(case)
+    claims = [render_diagnostics([one]).rstrip("\n") for one in check_expect(case, ran)]
+    broken = claims + [line for turn in ran.turns for line in check_receipt(turn)]
+    for found in compare_goldens(case, ran, render_diagnostics) if not broken else ():
+        (ROOT / found.path).write_bytes(found.new)
+        sys.stdout.write(f"{found.path}\n")
     return broken
 
 

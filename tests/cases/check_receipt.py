@@ -3,22 +3,25 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from promptc.api import Prompt
+from promptc.golden.outcome import Outcome
 from tests.cases.recount import count_messages, count_offered, count_text
-from tests.cases.run_case import Outcome
+from tests.cases.run_case import find_report
 
 
 def check_receipt(outcome: Outcome) -> list[str]:
     """One line for every sum that does not come out; nothing for what was not emitted."""
-    if outcome.report is None or outcome.tokens is None:
+    report = find_report(outcome)
+    if report is None or outcome.tokens is None:
         return []
-    return list(_iter_wrong(outcome, outcome.report))
+    return list(_iter_wrong(outcome, report))
 
 
 def _iter_wrong(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
     tokens, sections, frame = outcome.tokens, report["sections"], report["frame"]
     if report["tokens"] != tokens:
         yield f"the report has {report['tokens']} tokens, the prompt {tokens}"
-    counted = _recount(outcome, report["counter"]["name"])
+    counted = _recount(outcome, report)
     if counted != tokens:
         yield f"{tokens} tokens are reported, an independent count of the output gives {counted}"
     if tokens is not None and tokens > report["budget"]:
@@ -32,19 +35,27 @@ def _iter_wrong(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
         yield from _iter_wrong_flow(report)
 
 
-def _recount(outcome: Outcome, counter: str) -> int:
+def _recount(outcome: Outcome, report: Mapping[str, Any]) -> int:
+    counter = report["counter"]["name"]
     if outcome.messages is not None:
-        assert outcome.report is not None
         messages = [(message["role"], message["content"]) for message in outcome.messages]
-        return count_messages(counter, messages, outcome.offered, outcome.report["overhead"])
+        return count_messages(counter, messages, _list_offered(outcome), report["overhead"])
     return count_text(counter, outcome.text or "")
+
+
+def _list_offered(outcome: Outcome) -> list[Any]:
+    """The tools of a messages render, and the schema of its answer."""
+    if outcome.messages is None or outcome.compiled is None:
+        return []
+    prompt = Prompt(outcome.compiled)
+    return [*prompt.tools, *([prompt.response] if prompt.response is not None else [])]
 
 
 def _iter_wrong_offer(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
     overhead = report.get("overhead")
     if (overhead is None) != (outcome.messages is None):
         yield f"an overhead is stated for messages only, here it is {overhead}"
-    tools = count_offered(report["counter"]["name"], outcome.offered, overhead) if overhead is not None else 0
+    tools = count_offered(report["counter"]["name"], _list_offered(outcome), overhead) if overhead is not None else 0
     if report["frame"]["tools"] != tools:
         yield f"tools and response take {tools}, the report has {report['frame']['tools']}"
 

@@ -1,112 +1,60 @@
-"""Circumstances that a case asks for and that no file in a repository can bring about: made for one run, gone after it."""
+"""Circumstances that only this repository's tests can make: what the installation lacks, what other programs do meanwhile."""
 
 import contextlib
 import os
-import shutil
 import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-import promptc
-from promptc.frontend.build_corpus import build_corpus
-from promptc.frontend.load_segments import load_segments
-from promptc.model.index import CorpusIndex
+from promptc.cli.case_shell import CaseShell
+from promptc.diag.frozen import replace
+from promptc.golden.case import Case
+from promptc.golden.copy_case import copy_case
+from promptc.golden.given import There
+from promptc.golden.shelf import Shelf
 from promptc.operations.lock_state import lock_state
 from promptc.sources.database import connect
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.segment_store import SegmentStore
 from promptc.text.counters import vocabulary
-from tests.cases.case import ROOT, Case
+
+OWN = frozenset(("missing", "unreadable", "locked", "held", "server", "call"))
+"""The circumstances that are made here. `call` is how the library is called: `run_case` sees to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class There:
-    """Where a case is run: from which root, and the URLs of its stores by name."""
+class OwnShell(CaseShell):
+    """The command line's, which makes these circumstances, too."""
 
-    root: Path
-    stores: Mapping[str, str]
-
-
-def find_pack(case: Case, root: Path) -> str:
-    """The case's pack as it is named; by an absolute path, the one in `root`."""
-    return str(root / Path(case.pack).relative_to(ROOT)) if Path(case.pack).is_absolute() else case.pack
-
-
-@contextlib.contextmanager
-def given(case: Case, root: Path) -> Iterator[There]:
-    """Where to run the case, under the circumstances of its `given`: files of a size, links, stores, what is missing."""
-    wanted = case.given
-    with contextlib.ExitStack() as stack:
-        if {"large", "link", "unreadable", "built", "database", "held"} & wanted.keys():
-            root = stack.enter_context(_copy_case(case, root))
-            _change_files(root / case.folder.relative_to(ROOT), wanted)
-        if "built" in wanted:
-            _build_indexes(case, root)
-            _write_over(root / case.folder.relative_to(ROOT), wanted["built"])
-        for name, script in wanted.get("database", {}).items():
-            _make_database(root / case.folder.relative_to(ROOT) / name, script)
-        for name in wanted.get("locked", ()):
-            stack.enter_context(_lock(root / case.folder.relative_to(ROOT) / name))
-        for name in wanted.get("held", ()):
-            stack.enter_context(_hold(root / case.folder.relative_to(ROOT) / name))
-        if "server" in wanted:
-            stack.enter_context(_answer(**wanted["server"]))
-        for name in wanted.get("unreadable", ()):
-            stack.enter_context(_refuse_reading(name))
-        if "environment" in wanted:
-            stack.enter_context(patch.dict(os.environ, wanted["environment"]))
-        for what in wanted.get("missing", ()):
-            stack.enter_context(_MISSING[what]())
-        stores = stack.enter_context(_import_stores(case, root)) if "stores" in wanted else {}
-        yield There(root, stores)
+    @contextlib.contextmanager
+    def surround(self, case: Case, shelf: Shelf) -> Iterator[There]:
+        """Those that `promptc test` makes, and around them ours. Where there are any of ours, or a copy, nothing on the shelf is used."""
+        common = replace(case, given={name: wanted for name, wanted in case.given.items() if name not in OWN})
+        with ExitStack() as stack:
+            there = stack.enter_context(super().surround(common, shelf))
+            if "held" in case.given:
+                there = replace(there, root=stack.enter_context(copy_case(case)))
+            if there.shelf is not shelf or OWN & case.given.keys():
+                there = replace(there, shelf=stack.enter_context(type(shelf)()))
+            _add(case.given, Path(there.root, os.path.relpath(case.folder, case.root)), stack)
+            yield there
 
 
-@contextlib.contextmanager
-def _copy_case(case: Case, root: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as made:
-        inside = case.folder.relative_to(ROOT)
-        others = partial(_others, wanted=root / inside)
-        shutil.copytree(root / inside.parent, Path(made) / inside.parent, ignore=others)
-        yield Path(made)
-
-
-def _others(folder: str, names: list[str], *, wanted: Path) -> list[str]:
-    """Of a folder of cases all other cases."""
-    return [
-        name for name in names if Path(folder) == wanted.parent and (Path(folder) / name / "case.yaml").is_file() and name != wanted.name
-    ]
-
-
-def _change_files(folder: Path, wanted: Mapping[str, Any]) -> None:
-    for name, size in wanted.get("large", {}).items():
-        path = folder / name
-        old = path.read_bytes() if path.is_file() else b""
-        path.write_bytes(old + b"#" * (size - len(old) - 1) + b"\n")
-    for name, target in wanted.get("link", {}).items():
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).symlink_to(target)
-
-
-def _build_indexes(case: Case, root: Path) -> None:
-    """The indexes of the case's pack, by words alone, as they are before anything is done to them."""
-    with contextlib.chdir(root), _no_retrieval():
-        loaded = promptc.load(find_pack(case, root)).model
-        for index in loaded.indexes:
-            if isinstance(index, CorpusIndex):
-                counter = loaded.counting.counter
-                list(build_corpus(index, count=counter.measure, counter=counter.digest, load_encoder=lambda: None))
-
-
-def _make_database(path: Path, script: str) -> None:
-    with contextlib.closing(sqlite3.connect(path)) as made:
-        made.executescript(script)
+def _add(wanted: Mapping[str, Any], folder: Path, stack: ExitStack) -> None:
+    for name in wanted.get("locked", ()):
+        stack.enter_context(_lock(folder / name))
+    for name in wanted.get("held", ()):
+        stack.enter_context(_hold(folder / name))
+    if "server" in wanted:
+        stack.enter_context(_answer(**wanted["server"]))
+    for name in wanted.get("unreadable", ()):
+        stack.enter_context(_refuse_reading(name))
+    for what in wanted.get("missing", ()):
+        stack.enter_context(_MISSING[what]())
 
 
 @contextlib.contextmanager
@@ -133,32 +81,6 @@ def _answer(status: int, text: str) -> Iterator[None]:
     transport = httpx.MockTransport(lambda _: httpx.Response(status, text=text))
     with patch.object(httpx, "Client", partial(httpx.Client, transport=transport)):
         yield
-
-
-def _write_over(folder: Path, wanted: Mapping[str, str]) -> None:
-    """Every file that matches a pattern gets that text."""
-    for pattern, text in wanted.items():
-        found = sorted(folder.glob(pattern))
-        assert found, f"no file matches {pattern}"
-        for path in found:
-            path.write_text(text, encoding="utf-8", newline="\n")
-
-
-@contextlib.contextmanager
-def _import_stores(case: Case, root: Path) -> Iterator[Mapping[str, str]]:
-    """SQLite files with the segments of files, and what SQL then makes of them."""
-    with tempfile.TemporaryDirectory() as made:
-        urls = {}
-        for name, wanted in case.given["stores"].items():
-            files = wanted if isinstance(wanted, str) else wanted["from"]
-            path = Path(made, f"{name}.db")
-            urls[name] = f"sqlite:{path}"
-            folder = root / case.folder.relative_to(ROOT)
-            SegmentStore(read_address(urls[name])).write(load_segments((folder / files).resolve()))
-            with contextlib.closing(sqlite3.connect(path)) as opened, opened:
-                for statement in wanted.get("sql", ()) if isinstance(wanted, dict) else ():
-                    assert opened.execute(statement).rowcount, f"changes no row: {statement}"
-        yield urls
 
 
 @contextlib.contextmanager

@@ -4,8 +4,12 @@ import difflib
 
 import pytest
 
-from tests.cases.case import Case, load_cases
-from tests.cases.check_expect import check_expect
+from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.golden.case import Case
+from promptc.golden.check_expect import check_expect
+from promptc.golden.compare_goldens import compare_goldens
+from promptc.golden.verdict import Difference
+from tests.cases.case import load_cases
 from tests.cases.check_receipt import check_receipt
 from tests.cases.run_case import run_once
 
@@ -15,27 +19,26 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 @each_case
 def test_what_is_expected_holds(case: Case) -> None:
-    broken = check_expect(case, run_once(case.name))
-    assert not broken, "\n".join(broken)
+    ran = run_once(case.name)
+    broken = check_expect(case, ran)
+    assert not broken, render_diagnostics([*broken, *(found for turn in ran.turns for found in turn.found)])
 
 
 @each_case
 def test_goldens_are_equal(case: Case) -> None:
-    outcome = run_once(case.name)
-    for kind in case.golden:
-        path = case.golden_path(kind)
-        assert path.is_file(), f"{path} is missing: read what the case gives, then python tools/accept_goldens.py {case.name}"
-        old, new = path.read_bytes(), outcome.render_golden(kind)
-        if old != new:
-            pytest.fail(_render_diff(old, new, path.name), pytrace=False)
+    differences = compare_goldens(case, run_once(case.name), render_diagnostics)
+    if differences:
+        pytest.fail("\n".join(map(_render_diff, differences)), pytrace=False)
 
 
 @each_case
 def test_the_account_adds_up(case: Case) -> None:
-    broken = check_receipt(run_once(case.name))
+    broken = [line for turn in run_once(case.name).turns for line in check_receipt(turn)]
     assert not broken, "\n".join(broken)
 
 
-def _render_diff(old: bytes, new: bytes, name: str) -> str:
-    lines = (text.decode("utf-8", "replace").splitlines() for text in (old, new))
-    return "\n".join(difflib.unified_diff(*lines, name, f"{name} now", lineterm="", n=2))
+def _render_diff(found: Difference) -> str:
+    if found.old is None:
+        return f"{found.path} is missing: read what the case gives, then accept it (CONTRIBUTING.md)"
+    lines = (text.decode("utf-8", "replace").splitlines() for text in (found.old, found.new))
+    return "\n".join(difflib.unified_diff(*lines, found.path, f"{found.path} now", lineterm="", n=2))

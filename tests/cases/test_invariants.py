@@ -6,17 +6,21 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cases.case import ROOT, Case, load_cases, read_state
-from tests.cases.run_case import run_case, run_once
+import promptc
+from promptc.frontend.json_io import JsonDocument, load_json
+from promptc.golden.case import Case
+from promptc.golden.load_case import load_case
+from promptc.golden.shelf import Shelf
+from tests.cases.case import ROOT, load_cases
+from tests.cases.run_case import digest, find_report, run_case, run_once
 
 CASES = load_cases()
-GOOD = [case for case in CASES if case.exit == 0 and not case.is_check and not case.run]
+GOOD = [case for case in CASES if case.exit == 0 and case.kind not in ("check", "run")]
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_good_case = pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
 
@@ -60,32 +64,48 @@ def _run_elsewhere(seed: str) -> dict[str, str]:
     return digests
 
 
+class Shuffled(Shelf):
+    """Reads states with their keys in another order."""
+
+    def load_state(self, path: str, shown: str, span: Any) -> JsonDocument:
+        document = super().load_state(path, shown, span)
+        return load_json(json.dumps(_reverse_keys(json.loads(document.source.text))).encode(), shown)
+
+
+class Absolute(Shelf):
+    """Loads packs by absolute paths."""
+
+    def load_pack(self, root: str, path: str) -> promptc.Pack:
+        return super().load_pack(root, os.path.join(root, path))  # noqa: PTH118
+
+
 @each_case
 def test_rendered_twice(case: Case) -> None:
-    assert run_case(case) == run_once(case.name)
+    assert digest(run_case(case)) == digest(run_once(case.name))
 
 
 @each_case
 def test_other_hash_seeds_and_folder(case: Case, other_processes: list[dict[str, str]]) -> None:
-    assert [digests[case.name] for digests in other_processes] == [run_once(case.name).digest] * 2
+    assert [digests[case.name] for digests in other_processes] == [digest(run_once(case.name))] * 2
 
 
 @each_good_case
 def test_shuffled_keys(case: Case) -> None:
-    shuffled = json.dumps(_reverse_keys(json.loads(read_state(case)))).encode()
-    assert run_case(case, state=shuffled).digest == run_once(case.name).digest
+    assert digest(run_case(case, start=Shuffled)) == digest(run_once(case.name))
 
 
 @each_good_case
 def test_line_ends_and_place_of_the_pack(case: Case, crlf_copy: Path) -> None:
-    assert run_case(case, root=crlf_copy, state=read_state(case)).digest == run_once(case.name).digest
+    copied = load_case(str(crlf_copy / Path(case.folder).relative_to(ROOT)))
+    assert copied.root == str(crlf_copy)
+    assert digest(run_case(copied)) == digest(run_once(case.name))
 
 
 @each_good_case
 def test_no_folder_is_in_the_report(case: Case) -> None:
-    """A pack and a state named by absolute paths give the report that relative ones give."""
-    absolute = replace(case, pack=str(ROOT / case.pack))
-    assert run_case(absolute, state=read_state(case)).report == run_once(case.name).report
+    """A pack named by an absolute path gives the report that a relative one gives."""
+    absolute, relative = run_case(case, start=Absolute), run_once(case.name)
+    assert list(map(find_report, absolute.turns)) == list(map(find_report, relative.turns))
 
 
 def _reverse_keys(value: Any) -> Any:

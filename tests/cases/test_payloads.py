@@ -1,8 +1,6 @@
 """The packs of all fixtures as request bodies: of the published types, every message's text in them to the byte."""
 
-import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,10 +8,12 @@ import pytest
 import promptc
 from promptc.diag.errors import PromptcError
 from promptc.frontend.load_provider import load_provider
+from promptc.golden.case import Case
+from promptc.golden.shelf import Shelf, work_in
 from promptc.model.provider import PROVIDERS
 from promptc.passes.payload.read_messages import read_messages
-from tests.cases.case import ROOT, Case, load_cases, read_state
-from tests.cases.given import find_pack, given
+from tests.cases.case import list_axes, load_cases, read_raw
+from tests.cases.given import OwnShell
 from tests.published import MODELS, check_published
 from tests.unit.passes.payloads import count_breakpoints, iter_texts
 
@@ -23,11 +23,7 @@ def _choose() -> Iterator[Case]:
     seen: set[str] = set()
     for case in load_cases():
         asks = case.flags.get("format") not in (None, "text")
-        if (
-            case.exit == 0
-            and not (case.is_check or case.run or case.state is None or "call" in case.given)
-            and (asks or case.pack not in seen)
-        ):
+        if case.exit == 0 and case.kind == "render" and "call" not in case.given and (asks or case.pack not in seen):
             seen.add(case.pack)
             yield case
 
@@ -36,15 +32,12 @@ CASES = list(_choose())
 
 
 def _render(case: Case) -> Any:
-    with given(case, ROOT) as there, contextlib.chdir(there.root):
-        case = replace(case, pack=find_pack(case, there.root))
-        flags = case.flags
-        axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
+    with Shelf() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
         return promptc.load(case.pack).render(
-            read_state(case),
-            budget=flags.get("budget"),
-            variants=axes,
-            patches=tuple(flags.get("patch", ())),
+            read_raw(case),
+            budget=case.flags.get("budget"),
+            variants=list_axes(case),
+            patches=tuple(case.flags.get("patch", ())),
             format="messages",
             stores=there.stores,
         )

@@ -11,14 +11,14 @@ import pytest
 import promptc
 from promptc.diag.errors import FitError
 from tests.cases.case import FIXTURES, ROOT, load_cases
-from tests.cases.run_case import run_case
+from tests.cases.run_case import find_report, run_case
 
 PACK = promptc.load(ROOT / "packs" / "sentinel")
 SHARED = FIXTURES / "sentinel" / "base"
 
 
 def _is_rendered(case: Any) -> bool:
-    return case.name.startswith("sentinel/") and case.exit == 0 and "text" in case.golden and not case.apply
+    return case.name.startswith("sentinel/") and case.exit == 0 and "text" in case.golden and case.kind == "render"
 
 
 CASES = [case for case in load_cases() if _is_rendered(case)]
@@ -67,10 +67,11 @@ def test_pasted_logs_show_the_newest_blocks(length: int, warned: list[str]) -> N
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_reading_the_fences_back_gives_the_sections(case: Any) -> None:
-    outcome = run_case(case)
-    assert outcome.text is not None and outcome.report is not None
+    (outcome,) = run_case(case).turns
+    report = find_report(outcome)
+    assert outcome.text is not None and report is not None
     marks = [match.groups() for line in outcome.text.splitlines() if (match := FENCE.fullmatch(line))]
-    present = [section["id"] for section in outcome.report["sections"] if section["state"] == "present"]
+    present = [section["id"] for section in report["sections"] if section["state"] == "present"]
     assert marks == [(slash, name) for name in present for slash in ("", "/")]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import promptc
 from promptc.diag.errors import DiskError, FitError
-from tests.cases.case import FIXTURES, ROOT, load_cases
+from tests.cases.case import FIXTURES, ROOT
 
 FOLDER = ROOT / "packs" / "worldarchitect"
 PACK = promptc.load(FOLDER)
@@ -124,11 +124,6 @@ def test_the_core_names_the_fields_of_the_contract_and_no_other() -> None:
     answer = dict(_read(RESPONSES / "valid" / "story.json"), dice_rolls=[json.loads(example)])
     header = re.search(r"`(\[Day [^`]+)`", core)
     assert header and VALIDATOR.is_valid(dict(answer, session_header=header[1]))
-
-
-def test_every_row_has_a_case() -> None:
-    covered = {row for case in load_cases() if case.name.startswith("worldarchitect/") for row in case.covers}
-    assert covered == {f"C{number}" for number in range(1, 9)}
 
 
 def test_a_page_that_was_changed_after_the_build_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from pathlib import Path
 
 import click
 import pytest
@@ -12,14 +13,15 @@ from promptc.cli.group import group
 from promptc.cli.read_render import read_render
 from promptc.cli.render import command
 from promptc.frontend import kept_pack
-from tests.cases.case import ROOT, load_cases, read_state, state_path
-from tests.cases.given import given
+from promptc.golden.shelf import Shelf, work_in
+from tests.cases.case import ROOT, load_cases, read_raw
+from tests.cases.given import OwnShell
 from tests.cli.conftest import KEEP
 
 CASES = [
     case
     for case in load_cases()
-    if case.run[:1] == ("render",) or not (case.run or case.is_check or case.state is None or "call" in case.given)
+    if (case.kind == "run" and case.asked[0] == "render") or (case.kind == "render" and "call" not in case.given)
 ]
 PACK, STATE = "keep", "keep/state.json"
 COMMANDS = [
@@ -81,9 +83,9 @@ def ways(run, monkeypatch):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_comes_to_the_same(case, ways, tmp_path):
-    with given(case, ROOT) as there, contextlib.chdir(there.root):
+    with Shelf() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
         stores = [part for name, url in there.stores.items() for part in ("--store", f"{name}={url}")]
-        results = ways(*(case.run or [*_write_command(case, tmp_path), *stores]))
+        results = ways(*(case.asked if case.kind == "run" else [*_write_command(case, tmp_path), *stores]))
     assert results[0] == results[1] == results[2]
     assert results[0].code == case.exit
 
@@ -163,7 +165,7 @@ def test_a_state_under_another_tier_is_warm(run, monkeypatch):
 
 def _write_command(case, folder) -> list[str]:
     flags = case.flags
-    raw, path = read_state(case), state_path(case)
+    raw, path = read_raw(case), Path(case.folder, case.states[0].base)
     if raw != path.read_bytes():
         path = folder / "state.json"
         path.write_bytes(raw)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
+from promptc.pipeline import Outcome as Compiled
 
 Report = Mapping[str, Any]
 
@@ -17,6 +18,7 @@ class Outcome:
     `payload`; `state` and `archive` (its bytes) but for an operation. `read_report` builds the report when it is asked for, since a case
     that has no golden of it and claims nothing about it does not need it; of an error it gives one for what cannot be fitted only.
     `read_facts` gives at least its `strain`, `variants`, `flags`, and the states of its sections.
+    `compiled` is what both are made of, of a prompt that was emitted.
     `figures` are what a case of its kind claims numbers or names about besides the report: `fallback`, `recall`.
     """
 
@@ -30,6 +32,7 @@ class Outcome:
     archive: bytes | None = None
     read_report: Callable[[], Report | None] = field(default=lambda: None, repr=False)
     read_facts: Callable[[], Report | None] = field(default=lambda: None, repr=False)
+    compiled: Compiled | None = field(default=None, repr=False)
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 

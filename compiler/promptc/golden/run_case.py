@@ -39,13 +39,12 @@ def _render(case: Case, there: There, shell: Shell) -> Ran:
 def _run_session(case: Case, there: There, shell: Shell) -> Ran:
     """Each turn is rendered; the first one that fails is the last."""
     outcomes: list[Outcome] = []
-    prompts: list[Compiled] = []
     before: JsonDocument | None = None
 
     def render(turn: int) -> Outcome:
         nonlocal before
         before = _carry(case, read_state(case, turn, there, before), outcomes)
-        return _render_turn(case, there, before, prompts)
+        return _render_turn(case, there, before)
 
     for turn in range(len(case.states)):
         outcomes.append(_end(case, partial(render, turn), turn))
@@ -53,7 +52,7 @@ def _run_session(case: Case, there: There, shell: Shell) -> Ran:
             break
     tiers = [(one.read_facts() or {}).get("strain") for one in outcomes]
     changes = sum(1 for one, after in pairwise(tiers) if one != after)
-    return Ran(tuple(outcomes), measure_reuse(prompts), changes)
+    return Ran(tuple(outcomes), measure_reuse([one.compiled for one in outcomes if one.compiled is not None]), changes)
 
 
 def _carry(case: Case, document: JsonDocument, outcomes: list[Outcome]) -> JsonDocument:
@@ -68,7 +67,7 @@ def _carry(case: Case, document: JsonDocument, outcomes: list[Outcome]) -> JsonD
     return set_values(document, [(case.carry, json.dumps(facts.get("strain")))])
 
 
-def _render_turn(case: Case, there: There, document: JsonDocument, prompts: list[Compiled] | None = None) -> Outcome:
+def _render_turn(case: Case, there: There, document: JsonDocument) -> Outcome:
     pack = there.shelf.load_pack(there.root, case.pack)
     flags = case.flags
     axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
@@ -85,8 +84,6 @@ def _render_turn(case: Case, there: There, document: JsonDocument, prompts: list
         return Outcome(
             _DOES_NOT_FIT, sort_diagnostics(compiled.errors), read_report=lambda: compiled.report, read_facts=lambda: compiled.facts
         )
-    if prompts is not None:
-        prompts.append(compiled)
     if case.given:
         _ = compiled.report  # as long as what it was given is there
     return _describe(case, compiled)
@@ -96,7 +93,9 @@ def _describe(case: Case, compiled: Compiled) -> Outcome:
     prompt = Prompt(compiled)
     if "only" in case.flags:
         text = prompt.find_section(case.flags["only"])
-        return Outcome(0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts)
+        return Outcome(
+            0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts, compiled=compiled
+        )
     is_text = prompt.format == "text"
     made = prompt.build_payload(prompt.provider, case.flags.get("model")) if prompt.provider is not None else None
     return Outcome(
@@ -108,6 +107,7 @@ def _describe(case: Case, compiled: Compiled) -> Outcome:
         payload=made.body if made is not None else None,
         read_report=lambda: compiled.report,
         read_facts=lambda: compiled.facts,
+        compiled=compiled,
     )
 
 

@@ -9,24 +9,26 @@ import promptc
 from promptc.compare.compare_sides import _find_moved, compare_sides
 from promptc.compare.read_side import read_side
 from promptc.compare.side import Side
-from tests.cases.case import ROOT, Case, load_cases
-from tests.cases.run_case import run_once
+from promptc.golden.case import Case
+from tests.cases.case import ROOT, load_cases
+from tests.cases.run_case import find_report, run_once
 
-CASES = [case for case in load_cases() if case.exit == 0 and {"report", "text"} <= {*case.golden} and "only" not in case.flags]
+RENDERED = [case for case in load_cases() if case.kind == "render" and case.exit == 0 and "only" not in case.flags]
+CASES = [case for case in RENDERED if {"report", "text"} <= {*case.golden}]
 
 
 def _read(name: str) -> Side:
     case = next(one for one in load_cases() if one.name == name)
-    outcome = run_once(case.name)
+    (outcome,) = run_once(case.name).turns
     assert outcome.text is not None
-    return read_side(outcome.text, outcome.report)
+    return read_side(outcome.text, find_report(outcome))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_prompt_does_not_differ_from_itself(case: Case) -> None:
-    outcome = run_once(case.name)
+    (outcome,) = run_once(case.name).turns
     assert outcome.text is not None
-    side = read_side(outcome.text, outcome.report)
+    side = read_side(outcome.text, find_report(outcome))
     assert compare_sides(side, side).is_empty
     assert "".join(section.text for section in side.sections if section.state == "present").strip()
 
