@@ -45,4 +45,5 @@ def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
         counts_role=values["counts_role"],
         estimates=tuple(key for key in _TOKENS if facts[key]["estimate"]),
         tool_names=values.get("tool_names", "any"),
+        tool_ids=values.get("tool_ids", "turn"),
     )

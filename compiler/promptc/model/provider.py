@@ -39,7 +39,8 @@ class Provider:
 
     `system` tells where text of the roles `system` and `developer` stands: among the `messages`, the `first` one apart, or all of it
     `apart`. `estimates` names the tokens below that no one has published or that differ between models.
-    `tool_names` tells whether a tool's name must begin with a letter or an underscore.
+    `tool_names` tells whether a tool's name must begin with a letter or an underscore, `tool_ids` whether an id of a use may come again in
+    a later turn (`turn`) or only `once`.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Provider:
     counts_role: bool
     estimates: tuple[str, ...]
     tool_names: Literal["any", "letter_first"] = "any"
+    tool_ids: Literal["turn", "once"] = "turn"
 
 
 def _find_own_name(model: str) -> str:

@@ -91,4 +91,38 @@ PAYLOAD_CODES: tuple[Code, ...] = (
         bad='{"name": "3d_look", ...}   # --format gemini',
         fix="Name the tool otherwise, here and where it is carried out.",
     ),
+    Code(
+        name="PC0571",
+        level="warn",
+        summary="a tool use is not answered by what directly follows it",
+        why="All services want the results of all uses of a message directly behind it, before any other content, and refuse the request "
+        "otherwise. A use at the end of the prompt is a turn in progress.",
+        bad='[{"role": "assistant", "content": [{"type": "tool_use", "id": "a", ...}]}, {"role": "user", "content": "Never mind."}]',
+        fix="Keep the result in the state, put it behind its use, or leave the use out with `where`.",
+    ),
+    Code(
+        name="PC0572",
+        level="warn",
+        summary="one id has two tool uses or two results",
+        why="Results find their use by its id; with two of one id the services refuse the request. Anthropic wants ids that never come "
+        "again; with the others they may begin anew once they are answered.",
+        bad='[{"type": "tool_use", "id": "a", ...}, {"type": "tool_use", "id": "a", ...}]',
+        fix="Give each use an id of its own where the state is written.",
+    ),
+    Code(
+        name="PC0573",
+        level="warn",
+        summary="services refuse the name of a tool that was used",
+        why="A tool's name is of letters, digits, `_` and `-`, 64 at most. A model may have made one up, and the state has kept it.",
+        bad='{"type": "tool_use", "id": "a", "name": "look around", "input": {}}',
+        fix="Correct the name where the state is written, or leave the use and its result out with `where`.",
+    ),
+    Code(
+        name="PC0574",
+        level="warn",
+        summary="`is_error` of a tool result is neither true nor false",
+        why="Any other value has no meaning for a service, so it is left out, and the result counts as one that went well.",
+        bad='{"type": "tool_result", "tool_use_id": "a", "content": "no such door", "is_error": "yes"}',
+        fix="Write true or false.",
+    ),
 )

@@ -10,6 +10,8 @@ from promptc.model.provider import Provider
 from promptc.model.tool import Response, Tool
 from promptc.passes.payload.arrange import arrange
 from promptc.passes.payload.check_parts import check_parts
+from promptc.passes.payload.check_turns import check_turns
+from promptc.passes.payload.check_uses import check_uses
 from promptc.passes.payload.choose_breakpoints import choose_breakpoints
 from promptc.passes.payload.message import Block, Limits, Message, Payload, Request
 from promptc.passes.payload.write_anthropic import write_anthropic
@@ -47,7 +49,9 @@ def build_payload(
     found += _check_names(tools, provider)
     if any(one.level == "error" for one in found):
         raise PromptcError(one for one in found if one.level == "error")
+    found += check_uses(messages)
     arranged, system, moved = arrange(checked, provider)
+    found += check_turns(arranged, checked, provider)
     _check_messages(arranged, system, provider)
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
     request = Request(kept, system, tuple(tools), response, provider, limits, model)
