@@ -24,6 +24,7 @@ from promptc.operations.lock_state import lock_state
 from promptc.operations.make_change import make_change
 from promptc.operations.make_restoration import make_restoration
 from promptc.operations.read_archive import read_archive
+from promptc.operations.read_note import read_note
 from promptc.operations.rewrite_state import find_archives, rewrite_state
 from promptc.operations.run_operation import run_operation
 from promptc.operations.write_archive import render_archive
@@ -103,8 +104,9 @@ def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
         without = path.read_bytes()
 
         def make(raw: bytes, _: Path) -> Change:
-            archives = [read_archive(one) for one in list_archives(find_archives(path))]
-            return make_restoration(work.pack, raw, archives, name="state.json")[0]
+            files = list_archives(find_archives(path))
+            archives, names = [read_archive(one) for one in files], [one.name for one in files]
+            return make_restoration(work.pack, raw, archives, name="state.json", note=read_note(path, raw), files=names)[0]
 
         return _crash(path, make, lambda: path.write_bytes(without), kills, seed)
 

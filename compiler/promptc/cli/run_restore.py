@@ -18,7 +18,9 @@ from promptc.operations.archived import Archived
 from promptc.operations.change import Change
 from promptc.operations.list_archives import list_archives
 from promptc.operations.make_restoration import make_restoration
+from promptc.operations.note import NO_NOTE
 from promptc.operations.read_archive import read_archive
+from promptc.operations.read_note import read_note
 from promptc.operations.rewrite_state import find_archives
 
 
@@ -35,7 +37,9 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     def make(read: bytes, _file: str) -> Change:
         nonlocal counts
         check_expected(asked, pack.load_state(read, name_state(asked)).digest)
-        change, counts = make_restoration(pack, read, [one for _, one in own], name=name_state(asked))
+        note = NO_NOTE if asked.state == STDIN else read_note(Path(os.path.realpath(asked.state)), read)
+        files = [path.name for path, _ in own]
+        change, counts = make_restoration(pack, read, [one for _, one in own], name=name_state(asked), note=note, files=files)
         return change
 
     rewritten = write_change(asked, raw, make, purpose="restore")

@@ -10,6 +10,8 @@ class Change:
     """The bytes of the new state, and what has to be archived before they replace the old ones. `before` and `after` are the states'
     values, as written.
 
+    `restored` are the archives of a restore: the list's pointer and the archive's file name.
+
     Where nothing changes, `is_changed` is False, `data` is what was read, and nothing is archived.
     """
 
@@ -18,3 +20,4 @@ class Change:
     data: bytes
     is_changed: bool
     archived: tuple[Archived, ...] = ()
+    restored: tuple[tuple[str, str], ...] = ()

@@ -11,11 +11,15 @@ from promptc.operations.archived import Archived
 from promptc.operations.change import Change
 from promptc.operations.find_list import find_list
 from promptc.operations.format_state import format_state
+from promptc.operations.note import NO_NOTE, ListNote, Note
 from promptc.operations.restore import restore
 
 
-def make_restoration(pack: Pack, raw: bytes, archives: Sequence[Archived], *, name: str) -> tuple[Change, tuple[int, ...]]:
-    """The change, and how many elements of each archive are put back.
+def make_restoration(
+    pack: Pack, raw: bytes, archives: Sequence[Archived], *, name: str, note: Note = NO_NOTE, files: Sequence[str] = ()
+) -> tuple[Change, tuple[int, ...]]:
+    """The change, and how many elements of each archive are put back. `files` are the archives' file names, by which `note` knows them; of
+    what it does not know the list decides.
 
     Raises `PromptcError`: for a state that is invalid, as it is or with the elements in it; PC0826 where the state has no list for them.
     """
@@ -23,11 +27,18 @@ def make_restoration(pack: Pack, raw: bytes, archives: Sequence[Archived], *, na
     before = json.loads(raw.decode("utf-8-sig"))
     after, counts = deepcopy(before), [0] * len(archives)
     for pointer in dict.fromkeys(archive.pointer for archive in archives):
-        numbers = [at for at, one in enumerate(archives) if one.pointer == pointer and one.state != digest]
+        noted = note.lists.get(pointer, ListNote(0, ""))
+        known = {*noted.out, *noted.back}
+        numbers = [
+            at for at, one in enumerate(archives) if one.pointer == pointer and (one.state != digest or (files and files[at] in known))
+        ]
         if not numbers:
             continue
         elements = _find_place(after, pointer, archives[numbers[0]], name)
-        restored = restore(elements, [archives[at] for at in numbers])
+        places = {files[at]: place for place, at in enumerate(numbers)} if files else {}
+        out = [places[one] for one in noted.out if one in places]
+        back = {places[one] for one in noted.back if one in places}
+        restored = restore(elements, [archives[at] for at in numbers], out=out, back=back)
         elements[:] = restored.elements
         for at, count in zip(numbers, restored.counts, strict=True):
             counts[at] = count
@@ -35,7 +46,8 @@ def make_restoration(pack: Pack, raw: bytes, archives: Sequence[Archived], *, na
         return Change(before, before, raw, False), tuple(counts)
     data = format_state(after, raw)
     pack.load_state(data, name)
-    return Change(before, after, data, True), tuple(counts)
+    named = tuple([(one.pointer, file) for one, file in zip(archives, files, strict=False)])
+    return Change(before, after, data, True, restored=named), tuple(counts)
 
 
 def _find_place(value: Any, pointer: str, archive: Archived, name: str) -> list[Any]:

@@ -7,8 +7,11 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import frozen
 from promptc.operations.change import Change
+from promptc.operations.follow_change import follow_change
 from promptc.operations.lock_state import lock_state
-from promptc.operations.write_archive import Written, write_archive
+from promptc.operations.read_note import read_note
+from promptc.operations.write_archive import Written, name_archive, write_archive
+from promptc.operations.write_note import settle_note, write_note
 from promptc.operations.write_state import write_state
 
 
@@ -25,7 +28,8 @@ def rewrite_state(name: str, make: Callable[[bytes, Path], Change], *, folder: P
 
     From reading to writing the lock is held, so that no update of another call is lost. Archives are on the disk, in `folder` (None: beside
     the state, `state.json.archive`), before the state is replaced; so whenever this is killed, the state is the old one or the new one, and
-    what the new one lacks is archived. Raises `DiskError`, and whatever `make` raises; the state is then as it was.
+    what the new one lacks is archived. What is out and what is back is noted beside the state first, of both. Raises `DiskError`, and
+    whatever `make` raises; the state is then as it was.
     """
     with lock_state(name, wait=wait, purpose=purpose) as path:
         raw = _read(path, name)
@@ -33,8 +37,13 @@ def rewrite_state(name: str, make: Callable[[bytes, Path], Change], *, folder: P
         if not change.is_changed:
             return Rewritten(change, ())
         kept = folder if folder is not None else find_archives(path)
+        pending = follow_change(read_note(path, raw), change, raw, [(one.pointer, name_archive(one)) for one in change.archived])
+        if pending is not None:
+            write_note(path, pending)
         archives = tuple([write_archive(kept, one, like=path, wait=wait) for one in change.archived])
         write_state(path, change.data, read=raw, shown=name)
+        if pending is not None:
+            settle_note(path, pending)
         return Rewritten(change, archives)
 
 

@@ -30,7 +30,7 @@ def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: 
     folder is made if need be and has a lock of its own, since several states may share it. The file's mode is that of the state's, `like`.
     """
     data = render_archive(archived)
-    path = folder / f"{archived.name}.{render_digest(data).removeprefix('sha256:')}.jsonl"
+    path = folder / _name(archived, data)
     try:
         _make_folder(folder)
         with hold_lock(folder / ".lock", wait=wait, purpose=archived.operation, shown=str(folder)):
@@ -38,6 +38,11 @@ def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: 
     except OSError as wrong:
         message = f"cannot write the archive `{path}`: {wrong.strerror or wrong}"
         raise DiskError([Diagnostic("PC0824", message, help="the state was not changed; name another folder: `--archive DIR`")]) from wrong
+
+
+def name_archive(archived: Archived) -> str:
+    """The name of its file."""
+    return _name(archived, render_archive(archived))
 
 
 def render_archive(archived: Archived) -> bytes:
@@ -56,6 +61,10 @@ def render_archive(archived: Archived) -> bytes:
     }
     lines = [render_canonical_json(header), *map(render_json_line, archived.elements)]
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _name(archived: Archived, data: bytes) -> str:
+    return f"{archived.name}.{render_digest(data).removeprefix('sha256:')}.jsonl"
 
 
 def _write(path: Path, data: bytes, like: Path | None) -> Written:

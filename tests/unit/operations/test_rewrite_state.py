@@ -116,8 +116,9 @@ def test_what_a_killed_run_left_is_removed(tmp_path):
     path = tmp_path / "state.json"
     path.write_bytes(STATE)
     (tmp_path / ".state.json.promptc-new").write_bytes(b"half")
+    (tmp_path / ".state.json.note.promptc-new").write_bytes(b"half")
     _prune(path)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["state.json", "state.json.archive", "state.json.lock"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["state.json", "state.json.archive", "state.json.lock", "state.json.note"]
 
 
 def test_an_archive_that_is_there_is_left_and_a_damaged_one_stops(tmp_path):
