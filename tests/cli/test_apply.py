@@ -119,6 +119,25 @@ def test_an_answer_that_fails_its_check_is_a_warning(here, run):
     assert done.code == 0 and "PC0800 warning" in done.err and _state()["summary"].startswith("## Done\n10 entries")
 
 
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (f"{ANSWER}é".encode()[:-1], "it is not UTF-8"),
+        (b"\xff\xfe#\0", "it is not UTF-8"),
+        (ANSWER.encode() + b"a" * 8_000_000, "it is longer than 8,000,000 bytes"),
+        (("é" * 4_000_010).encode(), "it is longer than 8,000,000 bytes"),
+        (b"", "it is empty"),
+    ],
+    ids=["cut", "utf-16", "long", "wide", "empty"],
+)
+def test_an_answer_file_that_is_no_answer_is_refused_and_else_stands(answer, why, here, run):
+    Path("answer.md").write_bytes(answer)
+    done = run("apply", "logbook", "digest", "state.json", "--answer", "summary=answer.md")
+    assert done.code == 0 and "PC0800 warning" in done.err and why in " ".join(done.err.split())
+    assert _numbers() == [7, 8, 9] and "10 entries" in _state()["summary"]
+    assert len(done.err) < 2_000
+
+
 def test_a_dry_run_writes_nothing(here, run):
     done = run("apply", "logbook", "digest", "state.json", "--answer", "summary=answer.md", "--dry-run")
     assert done.code == 0 and done.out.splitlines() == [

@@ -8,7 +8,7 @@ from promptc.cli.apply_asked import STDIN, ApplyAsked, EndpointAsked, OperationA
 from promptc.cli.ask_model import ask_model
 from promptc.cli.escape import escape_controls
 from promptc.cli.keep_answers import keep_answers
-from promptc.cli.read_bytes import read_bytes
+from promptc.cli.read_bytes import read_bytes, read_first
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.write_change import tell_change, write_change
@@ -20,10 +20,9 @@ from promptc.operations.ask import Request, ask
 from promptc.operations.change import Change
 from promptc.operations.done import Done
 from promptc.operations.find_operation import find_operation
+from promptc.operations.judge_answer import LONGEST_ANSWER
 from promptc.operations.make_change import make_change
 from promptc.operations.run_operation import run_operation
-
-_LONGEST_ANSWER = 8_000_000
 
 
 def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> int:
@@ -103,13 +102,11 @@ def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: Operati
 
 
 def _read_answers(operation: OperationAsked) -> dict[str, str]:
+    """As texts, whatever the bytes are: what is no UTF-8, or too long, is a bad answer, and no failure."""
     answers = {}
     for name, file in operation.answers.items():
-        data = read_bytes(file, f"the answer `{name}`", limit=_LONGEST_ANSWER)
-        try:
-            answers[name] = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise DiskError([Diagnostic("PC0724", f"cannot read the answer `{name}` {file}: it is not UTF-8")]) from None
+        data = read_first(file, f"the answer `{name}`", size=LONGEST_ANSWER + 1)
+        answers[name] = data.decode(errors="surrogateescape")
     return answers
 
 

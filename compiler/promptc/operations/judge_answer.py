@@ -14,6 +14,10 @@ _WHOLE = ("the state ", "the answer ")
 """What findings of a schema call the whole value."""
 
 
+LONGEST_ANSWER = 8_000_000
+"""Bytes of the longest answer that is looked at."""
+
+
 @frozen(eq=False)
 class Judged:
     """The value of an answer, or why it is refused (empty: it is not)."""
@@ -26,11 +30,16 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
     """The answer's value: with a schema the JSON in it (in its one fence, if it has one), else its text, line ends as `\\n`, none at its
     end.
 
-    Never raises, whatever the text is. An empty one is refused, and one that is no Unicode.
+    Never raises, whatever the text is. One that is empty, too long or no Unicode is refused (bytes that were no UTF-8 stand in it as
+    Python's `surrogateescape` writes them).
     """
+    if len(text) > LONGEST_ANSWER // 4 and len(text.encode("utf-8", "surrogatepass")) > LONGEST_ANSWER:
+        return Judged(None, f"it is longer than {LONGEST_ANSWER:,} bytes")
     plain = read_answer(text)
-    if any("\ud800" <= character <= "\udfff" for character in plain):
-        return Judged(None, "it holds half of a surrogate pair, which is no text")
+    lone = [character for character in plain if "\ud800" <= character <= "\udfff"]
+    if lone:
+        is_escaped = all("\udc80" <= character <= "\udcff" for character in lone)
+        return Judged(None, "it is not UTF-8" if is_escaped else "it holds half of a surrogate pair, which is no text")
     if not plain.strip():
         return Judged(None, "it is empty")
     if check is None:
