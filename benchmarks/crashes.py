@@ -114,17 +114,20 @@ def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
 def _crash(path: Path, make: Make, lay: Callable[[], object], kills: int, seed: int) -> Counter[str]:
     """What is killed is all that touches the disk, from the lock to the folder; the change is made before, which touches nothing.
 
-    Instants are drawn from twice the time after which half of the runs have replaced the state: it is found on the way, as it varies.
+    Instants are drawn from twice the time after which half of the runs have replaced the state: what a whole run takes at first, then it is
+    found on the way, as it varies.
     """
     random, figures = Random(seed), Counter[str]()
     lay()
     old = path.read_bytes()
     wanted = make(old, path)
     assert wanted.is_changed
-    middle = 0.002
+    work = partial(rewrite_state, str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
+    begun = time.perf_counter()
+    work()
+    middle = time.perf_counter() - begun
     for _ in range(kills):
         lay()
-        work = partial(rewrite_state, str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
         was_killed = _kill(work, random.uniform(0, 2 * middle))
         figures["killed" if was_killed else "finished"] += 1
         is_old = path.read_bytes() == old
