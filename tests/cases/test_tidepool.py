@@ -169,6 +169,81 @@ def test_of_a_conversation_only_the_newest_whole_pairs_are_told(history: list[di
     assert told == list(chain(*pairs[len(pairs) - len(told) // 2 :]))
 
 
+# --- conversations an engine should not keep, and may ---
+
+_said = st.sampled_from(["", " ", "\u2028\n", "No.", "What now?", "Once more."])
+_parts = st.one_of(
+    st.builds(lambda text: {"type": "text", "text": text}, _said),
+    st.just({"type": "thinking", "thinking": "NOISE", "signature": "NOISE"}),
+    st.just({"type": "tool_use", "id": "NOISE", "name": "NOISE", "input": {}}),
+    st.just({"type": "tool_result", "tool_use_id": "NOISE", "content": "NOISE"}),
+)
+_entries = st.fixed_dictionaries(
+    {
+        "turn": st.integers(0, 15),
+        "role": st.sampled_from(["user", "assistant", "user", "assistant", "system", "developer", "tool"]),
+        "content": _said | st.lists(_parts, max_size=3),
+    }
+)
+
+
+def _pair(history: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The rule a second time: of each turn the first text of the user, and the last text of the assistant behind it."""
+    pairs: dict[int, list[tuple[str, str]]] = {}
+    for turn in dict.fromkeys(entry["turn"] for entry in history):
+        said = [(entry["role"], text) for entry in history if entry["turn"] == turn and (text := _tell(entry["content"]))]
+        start = next((place for place, (role, _) in enumerate(said) if role == "user"), len(said))
+        answers = [one for one in said[start:] if one[0] == "assistant"]
+        if answers:
+            pairs[turn] = [said[start], answers[-1]]
+    return list(chain(*pairs.values()))
+
+
+def _tell(content: Any) -> str:
+    texts = [content] if isinstance(content, str) else [part["text"] for part in content if part["type"] == "text"]
+    return "\n".join(text.strip() for text in texts if text.strip())
+
+
+@given(history=st.lists(_entries, max_size=40).map(lambda entries: sorted(entries, key=lambda entry: entry["turn"])))
+@settings(max_examples=300, deadline=None)
+def test_whatever_a_conversation_holds_the_history_is_whole_pairs(history: list[dict[str, Any]]) -> None:
+    prompt = PACK.render({**_read("table"), "history": history})
+    told = [(message["role"], _tell(message["content"])) for message in prompt.messages[1:-1]]
+    assert [role for role, _ in told] == ["user", "assistant"] * (len(told) // 2)
+    assert told == _pair(history)[-24:]
+    assert "NOISE" not in json.dumps(prompt.messages)
+
+
+@given(history=st.lists(_entries, max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_turns_out_of_order_are_whole_pairs_too(history: list[dict[str, Any]]) -> None:
+    prompt = PACK.render({**_read("table"), "history": history})
+    told = [(message["role"], _tell(message["content"])) for message in prompt.messages[1:-1]]
+    pairs = _pair(history)
+    assert len(told) == min(24, len(pairs)) and len(told) % 2 == 0
+    for place in range(0, len(told), 2):
+        assert told[place : place + 2] in [pairs[found : found + 2] for found in range(0, len(pairs), 2)]
+
+
+def test_of_a_long_conversation_the_last_240_messages_are_looked_at() -> None:
+    """The ids are places in the state, wherever the look begins."""
+    history = [{"turn": place // 2, "role": ("user", "assistant")[place % 2], "content": f"Message {place}."} for place in range(1000)]
+    assert _list_told(history) == list(range(976, 1000))
+
+
+@pytest.mark.parametrize(("between", "is_told"), [(0, True), (238, True), (239, False)])
+def test_a_pair_that_the_look_back_cuts_apart_is_not_told_by_half(between: int, is_told: bool) -> None:
+    noise = [{"turn": 1, "role": "tool", "content": "Noise."}] * between
+    history = [{"turn": 1, "role": "user", "content": "I wait"}, *noise, {"turn": 1, "role": "assistant", "content": "It rains."}]
+    assert _list_told(history) == ([0, between + 1] if is_told else [])
+
+
+def _list_told(history: list[dict[str, Any]]) -> list[int]:
+    """The ids of the history's items."""
+    sections = PACK.render({**_read("table"), "history": history}).report["sections"]
+    return [int(item["id"]) for section in sections if section["id"] == "history" for item in section["items"]]
+
+
 # --- a change of mood ---
 
 values = st.recursive(
@@ -200,6 +275,56 @@ def test_whatever_a_model_calls_a_tool_with_the_turn_is_rendered(calls: list[tup
         "tool_use",
         "tool_result",
     ] * len(calls)
+
+
+TEXTS = {"aim", "danger", "achieved", "complication", "subject", "source", "time", "catch"}
+LISTS = {"costs", "activities"}
+_calls = {
+    "action": ("engage", {}, "aim position effect domain danger"),
+    "aftermath": ("resolve", {}, "outcome achieved costs complication"),
+    "scene": ("accept", {"to": "scene"}, "variant subject source catch urgency"),
+    "downtime": ("accept", {"to": "downtime"}, "variant subject time activities"),
+}
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["a", "rest", "two\nlines", " "]),
+    lambda inner: st.lists(inner, max_size=7) | st.dictionaries(st.sampled_from(["x", "a"]), inner, max_size=2),
+    max_leaves=8,
+)
+
+
+@given(
+    mood=st.sampled_from(sorted(_calls)), values=st.lists(_json, min_size=5, max_size=5), costs=st.sampled_from([[], ["a", "r", "rest"]])
+)
+@settings(max_examples=300, deadline=None)
+def test_what_a_call_got_wrong_is_as_if_it_had_been_left_out(mood: str, values: list[Any], costs: list[str]) -> None:
+    """No list, mapping, number or truth value as Python prints it, no text letter by letter."""
+    name, always, keys = _calls[mood]
+    said = dict(zip(keys.split(), values, strict=False))
+    right = {key: value for key, value in said.items() if isinstance(value, str) and key not in LISTS}
+    lists = {key: [one for one in said[key] if isinstance(one, str)] for key in LISTS & set(said) if isinstance(said[key], list)}
+    assert _call(mood, name, {**always, **said}, costs) == _call(mood, name, {**always, **right, **lists}, costs)
+
+
+@pytest.mark.parametrize("mood", sorted(_calls))
+@pytest.mark.parametrize("wrong", [True, 0, 2.5, None, [], ["Zq"], {"Zq": "Zq"}, {}, [["Zq"]]], ids=repr)
+def test_a_value_of_another_kind_prints_nothing(mood: str, wrong: Any) -> None:
+    name, always, keys = _calls[mood]
+    said = {key: "Zq Zq" if key in LISTS else wrong for key in keys.split()}
+    assert _call(mood, name, {**always, **said}, []) == _call(mood, name, always, [])
+
+
+def _call(mood: str, name: str, said: dict[str, Any], costs: list[str]) -> str:
+    """The system prompt of the mood that the call leads to."""
+    turn = [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": name, "input": said}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "Noted."}]},
+    ]
+    state = {**_read("table"), "turn": turn, "costs": [{"cost": cost} for cost in costs]}
+    return _system(PACK.render(state, variants={"mood": mood}))
 
 
 @pytest.mark.parametrize(("name", "mood"), [("engaged", "action"), ("resolved", "aftermath"), ("accepted", "downtime")])
@@ -243,6 +368,17 @@ def test_twenty_beats_are_not_yet_due() -> None:
     for count in (20, 21):
         state["scene"]["beats"] = [f"Beat {place}." for place in range(count)]
         assert PACK.render(state).report["flags"].get("due", []) == ["compress_scene"] * (count > 20)
+
+
+@pytest.mark.parametrize("delta", [2, 2.0, -2.0, 1e300, -1e300, 0.0])
+def test_stress_and_coin_stay_integers(delta: float) -> None:
+    answer = json.loads((FIXTURES / "tidepool" / "answers" / "scene.json").read_text(encoding="utf-8"))
+    done = run_operation(
+        PACK, _read("long"), "compress_scene", answers={"scene": json.dumps({**answer, "stressDelta": delta, "coinDelta": delta})}
+    )
+    stress, coin = done.value["player"]["stress"], done.value["player"]["coin"]
+    assert not done.fallbacks and type(stress) is type(coin) is int
+    assert (stress, coin) == (max(0, min(9, 4 + int(delta))), max(0, min(999, 3 + int(delta))))
 
 
 def test_a_second_compression_finds_nothing_to_do() -> None:
