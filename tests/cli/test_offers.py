@@ -1,6 +1,7 @@
 """What the command line says of tools and response schemas."""
 
 import json
+import re
 
 import pytest
 
@@ -27,6 +28,15 @@ def test_the_meter_has_a_row_for_them(name, run, golden):
     done = run("explain", PACK, STATE, *arguments)
     assert done.code == code and max(map(len, done.out.splitlines())) <= 80
     golden(f"explain_offers_{name}.txt", done.out)
+
+
+@pytest.mark.parametrize("budget", [40, 100, 190])
+def test_the_rows_add_up_to_what_is_missing(budget, run):
+    """The rows, what messages share among them, are the total: the budget and what is missing of it."""
+    out = run("explain", PACK, STATE, "--budget", str(budget), "--quiet").out
+    missing = int(re.search(r"(\d+) tokens? (?:is|are) missing", out)[1])
+    rows = [int(found[1]) for found in re.finditer(r"^[a-z]+(?: [a-z]+)* {2,}([+-]?\d+)(?: |$)", out, re.MULTILINE)]
+    assert rows[-1] == sum(rows[:-1]) == budget + missing
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-responses", "openai-compatible", "anthropic", "gemini", "ollama"])

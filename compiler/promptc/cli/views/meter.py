@@ -132,15 +132,22 @@ def _make_row(line: _Line) -> list[str]:
 
 def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
     """The exact total, and before it what tools and response take, and what it differs by from the sum of all: what messages share, and
-    meeting pieces."""
+    meeting pieces. Of a prompt that does not fit it is what `truncate` left; where it did not come to that, the sum."""
     report, frame = outcome.report, outcome.fitted.frame
     held = sum(line.held for line in lines) + frame.offered
     if frame.offer:
         yield [frame.offer, show_count(frame.offered), "", "", ""]
-    total = report["tokens"] if report["tokens"] is not None else held
+    total = report["tokens"] if report["tokens"] is not None else _count_left(outcome, held)
     if total != held:
         yield ["shared", f"{total - held:+,}", "", "", ""]
     yield ["total", show_count(total), "", show_count(report["budget"]), show_percent(total, report["budget"])]
+
+
+def _count_left(outcome: Outcome, held: int) -> int:
+    run = outcome.fitted.truncated
+    if run is None:
+        return held
+    return outcome.fitted.frame.meter.tokens(run.applied[-1].after if run.applied else run.start)
 
 
 def _render_bars(lines: list[_Line], width: int) -> list[str]:
