@@ -1,10 +1,14 @@
 """`promptc test`, over a repository of a few cases made for each test."""
 
+import contextlib
+import ctypes
 import json
 import os
+import resource
+import shutil
 import signal
 import subprocess
-import time
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -291,24 +295,100 @@ def test_the_output_is_the_same_whatever_the_number_of_processes(there, run):
         assert run("test", "--ci", "-j", jobs, "--no-cache").out == alone.out
 
 
-def test_an_interrupt_ends_it_and_leaves_no_process(there):
-    for number in range(400):
-        make_case(there, f"case_{number:03}", golden=GOLDEN)
+@pytest.mark.parametrize("to_all", [False, True], ids=["by a signal", "as a terminal sends it"])
+def test_an_interrupt_in_the_middle(there, to_all):
+    """It ends with 130; no process is left, no golden is touched, and what is pending is whole."""
+    for number in range(1500):
+        make_case(there, f"case_{number:04}", golden="old\n")
     env = environment(PROMPTC_CACHE=str(there / ".cache"), CI="")
     started = subprocess.Popen(
-        command(["test", "-j", "2", "--no-cache", "--ci"]),
+        command(["test", "-j", "2", "--no-cache", "--format", "concise"]),
         cwd=there,
         env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         process_group=0,
     )
-    time.sleep(1.5)
-    started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=60)
-    assert started.returncode in (0, 130) and b"Traceback" not in err
+    begun = started.stdout.readline()
+    (os.killpg if to_all else os.kill)(started.pid, signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    assert started.returncode == 130 and b"Traceback" not in err
+    assert begun.startswith(b"FAILED tavern/case_0000") and b"1,500 failed" not in out
     with pytest.raises(ProcessLookupError):
         os.killpg(started.pid, 0)
+    assert {path.read_text(encoding="utf-8") for path in there.rglob("case_*/golden.txt")} == {"old\n"}
+    pending = list(there.rglob("golden.txt.new"))
+    assert 0 < len(pending) < 1500
+    assert {path.read_text(encoding="utf-8") for path in pending} == {GOLDEN}
+    assert not list(there.rglob("fixtures/**/*.tmp"))
+
+
+@pytest.fixture
+def elsewhere(there):
+    """The repository where everybody may look; an empty folder in which it stands."""
+    with tempfile.TemporaryDirectory(prefix="promptc-test-") as made:
+        Path(made).chmod(0o755)
+        for name in ("packs", "fixtures"):
+            shutil.copytree(there / name, Path(made, name))
+        yield Path(made)
+
+
+def start_in(folder: Path, *arguments: str, **more) -> subprocess.CompletedProcess[str]:
+    env = environment(PROMPTC_CACHE="", HOME="/nowhere", CI="")
+    return subprocess.run(command(arguments), cwd=folder, env=env, capture_output=True, text=True, check=False, **more)
+
+
+def obey_permissions() -> None:
+    """In a process that is about to start another: without CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, which only an administrator has."""
+    if os.geteuid() == 0:
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert [libc.prctl(24, capability, 0, 0, 0) for capability in (1, 2)] == [0, 0]
+
+
+def test_a_read_only_folder(elsewhere):
+    """Not even its owner may write there; an administrator gives up what lets them do so all the same."""
+    other = {"preexec_fn": obey_permissions}
+    change_pack(elsewhere, "You stand in", "You are in")
+    calm, fog = elsewhere / "fixtures/tavern/calm", elsewhere / "fixtures/tavern/fog"
+    (calm / "golden.txt.new").write_text("You are in the harbour.\n", encoding="utf-8")
+    calm.chmod(0o555)
+    before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+    accepted = start_in(elsewhere, "accept", "tavern/calm", **other)
+    assert accepted.returncode == 4 and "PC0945" in accepted.stderr and "Permission denied" in accepted.stderr
+    assert accepted.stderr.endswith("not accepted, and still pending:\n    fixtures/tavern/calm/golden.txt\n")
+    (fog / "golden.txt.new").unlink(missing_ok=True)
+    done = start_in(elsewhere, "test", "--no-cache", **other)
+    assert done.returncode == 4 and done.stdout.endswith("0 passed, 2 failed\n")
+    assert "PC0903" in done.stdout and "Permission denied" in done.stdout
+    assert (fog / "golden.txt.new").is_file()
+    assert {path: path.read_bytes() for path in before} == before
+    calm.chmod(0o755)
+
+
+def test_a_full_disk(elsewhere):
+    """One of a few kilobytes; where that cannot be made, a limit of what a process may write."""
+    change_pack(elsewhere, "You stand in", "You are in")
+    small = elsewhere / "small"
+    small.mkdir()
+    is_mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True, check=False)
+    try:
+        for name in ("packs", "fixtures"):
+            shutil.copytree(elsewhere / name, small / name)
+        more = {}
+        if is_mounted.returncode == 0:
+            with contextlib.suppress(OSError), (small / "ballast").open("wb", buffering=0) as file:
+                while file.write(b"#" * 4096):
+                    pass
+        else:
+            more = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))}
+        before = {path: path.read_bytes() for path in small.rglob("*") if path.is_file()}
+        done = start_in(small, "test", "--no-cache", **more)
+        assert done.returncode == 4 and done.stdout.endswith("0 passed, 2 failed\n")
+        assert "PC0903" in done.stdout and ("No space left" in done.stdout or "too large" in done.stdout)
+        assert {path: path.read_bytes() for path in small.rglob("*") if path.is_file()} == before
+    finally:
+        if is_mounted.returncode == 0:
+            subprocess.run(["umount", str(small)], check=True)
 
 
 def test_concise_is_a_line_for_each_finding(there, run):

@@ -41,15 +41,17 @@ def test_no_vague_words_in_names():
     assert not [f"{module.path}:{line}: {name}" for module, name, line in named if AVOIDED.search(name.lower())]
 
 
-def test_one_catch_all():
-    """Only the command line catches every exception, once, to report it as a bug."""
+def test_catch_alls():
+    """The command line catches every exception, once, to report it as a bug. A process that works for another sends on what went wrong:
+    there it is raised again, and so reported.
+    """
     found = [
-        f"{module.path}:{node.lineno}"
+        module.path
         for module in load_modules()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.ExceptHandler) and _is_catch_all(node)
     ]
-    assert len(found) <= 1 and all(place.startswith("compiler/promptc/cli/") for place in found), found
+    assert sorted(found) == ["compiler/promptc/cli/run.py", "compiler/promptc/golden/run_workers.py"]
 
 
 def test_every_module_says_what_it_is():

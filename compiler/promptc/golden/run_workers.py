@@ -118,10 +118,11 @@ def _serve(pipe: Connection, other: Connection, start: Callable[[], AbstractCont
 
 
 def _try(serve: Callable[[Any], Any], work: Any) -> Any:
-    caught = _Catcher()
-    with caught:
+    """What the work comes to. Whatever goes wrong is taken to the process that can report it; it is not dealt with here."""
+    try:
         return serve(work)
-    return caught.failed
+    except BaseException as error:  # noqa: BLE001
+        return _Failed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
 
 
 class _Failed:
@@ -130,20 +131,6 @@ class _Failed:
     def __init__(self, message: str, trace: str) -> None:
         self.message = message
         self.trace = trace
-
-
-class _Catcher:
-    """Takes an exception to the process that can report it. It is not dealt with here."""
-
-    failed: _Failed
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        if error is not None:
-            self.failed = _Failed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
-        return error is not None
 
 
 def _explain_failure(failed: _Failed) -> RuntimeError:
