@@ -138,7 +138,7 @@ def _crash(path: Path, make: Make, lay: Callable[[], object], kills: int, seed: 
 
 
 def _look(path: Path, old: bytes, wanted: Change, figures: Counter[str]) -> None:
-    """What the killed one left; then once more, to its end."""
+    """What the killed one left; then once more, to its end, or the next call where it was at its end."""
     left = path.read_bytes()
     figures["torn"] += left not in (old, wanted.data)
     figures["old" if left == old else "new"] += 1
@@ -148,7 +148,10 @@ def _look(path: Path, old: bytes, wanted: Change, figures: Counter[str]) -> None
             pass
     except PromptcError:
         figures["stuck"] += 1
-    if left == old:
+    if left != old:
+        more = Change(wanted.after, wanted.after, wanted.data + b" ", True)
+        rewrite_state(str(path), lambda *_: more, folder=None, wait=0, purpose="bench")
+    else:
         rewrite_state(str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
         figures["lost"] += path.read_bytes() != wanted.data or not _is_archived(path, wanted)
     figures["left behind"] += sum("promptc-new" in one.name for one in path.parent.iterdir())
