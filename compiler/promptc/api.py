@@ -1,7 +1,7 @@
 """What the library offers: load a pack, load a state, render."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 
 from promptc.cache.counts import KeptCounts
@@ -232,10 +232,11 @@ class Pack:
         """The same of a JSON text that was read already."""
         return load_document(document, self._loaded.schema)
 
-    @property
-    def asks_sources(self) -> bool:
-        """Whether it has stores or indexes: then what it makes of a state may change though no file of it does."""
-        return bool(self._loaded.pack.stores or self._loaded.pack.indexes)
+    def asks_outside(self, given: Collection[str]) -> bool:
+        """Whether it has indexes, or stores that are not among `given`: then what it makes of a state may change though no file of it
+        does.
+        """
+        return bool(self._loaded.pack.indexes) or any(one.name not in given for one in self._loaded.pack.stores)
 
     @property
     def counter(self) -> Counter:

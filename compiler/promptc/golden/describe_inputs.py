@@ -12,6 +12,7 @@ from promptc.golden.describe_figures import write_figures
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import show_path
 from promptc.golden.list_inputs import list_inputs
+from promptc.golden.read_plain import read_regular
 from promptc.golden.verdict import Figures
 from promptc.version import VERSION
 
@@ -49,8 +50,7 @@ def _iter_files(case: Case, pack: Pack | None) -> dict[str, bytes]:
         files[os.path.normpath(os.path.join(case.root, one.folder, one.path))] = one.content
     for path in (os.path.join(case.folder, CASE), *list_inputs(case)):
         try:
-            with open(path, "rb") as file:
-                files[path] = file.read()
+            files[path] = read_regular(path)
         except OSError:
             continue  # the run has said so
     return files

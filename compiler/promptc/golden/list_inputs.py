@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 
 from promptc.golden.case import Case
+from promptc.golden.list_files import list_files, list_stores
 
 _MOST = 10_000
 """Files of a folder that are listed; more than a store of segments has."""
@@ -17,14 +18,9 @@ def list_inputs(case: Case) -> list[str]:
 
 
 def _iter_files(case: Case) -> Iterator[str]:
-    named = [one.base for one in case.states if one.base is not None]
-    if case.kind == "apply":
-        named += case.asked.get("answers", {}).values()
-    if case.kind == "recall":
-        named.append(case.asked["queries"])
-    yield from (os.path.normpath(os.path.join(case.folder, name)) for name in named)
-    for wanted in case.given.get("stores", {}).values():
-        yield from _walk(os.path.join(case.folder, wanted if isinstance(wanted, str) else wanted["from"]))
+    yield from list_files(case)
+    for path in list_stores(case):
+        yield from _walk(path)
     if case.kind == "run":
         found = (os.path.normpath(os.path.join(case.root, argument)) for argument in case.asked if not argument.startswith("-"))
         yield from (path for path in found if path.startswith(f"{case.root}{os.sep}") and os.path.isfile(path))
@@ -33,7 +29,7 @@ def _iter_files(case: Case) -> Iterator[str]:
 def _walk(path: str) -> Iterator[str]:
     """The file, or the files in a folder, sorted; links are not followed."""
     if not os.path.isdir(path):
-        yield os.path.normpath(path)
+        yield path
         return
     left = _MOST
     for folder, folders, names in os.walk(path):

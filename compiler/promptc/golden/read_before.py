@@ -5,11 +5,12 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.golden.case import INPUTS, Case
+from promptc.golden.read_plain import read_regular
 
 _BLOB = "blob"
 _IDENTITY = re.compile("[0-9a-f]{40}")
@@ -75,7 +76,7 @@ def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], count
 def _read_noted(case: Case) -> dict[str, Any] | None:
     """The note, if it is one, with what can be trusted of its files."""
     try:
-        noted = json.loads(Path(case.folder, INPUTS).read_bytes())
+        noted = json.loads(read_regular(os.path.join(case.folder, INPUTS), follow=False))
     except (OSError, ValueError, RecursionError):
         return None
     files = noted.get("files") if isinstance(noted, dict) else None

@@ -7,6 +7,7 @@ from promptc.diag.span import Span
 from promptc.golden.case_error import CaseError, fail_case
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> bytes:
@@ -15,17 +16,34 @@ def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> b
     Raises `CaseError`: PC0902 where there is none, PC0903 where it is there and cannot be read.
     """
     try:
-        opened = os.open(path, _READ)
-        with os.fdopen(opened, "rb") as file:
-            if not stat.S_ISREG(os.fstat(opened).st_mode):
-                raise fail_case("PC0902", f"`{shown}` is no regular file", span)
-            return file.read(limit + 1)
+        return read_regular(path, limit)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise fail_case("PC0902", f"there is no file `{shown}`", span, help="paths in a case are relative to its folder") from None
     except IsADirectoryError:
         raise fail_case("PC0902", f"`{shown}` is a folder, not a file", span) from None
+    except IrregularError:
+        raise fail_case("PC0902", f"`{shown}` is no regular file", span) from None
     except OSError as wrong:
         raise refuse_reading(shown, wrong, span) from None
+
+
+class IrregularError(OSError):
+    """There is a pipe, a device or a socket in place of a file."""
+
+
+def read_regular(path: str, limit: int = -1, *, follow: bool = True) -> bytes:
+    """The bytes of a regular file; of `limit`, that many and one more. Raises `OSError` where it cannot be read, `IsADirectoryError` or
+    `IrregularError` where it is none. Never waits. Without `follow` a link is none either, where the system can tell.
+    """
+    opened = os.open(path, _READ if follow else _READ | _NO_LINK)
+    try:
+        mode = os.fstat(opened).st_mode
+        if not stat.S_ISREG(mode):
+            raise IsADirectoryError(path) if stat.S_ISDIR(mode) else IrregularError(path)
+        with os.fdopen(opened, "rb", closefd=False) as file:
+            return file.read(limit + 1 if limit >= 0 else -1)
+    finally:
+        os.close(opened)
 
 
 def refuse_reading(shown: str, wrong: OSError, span: Span | None = None) -> CaseError:

@@ -20,6 +20,7 @@ from promptc.golden.run_workers import run_workers
 from promptc.golden.shelf import Shelf
 from promptc.golden.shell import Shell
 from promptc.golden.verdict import Verdict
+from promptc.golden.watch import Watch
 
 _CHUNK = 25
 _FEW = 8
@@ -119,22 +120,25 @@ class _Run:
                 yield from self._find_obsolete(place, known.goldens)
             return
         begun = perf_counter_ns()
+        watch = Watch(place.folder)
         try:
             case = load_case(place.folder)
         except PromptcError as error:
             yield break_place(place, error.diagnostics)
             return
         if _is_meant(place, root, case.pack):
-            yield self._judge(case, place, passes, begun)
+            yield self._judge(case, place, passes, begun, watch)
             yield from self._find_obsolete(place, [name for _, _, name in case.list_goldens()])
 
-    def _judge(self, case: Case, place: Place, passes: dict[str, dict[str, Pass]], begun: int) -> Verdict | None:
+    def _judge(self, case: Case, place: Place, passes: dict[str, dict[str, Pass]], begun: int, watch: Watch) -> Verdict | None:
         suite = self._suite
         if suite.touched is not None and not is_touched(case, self._shelf, suite.touched):
             return None
+        if suite.cache is not None:
+            watch.begin(case)
         verdict = judge_loaded(case, place, self._shelf, suite.shell, suite.mode, begun)
         passed = self._note_pass(case, verdict) if suite.cache is not None else None
-        if passed is not None:
+        if passed is not None and watch.is_still():
             passes.setdefault(case.root, {})[case.folder] = passed
         return verdict
 

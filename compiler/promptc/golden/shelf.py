@@ -2,10 +2,9 @@
 
 import contextlib
 import os
-import stat
 import tempfile
 from _blake2 import blake2b
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from promptc.api import Pack
@@ -14,19 +13,20 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument, load_json
-from promptc.golden.read_plain import read_plain
+from promptc.golden.digest_tree import digest_tree
+from promptc.golden.read_plain import read_plain, read_regular
 from promptc.model.memory import Memory
 from promptc.model.state import State
 
 _MOST_STATES = 8
 """Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
 
+_MOST_LONG = 256
 _MOST_PACKS = 64
 _MOST_MEMORIES = 4
 _MOST_SHARED = 512
 _LONG = 10_000
 _SIZE = 16
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Shelf:
@@ -39,12 +39,13 @@ class Shelf:
         """With a cache, packs are taken from it and kept there, as `promptc render` does."""
         self._cache = cache
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
-        self._states: dict[str, JsonDocument] = {}
+        self._states: dict[str, tuple[JsonDocument, bytes]] = {}
         self._stores: dict[str, str] = {}
         self._memories: dict[tuple[str, str], Memory] = {}
         self._shared: dict[tuple[int, str, int], tuple[Pack, Any, Any]] = {}
         self._digests: dict[tuple[str, str], bytes | None] = {}
         self._inputs: dict[str, bytes] = {}
+        self._trees: dict[str, bytes | None] = {}
         self._stack = contextlib.ExitStack()
         self._folder = ""
 
@@ -100,13 +101,14 @@ class Shelf:
         """The JSON of a state file, which findings call `shown`; `span` is where the case names it."""
         found = self._states.get(path)
         if found is None:
-            found = self._states[path] = load_json(read_plain(path, shown, MAX_STATE_BYTES, span), shown)
+            content = read_plain(path, shown, MAX_STATE_BYTES, span)
+            found = self._states[path] = load_json(content, shown), _digest(content)
             if len(self._states) > _MOST_STATES:
                 self._states.pop(next(iter(self._states)))
-        return found
+        return found[0]
 
     def digest_pack(self, root: str, path: str) -> bytes | None:
-        """A digest of all that decides what the pack makes of a state; None where it cannot be loaded, or asks stores or indexes."""
+        """A digest of all that decides what the pack makes of a state and of what its stores hold; None where it cannot be loaded."""
         key = root, path
         if key not in self._digests:
             with work_in(root):
@@ -116,20 +118,47 @@ class Shelf:
                     self._digests[key] = None
         return self._digests[key]
 
-    def read_input(self, path: str) -> bytes | None:
-        """The bytes of a file that several cases may be made of; None where it cannot be read. Long ones are kept, the newest."""
+    def asks_outside(self, root: str, path: str, stores: Collection[str]) -> bool:
+        """Whether what the pack makes may depend on an index, or on a store that is not among `stores`; so it is where it cannot be
+        loaded.
+        """
+        with work_in(root):
+            try:
+                return self.load_pack(root, path).asks_outside(stores)
+            except PromptcError:
+                return True
+
+    def digest_input(self, path: str) -> bytes | None:
+        """The digest of a file that several cases may be made of, as it was when it was read; None where it cannot be. Those of states that
+        are kept and of long files are kept, the newest.
+        """
+        if path in self._states:
+            return self._states[path][1]
         found = self._inputs.get(path)
         if found is None:
-            found = _read(path)
-            if found is not None and len(found) > _LONG:
+            content = _read(path)
+            found = _digest(content) if content is not None else None
+            if found is not None and content is not None and len(content) > _LONG:
                 self._inputs[path] = found
-                if len(self._inputs) > _MOST_STATES:
+                if len(self._inputs) > _MOST_LONG:
                     self._inputs.pop(next(iter(self._inputs)))
         return found
+
+    def digest_golden(self, path: str) -> bytes | None:
+        """The same of a golden, which is read anew each time: a link to one is none."""
+        content = _read(path, follow=False)
+        return _digest(content) if content is not None else None
+
+    def digest_store(self, files: str) -> bytes | None:
+        """The digest of a file or folder of segments (absolute), as it was before it was first imported; None where it cannot be taken."""
+        if files not in self._trees:
+            self._trees[files] = digest_tree(files)
+        return self._trees[files]
 
     def load_store(self, files: str) -> str:
         """The URL of an SQLite store with the segments of a file or folder (absolute), imported when first asked for. It is only read."""
         if files not in self._stores:
+            self.digest_store(files)
             self._stores[files] = import_store(Path(files), Path(self.folder, f"{len(self._stores)}.db"))
         return self._stores[files]
 
@@ -147,10 +176,8 @@ class Shelf:
             return error
 
 
-def digest_pack(pack: Pack) -> bytes | None:
-    """Of every file of a pack and of its counter; None for a pack with stores or indexes, whose answers no file of it tells."""
-    if pack.asks_sources:
-        return None
+def digest_pack(pack: Pack) -> bytes:
+    """Of every file of a pack and of its counter."""
     made = blake2b(repr((pack.counter.name, pack.counter.digest)).encode(), digest_size=_SIZE)
     for one in pack.inputs.files:
         made.update(b"%b\0%b\0%d\0" % (os.fsencode(one.folder), os.fsencode(one.path), len(one.content)))
@@ -158,14 +185,15 @@ def digest_pack(pack: Pack) -> bytes | None:
     return made.digest()
 
 
-def _read(path: str) -> bytes | None:
-    """Goldens that are links are never equal, so one is not read either."""
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_SIZE).digest()
+
+
+def _read(path: str, *, follow: bool = True) -> bytes | None:
     try:
-        opened = os.open(path, _READ)
-    except OSError:
+        return read_regular(path, follow=follow)
+    except (OSError, ValueError):
         return None
-    with os.fdopen(opened, "rb") as file:
-        return file.read() if stat.S_ISREG(os.fstat(opened).st_mode) else None
 
 
 def import_store(files: Path, database: Path) -> str:

@@ -1,0 +1,213 @@
+"""What `promptc test` knows to have passed, and what a revision leaves out: never a case that would fail."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from promptc.golden import run_suite
+from promptc.golden.describe_maker import describe_maker
+from tests.cli.conftest import ROOT
+from tests.cli.test_test import GOLDEN, PACK, STATE, change_pack, make_case, there
+
+__all__ = ("there",)
+SEGMENTS = "segments:\n  - {id: rule/a, scope: rule, content: Be brief.}\n"
+WITH_STORE = """\
+promptc: 1
+name: shop
+version: 1.0.0
+tokenizer: cl100k_base
+budget: 400
+stores:
+  main: {url: "sqlite:no-such.db"}
+sections:
+  - id: rules
+    items: {from: {segments: {scope: rule}}, text: "{{ item.content }}"}
+"""
+CHANGED = "0 passed, 3 left out as unchanged\n"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def operations(tmp_path, monkeypatch):
+    """A repository with a pack whose operation asks, and its cases."""
+    folder = tmp_path / "asking"
+    for name in ("packs/sentinel", "fixtures/sentinel"):
+        shutil.copytree(ROOT / name, folder / name)
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def find_operation(folder: Path) -> Path:
+    """A case of an operation that is given an answer, and passes."""
+    found = sorted(path for path in folder.glob("fixtures/sentinel/*/case.yaml") if "answers: {" in path.read_text(encoding="utf-8"))
+    return found[0].parent
+
+
+def find_answer(case: Path) -> Path:
+    import yaml
+
+    answers = yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["apply"]["answers"]
+    return (case / next(iter(answers.values()))).resolve()
+
+
+def test_a_revision_counts_the_answers_to_an_operation(operations, run):
+    case = find_operation(operations)
+    assert run("test", "--ci", "--since", "HEAD", str(case)).out == "0 passed, 1 left out as unchanged\n"
+    find_answer(case).write_text("{}", encoding="utf-8")
+    done = run("test", "--ci", "--since", "HEAD", str(case))
+    assert done.code == 1 and done.out.endswith("0 passed, 1 failed\n")
+
+
+def test_a_revision_counts_queries_and_runs_every_command_line(there, run):
+    make_case(there, "line")
+    (there / "fixtures/tavern/line/case.yaml").write_text("title: a line\nrun: [render, nowhere]\nexpect: {exit: 2}\n", encoding="utf-8")
+    (there / "fixtures/tavern/asked").mkdir()
+    (there / "fixtures/tavern/asked/case.yaml").write_text("title: q\nrecall: {index: a, queries: ../known.tsv}\n", encoding="utf-8")
+    (there / "fixtures/tavern/known.tsv").write_text("x\ty\n", encoding="utf-8")
+    git(there, "init", "-q")
+    git(there, "add", ".")
+    git(there, "commit", "-qm", "first")
+    assert run("test", "--ci", "--since", "HEAD").out == "1 passed, 3 left out as unchanged\n"
+    (there / "fixtures/tavern/known.tsv").write_text("x\tz\n", encoding="utf-8")
+    assert "tavern/asked" in run("test", "--ci", "--since", "HEAD").out
+
+
+def test_an_operation_is_remembered_with_its_answers_and_questions(operations, run):
+    case = find_operation(operations)
+    assert run("test", "--ci", str(case)).out == "1 passed\n"
+    assert run("test", "--ci", str(case)).out == "1 passed (1 unchanged since)\n"
+    question = operations / "packs/sentinel/summary.yaml"
+    before = question.read_text(encoding="utf-8")
+    question.write_text(f"{before}\n# more\n", encoding="utf-8")
+    assert run("test", "--ci", str(case)).out == "1 passed\n"
+    find_answer(case).write_text("{}", encoding="utf-8")
+    assert run("test", "--ci", str(case)).code == 1
+
+
+@pytest.fixture
+def shop(there):
+    """A pack with a store, and a case that gives it one of a folder."""
+    (there / "packs/shop").mkdir()
+    (there / "packs/shop/pack.yaml").write_text(WITH_STORE, encoding="utf-8")
+    case = there / "fixtures/shop/calm"
+    (case.parent / "segments").mkdir(parents=True)
+    case.mkdir()
+    (case.parent / "segments/rules.yaml").write_text(SEGMENTS, encoding="utf-8")
+    (case / "case.yaml").write_text(
+        "title: calm\nstate: state.json\ngiven: {stores: {main: ../segments}}\ngolden: [text]\n", encoding="utf-8"
+    )
+    (case / "state.json").write_text("{}", encoding="utf-8")
+    (case / "golden.txt").write_text("Be brief.\n", encoding="utf-8")
+    return case
+
+
+def test_a_store_of_files_is_remembered(there, shop, run):
+    assert run("test").out == "3 passed\n"
+    assert run("test", "--changed").out == CHANGED
+    (shop.parent / "segments/more.md").write_text("---\nid: rule/b\nscope: rule\n---\nBe kind.\n", encoding="utf-8")
+    done = run("test", "--changed")
+    assert done.code == 1 and "Be kind." in done.out
+    (shop.parent / "segments/more.md").unlink()
+    assert run("test").out == "3 passed (2 unchanged since)\n"
+    (shop.parent / "segments/rules.yaml").write_text(SEGMENTS.replace("brief", "quick"), encoding="utf-8")
+    assert run("test", "--ci", "--changed").code == 1
+
+
+def test_a_store_that_is_not_given_is_not_remembered(there, shop, run):
+    (shop / "case.yaml").write_text("title: calm\nstate: state.json\nexpect: {exit: 4}\n", encoding="utf-8")
+    (shop / "golden.txt").unlink()
+    assert run("test", "shop/calm").out == run("test", "shop/calm").out == "1 passed\n"
+
+
+def test_a_pack_that_appears_nearer_is_the_case_s(there, run):
+    assert run("test").out == "2 passed\n"
+    (there / "fixtures/tavern/pack.yaml").write_text(PACK.replace("You stand", "You sit"), encoding="utf-8")
+    done, plain = run("test", "--ci"), run("test", "--ci", "--no-cache")
+    assert (done.code, done.out) == (1, plain.out) and "2 failed" in done.out
+
+
+def test_a_golden_that_became_a_link_is_not_remembered(there, run):
+    assert run("test").out == "2 passed\n"
+    golden = there / "fixtures/tavern/calm/golden.txt"
+    golden.rename(there / "fixtures/tavern/kept.txt")
+    golden.symlink_to("../kept.txt")
+    done = run("test")
+    assert done.code == 1 and "PC0906" in done.out and done.out.endswith("1 passed (1 unchanged since), 1 broken\n")
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+@pytest.mark.parametrize("name", ["calm/golden.txt", "state.json", "calm/case.yaml", "calm/golden.inputs.json", "calm/golden.report.json"])
+def test_what_is_no_file_breaks_its_cases_only(there, run, kind, name):
+    make_case(there, "other", state="state.json", golden=GOLDEN)
+    (there / "fixtures/tavern/other/state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    assert run("test").out == "3 passed\n"
+    path = there / "fixtures/tavern" / name
+    path.unlink(missing_ok=True)
+    if kind == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+    if name.endswith(("golden.inputs.json", "report.json")):
+        change_pack(there, "You stand", "You sit")
+    done = run("test", "--ci")
+    assert done.code == 1 and "tavern/calm" in done.out
+    assert ("broken" in done.out) == (name in ("calm/golden.txt", "state.json", "calm/case.yaml"))
+    assert "1 passed (1 unchanged since)" in done.out or "3 failed" in done.out or "2 passed" in done.out
+
+
+@pytest.mark.parametrize("name", ["case.yaml", "golden.txt"])
+def test_an_edit_while_it_runs_is_not_taken_as_passed(there, run, monkeypatch, name):
+    judge = run_suite.judge_loaded
+    path = there / "fixtures/tavern/calm" / name
+
+    def judge_and_edit(*given):
+        verdict = judge(*given)
+        if verdict.name == "tavern/calm":
+            path.write_text(path.read_text(encoding="utf-8").replace("calm", "storm").replace("gulls", "terns"), encoding="utf-8")
+        return verdict
+
+    monkeypatch.setattr(run_suite, "judge_loaded", judge_and_edit)
+    assert run("test", "-j", "1").out == "2 passed\n"
+    monkeypatch.setattr(run_suite, "judge_loaded", judge)
+    assert run("test", "--ci").out.endswith("2 passed (1 unchanged since)\n" if name == "case.yaml" else "1 failed\n")
+
+
+def test_another_package_or_file_of_promptc_is_noticed(there, run, tmp_path, monkeypatch):
+    """Versions of what it computes with, and what is shipped that is no code."""
+    assert run("test").out == "2 passed\n"
+    assert run("test").out == "2 passed (2 unchanged since)\n"
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    (tmp_path / "site/jinja2-99.0.dist-info").mkdir(parents=True)
+    (tmp_path / "site/unrelated-1.0.dist-info").mkdir()
+    before = describe_maker()
+    describe_maker.cache_clear()
+    try:
+        assert describe_maker() != before
+        assert run("test").out == "2 passed\n"
+        after = describe_maker()
+        (tmp_path / "site/unrelated-2.0.dist-info").mkdir()
+        describe_maker.cache_clear()
+        assert describe_maker() == after
+    finally:
+        describe_maker.cache_clear()
+
+
+def test_a_file_of_promptc_that_is_no_code_counts(tmp_path, monkeypatch):
+    from promptc.golden import describe_maker as module
+
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep/providers.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(module, "_PACKAGE", str(tmp_path))
+    before = describe_maker.__wrapped__()
+    (tmp_path / "deep/providers.json").write_text("{ }", encoding="utf-8")
+    assert describe_maker.__wrapped__() != before
