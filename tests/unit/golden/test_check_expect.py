@@ -1,0 +1,63 @@
+"""Every kind of claim holds where it is true, and fails where it is not."""
+
+import pytest
+
+from promptc.cli.case_shell import CaseShell
+from promptc.golden.check_expect import check_expect
+from promptc.golden.load_case import load_case
+from promptc.golden.run_case import run_case
+from promptc.golden.shelf import Shelf
+
+PACK = """\
+promptc: 1
+name: tavern
+version: 1.0.0
+tokenizer: cl100k_base
+budget: 400
+variants: {tone: {select: "'plain'", default: plain, cases: {plain: {}, loud: {}}}}
+sections:
+  - {id: place, text: "You stand in {{ state.place }}.", pinned: true}
+  - id: seen
+    header: "You see:"
+    budget: 14
+    items: {from: state.seen, id: item, text: "- {{ item }}"}
+    overflow: [evict: {}]
+  - {id: never, text: "Never.", when: state.place == 'nowhere'}
+"""
+STATE = '{"place": "the harbour", "seen": ["gulls", "a long ladder", "fog"]}'
+CLAIMS = [
+    ("exit: 0", "exit: 3"),
+    ("tokens: '<= 40'", "tokens: '> 40'"),
+    ("tokens: '< 400'", "tokens: 400"),
+    ("tokens: '>= 3'", "tokens: '< 3'"),
+    ("strain: null", "strain: high"),
+    ("variants: {tone: plain}", "variants: {tone: loud}"),
+    ("order: [place, seen]", "order: [seen, place]"),
+    ("sections: {never: 'off'}", "sections: {never: present}"),
+    ("sections: {seen: {items: 2}}", "sections: {seen: {items: '<= 1'}}"),
+    ("sections: {seen: {tokens: '<= 14'}}", "sections: {seen: {tokens: '> 14'}}"),
+    ("sections: {seen: {kept: [fog]}}", "sections: {seen: {kept: [gulls]}}"),
+    ("sections: {seen: {dropped: [gulls]}}", "sections: {seen: {dropped: [fog]}}"),
+    ("sections: {seen: {dropped: {gulls: evict}}}", "sections: {seen: {dropped: {gulls: where}}}"),
+    ("sections: {place: present}", "sections: {plaice: present}"),
+    ("contains: [harbour]", "contains: [castle]"),
+    ("lacks: [castle]", "lacks: [harbour]"),
+    ("lacks: [{match: 'l.dders'}]", "lacks: [{match: 'l.dder'}]"),
+    ("lacks: [{match: 'harbo.r', except: [place]}]", "lacks: [{match: 'harbo.r', except: [seen]}]"),
+    ("warnings: []", "warnings: [PC0503]"),
+    ("errors: []", "errors: [PC0503]"),
+    ("flags: {}", "flags: {due: [checkpoint]}"),
+]
+
+
+@pytest.mark.parametrize(("true", "false"), CLAIMS, ids=[true for true, _ in CLAIMS])
+def test_a_claim(tmp_path, true, false):
+    (tmp_path / "pack.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "state.json").write_text(STATE, encoding="utf-8")
+    for claim, count in ((true, 0), (false, 1)):
+        (tmp_path / "case.yaml").write_text(f"title: a claim\nstate: state.json\nexpect: {{{claim}}}\n", encoding="utf-8")
+        case = load_case(str(tmp_path))
+        with Shelf() as shelf:
+            found = check_expect(case, run_case(case, shelf, CaseShell()))
+        assert [one.code for one in found] == ["PC0924"] * count, [one.message for one in found]
+        assert all(one.span.file == "case.yaml" and one.span.line == 3 for one in found if "exit" not in claim)
