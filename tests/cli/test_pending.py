@@ -10,6 +10,7 @@ import pytest
 
 from promptc.cli.paint import PLAIN
 from promptc.cli.review_loop import Review
+from promptc.diag.errors import DiskError
 from promptc.golden import settle
 from promptc.golden.list_pending import list_pending
 from tests.cli.conftest import command, environment
@@ -291,3 +292,128 @@ def test_nothing_is_removed_beside_a_case_that_cannot_be_read(there, run):
 def test_nothing_is_pruned_in_ci(there, run, monkeypatch):
     monkeypatch.setenv("CI", "1")
     assert run("prune").code == 2
+
+
+# --- names ---
+
+
+@pytest.fixture
+def two(tmp_path_factory, monkeypatch):
+    """Two packs whose cases have the same names."""
+    folder = tmp_path_factory.mktemp("two")
+    for pack in ("a", "b"):
+        for name in ("first", "first[x]"):
+            case = folder / "prompts" / pack / "cases" / name
+            case.mkdir(parents=True)
+            (folder / "prompts" / pack / "pack.yaml").touch()
+            (case / "case.yaml").write_text("title: x\nstate: s.json\ngolden: [text]\n", encoding="utf-8")
+            (case / "golden.txt.new").write_text(f"{pack}\n", encoding="utf-8")
+    (folder / "prompts/a/cases/firstx").mkdir()
+    (folder / "prompts/a/cases/firstx/golden.txt.new").write_text("x\n", encoding="utf-8")
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def _list_accepted(folder: Path) -> set[str]:
+    return {path.parent.relative_to(folder).as_posix() for path in folder.rglob("golden.txt")}
+
+
+def test_cases_of_one_name_are_listed_by_their_paths(two, run):
+    listed = [line.split() for line in run("pending").out.splitlines()]
+    assert ["new", "prompts/a/cases/first", "golden.txt"] in listed and ["new", "prompts/b/cases/first", "golden.txt"] in listed
+    for _, name, _ in listed:
+        assert run("accept", name).err == "accepted 1 golden\n"
+    assert run("pending").out == ""
+
+
+def test_a_name_of_several_cases_is_refused(two, run):
+    for verb in ("accept", "reject"):
+        done = run(verb, "cases/first")
+        assert done.code == 2 and "is the name of cases in 2 folders" in done.err
+        assert "`prompts/a/cases/first`, `prompts/b/cases/first`" in done.err.replace("\n", " ")
+    assert not _list_accepted(two) and len(list(two.rglob("*.new"))) == 5
+
+
+@pytest.mark.parametrize(
+    ("where", "pattern", "accepted"),
+    [
+        (".", "prompts/b/cases/first", {"prompts/b/cases/first"}),
+        (".", "./prompts/b/cases/first/", {"prompts/b/cases/first"}),
+        (".", "prompts/b/cases/first/golden.txt", {"prompts/b/cases/first"}),
+        (".", "prompts/b/cases/first/golden.txt.new", {"prompts/b/cases/first"}),
+        (".", "prompts/b/cases/first/case.yaml", {"prompts/b/cases/first"}),
+        (".", "prompts/b", {"prompts/b/cases/first", "prompts/b/cases/first[x]"}),
+        (".", "prompts/a/cases/first[x]", {"prompts/a/cases/first[x]"}),
+        (".", "prompts/*/cases/first", {"prompts/a/cases/first", "prompts/b/cases/first"}),
+        (".", "./prompts/*/cases/first/*", {"prompts/a/cases/first", "prompts/b/cases/first"}),
+        (".", "cases/f*st", {"prompts/a/cases/first", "prompts/b/cases/first"}),
+        (".", "cases/firstx", {"prompts/a/cases/firstx"}),
+        ("prompts/a", "cases/first[x]", {"prompts/a/cases/first[x]"}),
+        ("prompts/a", "./cases/first", {"prompts/a/cases/first"}),
+        ("prompts/a/cases/first", ".", {"prompts/a/cases/first"}),
+        ("prompts/a", "../b/cases/first", {"prompts/b/cases/first"}),
+        ("elsewhere", "../prompts/a/cases/first", {"prompts/a/cases/first"}),
+    ],
+)
+def test_paths_names_and_patterns_are_accepted(two, run, monkeypatch, where, pattern, accepted):
+    monkeypatch.chdir(two / where)
+    done = run("accept", pattern)
+    assert done.code == 0, done.err
+    assert _list_accepted(two) == accepted
+
+
+@pytest.mark.parametrize("pattern", ["", "elsewhere", "prompts/c", "cases", "/", "no\0thing"])
+def test_what_is_no_pending_golden_is_refused(two, run, pattern):
+    if pattern == "/":
+        pattern = str(two / "elsewhere")
+    done = run("accept", pattern)
+    assert done.code == 2 and "PC0943" in done.err and not _list_accepted(two)
+
+
+def test_paths_are_from_where_the_work_is_done(two, run, monkeypatch):
+    monkeypatch.chdir(two / "prompts" / "a")
+    listed = json.loads(run("pending", "--dir", "../b", "--format", "json").out)
+    assert [one["golden"] for one in listed] == ["../b/cases/first/golden.txt", "../b/cases/first[x]/golden.txt"]
+    assert all(Path(one["pending"]).is_file() for one in listed)
+
+
+# --- what is in the way ---
+
+
+@pytest.mark.parametrize("way", ["link", "folder"])
+def test_it_can_be_rejected_whatever_stands_in_the_goldens_place(there, run, way):
+    golden = there / "fixtures" / "tavern" / "first" / "golden.txt"
+    golden.unlink()
+    if way == "link":
+        golden.symlink_to(there / "outside.txt")
+    else:
+        golden.mkdir()
+    assert run("accept", "tavern/first").code == 4
+    done = run("reject", "tavern/first")
+    assert (done.code, done.err) == (0, "rejected 1 golden\n")
+    assert not golden.with_name("golden.txt.new").exists() and os.path.lexists(golden)
+
+
+def test_other_bytes_than_expected_are_not_accepted(there):
+    one = next(list_pending(["."]))
+    for settle_one in (settle.accept_golden, settle.reject_golden):
+        with pytest.raises(DiskError, match="changed meanwhile"):
+            settle_one(one, b"other\n")
+    assert _read(there, "first") == ("one two\n", "one three\n")
+
+
+def test_what_is_written_while_it_is_accepted_stays_pending(there, monkeypatch):
+    one = next(list_pending(["."]))
+    pending = there / "fixtures" / "tavern" / "first" / "golden.txt.new"
+
+    def replace(source, target):
+        pending.write_text("theirs\n", encoding="utf-8")
+        source.replace(target)
+
+    monkeypatch.setattr(settle, "_replace", replace)
+    settled = settle.accept_golden(one, b"one three\n")
+    assert _read(there, "first") == ("one three\n", "theirs\n")
+    with pytest.raises(DiskError, match="changed meanwhile"):
+        settle.undo_settled(settled)
+    assert _read(there, "first") == ("one three\n", "theirs\n")

@@ -2,13 +2,16 @@
 
 import click
 
+from promptc.cli.escape import escape_controls
 from promptc.cli.find_pending import ONLY, find_pending, refuse_in_ci
 from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
 from promptc.cli.settle_all import settle_all
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
-from promptc.golden.settle import accept_golden
+from promptc.diag.errors import UsageError, fail
+from promptc.golden.find_stale import find_stale
+from promptc.golden.pending import Pending
+from promptc.golden.settle import Settled, accept_golden
 
 
 @click.command(
@@ -23,14 +26,26 @@ from promptc.golden.settle import accept_golden
 @click.option("--all", "is_all", is_flag=True, help="All pending goldens.")
 @click.option("--only", type=click.Choice(ONLY), help="New goldens, or changed ones.")
 @click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="Where to look. [the working folder]")
+@click.option("--stale", is_flag=True, help="Also such as were made of files that are others now.")
 @click.pass_obj
-def command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: str | None, folder: str | None) -> int:
+def command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: str | None, folder: str | None, stale: bool) -> int:
     """Accept pending goldens: from now on they are what the cases are held to.
 
-    A PATTERN is a case's name or a golden's path, with `*` and `?`. Each golden is replaced in one step; those that could not be are
-    named, and still pending. Refused where `CI` is set.
+    A PATTERN is a path (a folder: all under it), a case's name, or either with `*` and `?`. Each golden is replaced in one step; those
+    that could not be are named, and still pending. Refused where `CI` is set.
+
+    Exit code 1 where one was made of files that are others now, 4 where one cannot be written.
     """
     refuse_in_ci()
     if not patterns and not is_all:
         raise UsageError([Diagnostic("PC0943", "no pending golden is named", help="name cases, such as `tavern/*`, or say `--all`")])
-    return settle_all(reporter, find_pending(patterns, folder=folder, only=only), accept_golden, "accepted")
+    return settle_all(reporter, find_pending(patterns, folder=folder, only=only), accept_golden if stale else _accept_fresh, "accepted")
+
+
+def _accept_fresh(pending: Pending) -> Settled:
+    """Raises `PromptcError` (PC0947) for one that is not what `promptc test` would write now."""
+    stale = find_stale(pending)
+    if stale:
+        made = escape_controls(stale[0]) + (f" and {len(stale) - 1} more" if len(stale) > 1 else "")
+        raise fail("PC0947", f"{pending.path} is made of {made} as it was", help="run `promptc test`, which makes it anew; or `--stale`")
+    return accept_golden(pending)

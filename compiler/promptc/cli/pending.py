@@ -1,6 +1,7 @@
 """`promptc pending`."""
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.table import render_table
 from promptc.golden.case import PENDING
+from promptc.golden.pending import Pending
 
 
 @click.command(
@@ -47,9 +49,18 @@ def command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, fol
         ]
         write_stdout((json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode())
         return 0
-    write_stdout(render_table([[one.status, escape_controls(one.case), one.name] for one in found], most=60).encode())
+    write_stdout(render_table([[one.status, escape_controls(name), one.name] for one, name in _iter_named(found)], most=60).encode())
     reporter.say(f"{show_plural(len(found), 'golden')} pending" + ("; `promptc review` shows them one by one\n" if found else "\n"))
     return 0
+
+
+def _iter_named(found: Sequence[Pending]) -> Iterator[tuple[Pending, str]]:
+    """Each with its case's name; with its path, where another case is called so as well. `promptc accept` takes both."""
+    folders: dict[str, set[str]] = {}
+    for one in found:
+        folders.setdefault(one.case, set()).add(one.folder)
+    for one in found:
+        yield one, one.case if len(folders[one.case]) == 1 else one.path.rpartition("/")[0] or "."
 
 
 def _measure(folder: str, name: str) -> int:

@@ -3,18 +3,30 @@
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 _CTRL_C = "\x03"
-_NAMED = {"\r": "enter", "\n": "enter", " ": "space", "\x1b[6~": "space", "\x1b[B": "space", "\x1b[5~": "back", "\x1b[A": "back"}
+_NAMED = {
+    "\x04": "q",
+    "\r": "enter",
+    "\n": "enter",
+    " ": "space",
+    "\x1b[6~": "space",
+    "\x1b[B": "space",
+    "\x1b[5~": "back",
+    "\x1b[A": "back",
+}
 _LONGEST = 16
+_RESIZED = "resized"
 
 
 @contextlib.contextmanager
-def raw_keys() -> Iterator[None]:
-    """Keys come one by one and are not shown; afterwards the terminal is as it was."""
+def raw_keys() -> Iterator[Callable[[], str]]:
+    """`read_key`, with keys that come one by one and are not shown, and `resized` when the terminal gets another size; afterwards the
+    terminal is as it was.
+    """
     if sys.platform == "win32":
-        yield
+        yield read_key
         return
     import termios
     import tty
@@ -23,19 +35,49 @@ def raw_keys() -> Iterator[None]:
     before = termios.tcgetattr(stream)
     try:
         tty.setcbreak(stream)
-        yield
+        with _resizes() as resizes:
+            yield lambda: read_key(resizes)
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
 
 
-def read_key() -> str:
-    """The key: its character, or `enter`, `space` (also page down and down) and `back` (page up and up); empty where there is no terminal
-    any more. Raises `KeyboardInterrupt` for Ctrl-C.
+@contextlib.contextmanager
+def _resizes() -> Iterator[int]:
+    """A file that has something to read after every change of the terminal's size."""
+    import signal
+
+    reading, writing = os.pipe()
+    for end in (reading, writing):
+        os.set_blocking(end, False)
+    before = signal.signal(signal.SIGWINCH, lambda *_: None)
+    woken = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        yield reading
+    finally:
+        signal.set_wakeup_fd(woken)
+        signal.signal(signal.SIGWINCH, before)
+        os.close(reading)
+        os.close(writing)
+
+
+def read_key(resizes: int | None = None) -> str:
+    """The key: its character, or `enter`, `space` (also page down and down) and `back` (page up and up), `q` for Ctrl-D too; empty where
+    there is no terminal any more; `resized` where the file `resizes` has something to read. Raises `KeyboardInterrupt` for Ctrl-C.
     """
+    if resizes is not None and _is_resized(resizes):
+        return _RESIZED
     read = _read_windows() if sys.platform == "win32" else os.read(sys.stdin.fileno(), _LONGEST).decode("utf-8", "replace")
     if read == _CTRL_C:
         raise KeyboardInterrupt
     return _NAMED.get(read, read[:1])
+
+
+def _is_resized(resizes: int) -> bool:
+    """Waits for a key or for another size, and tells whether it was that. A key is not taken."""
+    from select import select
+
+    ready, _, _ = select([sys.stdin, resizes], [], [])
+    return resizes in ready and bool(os.read(resizes, _LONGEST))
 
 
 def _read_windows() -> str:

@@ -27,7 +27,7 @@ from promptc.golden.settle import reject_golden
 def command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: str | None, folder: str | None) -> int:
     """Reject pending goldens: they are removed, and the goldens stay as they are.
 
-    A PATTERN is a case's name or a golden's path, with `*` and `?`.
+    A PATTERN is a path (a folder: all under it), a case's name, or either with `*` and `?`.
     """
     if not patterns and not is_all:
         raise UsageError([Diagnostic("PC0943", "no pending golden is named", help="name cases, such as `tavern/*`, or say `--all`")])

@@ -6,7 +6,7 @@ import click
 
 from promptc.cli.find_pending import ONLY, find_pending, refuse_in_ci
 from promptc.cli.group import Command
-from promptc.cli.read_key import raw_keys, read_key
+from promptc.cli.read_key import raw_keys
 from promptc.cli.reporter import Reporter
 from promptc.cli.review_loop import Review
 from promptc.cli.streams import write_stdout
@@ -43,14 +43,17 @@ def command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, fol
     if not pending:
         reporter.say("nothing is pending\n")
         return 0
-    review = Review(pending, read_key, reporter.choose_paint(sys.stdout))
+    counts = {"accepted": 0, "rejected": 0, "left": len(pending)}
     write_stdout(_ENTER)
     try:
-        with raw_keys():
-            review.run()
+        with raw_keys() as read_key:
+            review = Review(pending, read_key, reporter.choose_paint(sys.stdout))
+            try:
+                review.run()
+            finally:
+                counts = review.count()
     finally:
         write_stdout(_LEAVE)
-        counts = review.count()
         reporter.say(
             f"accepted {counts['accepted']}, rejected {counts['rejected']}, {show_plural(counts['left'], 'golden')} still pending\n"
         )

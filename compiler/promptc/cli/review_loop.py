@@ -10,17 +10,19 @@ from pathlib import Path
 from promptc.cli.paint import Paint
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.difference import STYLES
-from promptc.cli.views.review_page import HELP, Place, Screen, count_screens, render_page
-from promptc.compare.compare_sides import Difference
+from promptc.cli.views.review_page import HELP, Place, Screen, lay_out, render_page
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import replace
 from promptc.golden.case import PENDING
 from promptc.golden.pending import Pending
-from promptc.golden.read_pending import read_pending
+from promptc.golden.read_pending import Seen, read_pending
 from promptc.golden.settle import Settled, accept_golden, reject_golden, undo_settled
 
 _EDITOR = "vi"
 _ENDED = ("q", "")
+_RESIZED = "resized"
+_CHANGED = "it has changed meanwhile: look again"
+_STALE = "it is made of files as they were: run `promptc test`, or accept it alone"
 
 
 class Review:
@@ -33,7 +35,7 @@ class Review:
         self._settled: list[list[Settled]] = []
         self._verdicts: dict[Pending, str] = {}
         self._place = Place(1, len(pending))
-        self._found: dict[Pending, Difference] = {}
+        self._seen: dict[Pending, Seen] = {}
         self._actions: dict[str, Callable[[], None]] = {
             "a": lambda: self._settle(accept_golden, "accepted"),
             "r": lambda: self._settle(reject_golden, "rejected"),
@@ -52,15 +54,11 @@ class Review:
     def run(self) -> dict[str, int]:
         """Until `q`, or the last one is passed: how many were accepted and rejected, and are left."""
         while self._place.at <= len(self._pending):
-            self._draw()
-            key = self._read_key()
+            key = self._ask()
             if key in _ENDED:
                 break
             self._say("")
-            try:
-                self._actions.get(key, lambda: self._say("no such key; ? tells which there are"))()
-            except DiskError as error:
-                self._say("\n".join(one.message for one in error.diagnostics))
+            self._act(self._actions.get(key, lambda: self._say("no such key; ? tells which there are")))
         return self.count()
 
     def count(self) -> dict[str, int]:
@@ -75,20 +73,48 @@ class Review:
     def _now(self) -> Pending:
         return self._pending[self._place.at - 1]
 
+    def _act(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except DiskError as error:
+            self._say(_list_messages(error))
+
+    def _ask(self) -> str:
+        """A key, with the page as it is; drawn anew where the terminal gets another size."""
+        key = _RESIZED
+        while key == _RESIZED:
+            self._draw()
+            key = self._read_key()
+        return key
+
     def _draw(self) -> None:
+        write_stdout(render_page(self._now, self._show(), self._place, self._screen()).encode("utf-8", "backslashreplace"))
+
+    def _show(self) -> Seen | str:
+        """What is shown of this one, or why it cannot be."""
         verdict = self._verdicts.get(self._now)
-        place = replace(self._place, said=f"{verdict}; u takes it back") if verdict and not self._place.said else self._place
-        write_stdout(render_page(self._now, self._read(self._now), place, self._screen()).encode("utf-8", "backslashreplace"))
+        if verdict and not self._place.said:
+            self._say(f"{verdict}; u takes it back")
+        try:
+            return self._read(self._now)
+        except DiskError as error:
+            return _list_messages(error)
 
     def _screen(self) -> Screen:
         columns, rows = shutil.get_terminal_size()
         return Screen(columns, rows, self._paint)
 
-    def _read(self, pending: Pending) -> Difference:
+    def _read(self, pending: Pending) -> Seen:
         """What differs, as it was before it was settled."""
-        if pending not in self._found:
-            self._found[pending] = read_pending(pending)
-        return self._found[pending]
+        if pending not in self._seen:
+            self._seen[pending] = read_pending(pending)
+        return self._seen[pending]
+
+    def _is_as_seen(self, pending: Pending) -> bool:
+        """Whether it still is what was shown; else it is read anew."""
+        shown = self._read(pending)
+        self._seen.pop(pending)
+        return self._read(pending).is_as(shown)
 
     def _say(self, text: str) -> None:
         self._place = replace(self._place, said=text.rstrip("\n"))
@@ -100,7 +126,7 @@ class Review:
         self._go(self._place.at + 1)
 
     def _scroll(self, step: int) -> None:
-        lines, room = count_screens(self._read(self._now), self._place, self._screen())
+        lines, room = lay_out(self._now, self._show(), self._place, self._screen()).measure()
         line = min(max(0, self._place.line + step * room), max(0, lines - 1))
         self._place = replace(self._place, line=line)
 
@@ -110,42 +136,69 @@ class Review:
 
     # --- what is done ---
 
-    def _settle(self, act: Callable[[Pending], Settled], verdict: str) -> None:
+    def _settle(self, act: Callable[[Pending, bytes], Settled], verdict: str) -> None:
         one = self._now
         if one in self._verdicts:
             self._say(f"it is {self._verdicts[one]} already; u takes it back")
-            return
-        self._read(one)
-        self._settled.append([act(one)])
-        self._verdicts[one] = verdict
-        self._go_on()
+        elif not self._is_as_seen(one):
+            self._say(_CHANGED)
+        else:
+            self._settled.append([act(one, self._read(one).new)])
+            self._verdicts[one] = verdict
+            self._go_on()
 
     def _undo(self) -> None:
         if not self._settled:
             self._say("nothing to take back")
             return
+        refused: list[str] = []
         for one in reversed(self._settled.pop()):
-            undo_settled(one)
+            try:
+                undo_settled(one)
+            except DiskError as error:
+                refused.append(_list_messages(error))
+                continue
             del self._verdicts[one.pending]
             self._go(self._pending.index(one.pending) + 1)
+        self._say("\n".join(refused))
 
     def _accept_alike(self) -> None:
-        wanted = _find_change(self._read(self._now))
-        alike = [one for one in self._pending if one not in self._verdicts and _find_change(self._read(one)) == wanted]
-        names = "".join(f"  {one.path}\n" for one in alike[:10]) + (f"  and {len(alike) - 10} more\n" if len(alike) > 10 else "")
+        if not self._is_as_seen(self._now) or self._read(self._now).stale:
+            self._say(_STALE if self._read(self._now).stale else _CHANGED)
+            return
+        alike = [one for one in self._pending if one not in self._verdicts and self._is_alike(one)]
+        names = "".join(f"  {one.path}\n" for one in alike[:10])
+        names += f"  and {len(alike) - 10} more\n" if len(alike) > 10 else ""
         self._say(f"{len(alike)} with this same change:\n{names}accept all of them? y/n")
-        self._draw()
-        if self._read_key() != "y":
+        if self._ask() != "y":
             self._say("none accepted")
             return
-        done: list[Settled] = []
-        self._settled.append(done)
-        for one in alike:
-            done.append(accept_golden(one))
-            self._verdicts[one] = "accepted"
-        self._say(f"accepted {len(alike)}")
+        self._accept_all(alike)
         while self._place.at <= len(self._pending) and self._now in self._verdicts:
             self._go_on()
+
+    def _is_alike(self, other: Pending) -> bool:
+        """Whether it is this one, or has the same change and is made of what is there now. One that cannot be read has none."""
+        wanted = _find_change(self._read(self._now))
+        try:
+            return other == self._now or (bool(wanted) and not self._read(other).stale and _find_change(self._read(other)) == wanted)
+        except DiskError:
+            return False
+
+    def _accept_all(self, alike: Sequence[Pending]) -> None:
+        done: list[Settled] = []
+        refused: list[str] = []
+        self._settled.append(done)
+        for one in alike:
+            try:
+                if not self._is_as_seen(one):
+                    refused.append(f"{one.path}: {_CHANGED}")
+                    continue
+                done.append(accept_golden(one, self._read(one).new))
+                self._verdicts[one] = "accepted"
+            except DiskError as error:
+                refused.append(_list_messages(error))
+        self._say("\n".join([f"accepted {len(done)}", *refused]))
 
     def _edit(self) -> None:
         if self._now in self._verdicts:
@@ -156,9 +209,16 @@ class Review:
             subprocess.run([*shlex.split(editor), str(Path(self._now.folder, self._now.name + PENDING))], check=False)
         except (OSError, ValueError) as wrong:
             self._say(f"cannot run the editor `{editor}`: {wrong}; VISUAL or EDITOR names another")
-        self._found.pop(self._now, None)
+        self._seen.pop(self._now, None)
 
 
-def _find_change(found: Difference) -> tuple[tuple[str, str], ...]:
-    """What went and came, wherever it did."""
-    return tuple((run.kind, run.text) for section in found.sections for run in section.runs if run.kind != "same")
+def _find_change(seen: Seen) -> tuple[tuple[str, str], ...]:
+    """What went, came and moved, wherever it did."""
+    sections = seen.found.sections
+    moved = [("moved", f"{one.id} {item.id}") for one in sections for item in one.items if item.change == "moved"]
+    moved += [("moved", one.id) for one in sections if one.is_moved]
+    return (*((run.kind, run.text) for section in sections for run in section.runs if run.kind != "same"), *moved)
+
+
+def _list_messages(error: DiskError) -> str:
+    return "\n".join(one.message for one in error.diagnostics)

@@ -3,7 +3,7 @@
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.compare.side import WHOLE, Side, SideItem, SideSection
+from promptc.compare.side import BETWEEN, WHOLE, Gap, Side, SideItem, SideSection
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Literal
 from promptc.text.diff_words import Run, diff_words
@@ -62,13 +62,16 @@ class Difference:
 
 
 def compare_sides(old: Side, new: Side) -> Difference:
-    """The difference. Equal prompts with equal reports give an empty one; a change of the frame (roles, separators) is in `shared` alone.
+    """The difference. Equal prompts with equal reports give an empty one. What changes between sections (separators, roles) is told as a
+    section of its own, `BETWEEN`.
 
-    Where one side has no report, both are compared as a whole.
+    Where one side has no report, both are compared as a whole; so they are where they differ in nothing that has a name.
     """
     if _is_whole(old) or _is_whole(new):
         old, new = _make_whole(old), _make_whole(new)
-    sections = tuple(_iter_sections(old.sections, new.sections))
+    sections = (*_iter_sections(old.sections, new.sections), *_compare_gaps(old.gaps, new.gaps))
+    if old.text != new.text and not sections:
+        sections = tuple(_iter_sections(_make_whole(old).sections, _make_whole(new).sections))
     names = sorted(set(old.facts) | set(new.facts), key=[*new.facts, *old.facts].index)
     facts = tuple(
         FactChange(name, old.facts.get(name, ""), new.facts.get(name, ""))
@@ -89,6 +92,24 @@ def _is_whole(side: Side) -> bool:
 def _make_whole(side: Side) -> Side:
     """The prompt without its parts, as one is known that has no report."""
     return Side({}, (SideSection(WHOLE, "present", side.text),), side.text)
+
+
+def _compare_gaps(old: Sequence[Gap], new: Sequence[Gap]) -> Iterator[SectionChange]:
+    """The stretches between the same two parts that read otherwise, and those between others that the other side has nowhere."""
+    went, came = "".join(_find_own(old, new)), "".join(_find_own(new, old))
+    if went != came:
+        yield SectionChange(BETWEEN, "present", "present", None, None, (), diff_words(went, came))
+
+
+def _find_own(gaps: Sequence[Gap], others: Sequence[Gap]) -> Iterator[str]:
+    known = {one[:2]: one[2] for one in others}
+    told = set(known.values())
+    for before, behind, text in gaps:
+        if known.get((before, behind), text) != text:
+            yield text
+        elif (before, behind) not in known and text not in told:
+            told.add(text)
+            yield text
 
 
 def _count_shared(old: str, new: str) -> int:

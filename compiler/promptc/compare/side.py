@@ -7,6 +7,13 @@ from promptc.diag.frozen import field, frozen
 WHOLE = ""
 """The id of the one section of a prompt whose report is not known."""
 
+BETWEEN = "between sections"
+"""Stands in a difference for the text that is no section's. No section is called so: it has a space."""
+
+
+Gap = tuple[str, str, str]
+"""A stretch that is no section's: the name of what it follows, of what follows it, and its text."""
+
 
 @frozen
 class SideItem:
@@ -34,8 +41,13 @@ class SideSection:
 
 @frozen(eq=False)
 class Side:
-    """A prompt: named facts of it in a fixed order, its sections in theirs, and the whole as it is sent (messages with their roles)."""
+    """A prompt: named facts of it in a fixed order, its sections in theirs, and the whole as it is sent (messages with their roles).
+
+    `gaps` are the stretches of the whole that are no section's (separators, roles); what they follow is a section, or an item that is a
+    message of its own, empty at both ends. With the sections they are the whole.
+    """
 
     facts: Mapping[str, str]
     sections: tuple[SideSection, ...]
     text: str
+    gaps: tuple[Gap, ...] = ()

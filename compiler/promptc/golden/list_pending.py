@@ -1,28 +1,30 @@
 """The goldens that wait for someone's word."""
 
+import os
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 
-from promptc.golden.case import INPUTS, PENDING
+from promptc.golden.case import GOLDENS, INPUTS, PENDING
 from promptc.golden.find_cases import find_cases, is_pending
 from promptc.golden.find_home import find_root, name_case, show_path
+from promptc.golden.find_kind import find_kind
 from promptc.golden.pending import Pending, Status
 
 
 def list_pending(paths: Sequence[str]) -> Iterator[Pending]:
-    """Every pending golden at or under `paths`, by folder and name. Lazily. Raises `DiskError` as `find_cases` does."""
+    """Every pending golden at or under `paths`, by folder, turn and kind: a prompt before its report. Lazily. Raises `DiskError` as
+    `find_cases` does.
+    """
+    here = os.path.realpath(os.getcwd())
     for place in find_cases(paths):
-        for name in place.goldens:
-            plain = name.removesuffix(PENDING)
-            if is_pending(name) and plain != INPUTS:
-                root = find_root(place.folder)
-                path = Path(place.folder, plain)
+        case = name_case(place.folder, find_root(place.folder))
+        for name in sorted((name.removesuffix(PENDING) for name in place.goldens if is_pending(name)), key=_rank):
+            if name != INPUTS:
+                path = Path(place.folder, name)
                 status: Status = "changed" if path.is_symlink() or path.exists() else "new"
-                yield Pending(name_case(place.folder, root), place.folder, plain, show_path(str(path), root), status)
+                yield Pending(case, place.folder, name, show_path(str(path), here), status)
 
 
-def matches(pending: Pending, patterns: Sequence[str]) -> bool:
-    """True without patterns. Else whether one is the case's name or the golden's path, `*` and `?` standing for any characters."""
-    shown = (pending.case, f"{pending.case}/{pending.name}", pending.path)
-    return not patterns or any(fnmatchcase(one, pattern) for pattern in patterns for one in shown)
+def _rank(name: str) -> tuple[int, int, str]:
+    kind, turn = find_kind(name)
+    return turn, list(GOLDENS).index(kind) if kind else len(GOLDENS), name

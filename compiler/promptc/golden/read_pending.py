@@ -1,62 +1,62 @@
 """A pending golden and the one it would replace, side by side."""
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 
-from promptc.compare.compare_sides import Difference, compare_sides
-from promptc.compare.read_side import read_side
-from promptc.compare.side import Side
+from promptc.compare.compare_sides import Difference
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
-from promptc.diag.typed import Any
-from promptc.golden.case import PENDING
+from promptc.diag.frozen import field, frozen
+from promptc.golden.case import PENDING, name_golden
+from promptc.golden.compare_outputs import PROMPTS, Output, compare_outputs
+from promptc.golden.find_kind import find_kind
+from promptc.golden.find_stale import find_stale
 from promptc.golden.pending import Pending
 
-_PROMPTS = (".txt", ".messages.json")
-_REPORT = ".report.json"
+_HELP = "`promptc test` writes what differs now"
 
 
-def read_pending(pending: Pending) -> Difference:
-    """What differs. Prompts are compared section by section where the case's report says which is where, other goldens as a whole.
-
-    Raises `DiskError` (PC0945) for a file that cannot be read.
+@frozen(eq=False)
+class Seen:
+    """What is shown of a pending golden: `found`, from the bytes `old` (None: no golden yet, or no file) and `new`; and the files it was
+    made of that are others now (`stale`).
     """
-    old, new = _read_side(pending, ""), _read_side(pending, PENDING)
-    return compare_sides(old, new)
+
+    found: Difference
+    old: bytes | None = field(repr=False)
+    new: bytes = field(repr=False)
+    stale: tuple[str, ...] = ()
+
+    def is_as(self, other: "Seen") -> bool:
+        """Whether the same would be accepted in place of the same."""
+        return (self.old, self.new, self.stale) == (other.old, other.new, other.stale)
 
 
-def _read_side(pending: Pending, ending: str) -> Side:
-    content = _read(pending, pending.name + ending)
-    suffix = next((one for one in _PROMPTS if pending.name.endswith(one)), "")
-    if not suffix or "diagnostics" in pending.name:
-        return read_side((content or b"").decode("utf-8", "replace"), None)
-    messages = _parse(content) if suffix != ".txt" else None
-    report = _read_report(pending, pending.name.removesuffix(suffix) + _REPORT, ending) if content is not None else None
-    return read_side(messages if isinstance(messages, list) else (content or b"").decode("utf-8", "replace"), report)
+def read_pending(pending: Pending) -> Seen:
+    """What differs. Prompts are compared section by section where the case's own reports say which is where, other goldens as a whole.
 
-
-def _read_report(pending: Pending, name: str, ending: str) -> Mapping[str, Any] | None:
-    """The report of the same side: the pending one where there is one, else the golden, which then is that of both."""
-    for one in (name + ending, name):
-        found = _parse(_read(pending, one))
-        if isinstance(found, dict):
-            return found
-    return None
+    Raises `DiskError` (PC0945) for a file that cannot be read, and for a pending golden that is not there any more.
+    """
+    kind, turn = find_kind(pending.name)
+    old, new = _read(pending, pending.name), _read(pending, pending.name + PENDING)
+    if new is None:
+        is_there = Path(pending.folder, pending.name + PENDING).is_symlink() or Path(pending.folder, pending.name + PENDING).exists()
+        reason = "is no file" if is_there else "is not there any more"
+        raise DiskError([Diagnostic("PC0945", f"{pending.path}{PENDING} {reason}", help=_HELP)])
+    reports: tuple[bytes | None, bytes | None] = (None, None)
+    if kind in PROMPTS:
+        name = name_golden("report", turn)
+        golden = _read(pending, name)
+        reports = (golden, _read(pending, name + PENDING) or golden)
+    found = compare_outputs(kind, Output(old or b"", reports[0] if old is not None else None), Output(new, reports[1]))
+    return Seen(found, old, new, find_stale(pending))
 
 
 def _read(pending: Pending, name: str) -> bytes | None:
+    """None where nothing is, or no file: links are not followed."""
     path = Path(pending.folder, name)
     try:
-        return path.read_bytes() if not path.is_symlink() else None
+        return path.read_bytes() if not path.is_symlink() and not path.is_dir() else None
     except FileNotFoundError:
         return None
     except OSError as wrong:
         raise DiskError([Diagnostic("PC0945", f"cannot read {pending.path}: {wrong.strerror or wrong}")]) from wrong
-
-
-def _parse(content: bytes | None) -> Any:
-    try:
-        return json.loads(content) if content is not None else None
-    except ValueError:
-        return None

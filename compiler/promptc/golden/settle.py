@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
@@ -13,63 +13,104 @@ from promptc.golden.find_cases import is_pending
 from promptc.golden.pending import Pending
 
 _HELP = "see that the folder can be written and its disk has room; the golden is as it was"
+_LOOK = "look at it again: `promptc review`"
+_GONE = "it is not pending any more"
+_CHANGED = "it has changed meanwhile"
+
+Contents = Mapping[str, bytes | None]
+"""Of files, by their paths; None: not there."""
 
 
 @frozen(eq=False)
 class Settled:
-    """A golden that was accepted or rejected, with the bytes of the files of its case that this touched (None: not there), as before."""
+    """A golden that was accepted or rejected, with the files of its case that this touched, as they were before and as it left them."""
 
     pending: Pending
-    before: tuple[tuple[str, bytes | None], ...] = field(repr=False)
+    before: Contents = field(repr=False)
+    after: Contents = field(repr=False)
 
 
-def accept_golden(pending: Pending) -> Settled:
-    """Puts the pending golden in the place of the golden, in one step: a reader, or a kill, meets the old one or the new one.
+def accept_golden(pending: Pending, expected: bytes | None = None) -> Settled:
+    """Makes the pending golden the golden, in one step: a reader, or a kill, meets the old one or the new one. What is accepted are the
+    bytes that were `expected`, whoever writes meanwhile; None: whatever is pending.
 
-    Raises `DiskError` (PC0945) where it cannot, with nothing changed; a link in the place of either is refused.
+    Raises `DiskError` (PC0945) where it cannot, or where other bytes are pending, with nothing changed; a link in the place of either is
+    refused.
     """
-    settled = _read_before(pending)
-    folder = Path(pending.folder)
+    names = (pending.name, pending.name + PENDING, INPUTS, INPUTS + PENDING)
+    before = _read_all("read", pending, names)
+    new = before[_place(pending, pending.name + PENDING)]
+    if new is None or new != (expected if expected is not None else new):
+        raise _refuse("accept", pending, _GONE if new is None else _CHANGED)
     with _telling("accept", pending):
-        _replace(folder / (pending.name + PENDING), folder / pending.name)
-        inputs = _read(folder / (INPUTS + PENDING))
+        _write(Path(pending.folder, pending.name), new)
+        _drop(pending, new)
+        inputs = before[_place(pending, INPUTS + PENDING)]
         if inputs is not None:
-            _write(folder / INPUTS, inputs)
-        _clear_inputs(folder)
-    return settled
+            _write(Path(pending.folder, INPUTS), inputs)
+    left = {names[0]: new, names[1]: None, INPUTS: inputs if inputs is not None else before[_place(pending, INPUTS)]}
+    return Settled(pending, before, _settle_inputs("accept", pending, before, left))
 
 
-def reject_golden(pending: Pending) -> Settled:
-    """Removes the pending golden. Raises `DiskError` (PC0945) where it cannot."""
-    settled = _read_before(pending)
-    folder = Path(pending.folder)
+def reject_golden(pending: Pending, expected: bytes | None = None) -> Settled:
+    """Removes the pending golden, whatever stands in the place of the golden. Raises `DiskError` (PC0945) where it cannot, or where other
+    bytes are pending than were `expected`.
+    """
+    names = (pending.name + PENDING, INPUTS + PENDING)
+    before = _read_all("read", pending, names)
+    new = before[_place(pending, pending.name + PENDING)]
+    if new is None or new != (expected if expected is not None else new):
+        raise _refuse("reject", pending, _GONE if new is None else _CHANGED)
     with _telling("reject", pending):
-        (folder / (pending.name + PENDING)).unlink()
-        _clear_inputs(folder)
-    return settled
+        _drop(pending, new)
+    return Settled(pending, before, _settle_inputs("reject", pending, before, {names[0]: None}))
 
 
 def undo_settled(settled: Settled) -> None:
-    """Makes the files what they were before. Raises `DiskError` (PC0945) where it cannot."""
-    with _telling("take back", settled.pending):
-        for path, content in settled.before:
+    """Makes the files what they were before. Raises `DiskError` (PC0945) where it cannot, and where one is no longer as it was left: what
+    somebody else wrote is not written over.
+    """
+    pending = settled.pending
+    if _read_all("take back", pending, [Path(path).name for path in settled.after]) != settled.after:
+        raise _refuse("take back", pending, _CHANGED)
+    with _telling("take back", pending):
+        for path, content in settled.before.items():
             if content is not None:
                 _write(Path(path), content)
             else:
                 Path(path).unlink(missing_ok=True)
 
 
-def _read_before(pending: Pending) -> Settled:
-    names = (pending.name, pending.name + PENDING, INPUTS, INPUTS + PENDING)
-    with _telling("read", pending):
-        return Settled(pending, tuple((str(path), _read(path)) for path in (Path(pending.folder, name) for name in names)))
+def _read_all(verb: str, pending: Pending, names: Sequence[str]) -> dict[str, bytes | None]:
+    with _telling(verb, pending):
+        return {_place(pending, name): _read(Path(pending.folder, name)) for name in names}
 
 
-def _clear_inputs(folder: Path) -> None:
-    """What is pending of a case's inputs goes with the last golden that is pending."""
-    left = [path for path in folder.iterdir() if path.name.startswith("golden.") and is_pending(path.name)]
-    if [path.name for path in left] == [INPUTS + PENDING]:
-        left[0].unlink()
+def _place(pending: Pending, name: str) -> str:
+    return str(Path(pending.folder, name))
+
+
+def _drop(pending: Pending, content: bytes) -> None:
+    """The pending golden goes; what somebody wrote there meanwhile stays pending."""
+    path = Path(pending.folder, pending.name + PENDING)
+    if _read(path) == content:
+        path.unlink()
+
+
+def _refuse(verb: str, pending: Pending, reason: str) -> DiskError:
+    return DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_LOOK)])
+
+
+def _settle_inputs(verb: str, pending: Pending, before: Contents, left: Contents) -> Contents:
+    """What is pending of a case's inputs goes with the last golden that is pending. The files as they are left."""
+    folder, name = Path(pending.folder), INPUTS + PENDING
+    with _telling(verb, pending):
+        others = [path.name for path in folder.iterdir() if path.name.startswith("golden.") and is_pending(path.name)]
+        is_last = others == [name]
+        if is_last:
+            (folder / name).unlink()
+    kept = before[_place(pending, name)] if name in others and not is_last else None
+    return {_place(pending, one): content for one, content in {**left, name: kept}.items()}
 
 
 def _read(path: Path) -> bytes | None:
@@ -82,21 +123,21 @@ def _read(path: Path) -> bytes | None:
         return None
 
 
-def _replace(source: Path, target: Path) -> None:
-    if source.is_symlink() or target.is_symlink():
-        raise OSError(0, "it is a link")
-    source.replace(target)
-
-
 def _write(path: Path, content: bytes) -> None:
     """By way of a file beside it, whose name is no golden's."""
     beside = path.with_name(f".promptc-{os.getpid()}-{path.name}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(content)
-        beside.replace(path)
+        _replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _replace(source: Path, target: Path) -> None:
+    if target.is_symlink():
+        raise OSError(0, "it is a link")
+    source.replace(target)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,65 @@
+"""Two outputs as bytes, compared."""
+
+import json
+
+from promptc.compare.compare_sides import Difference, compare_sides
+from promptc.compare.read_side import read_side
+from promptc.compare.side import Side
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import Any
+
+PROMPTS = ("text", "messages")
+
+
+@frozen(eq=False)
+class Output:
+    """The bytes of a golden, and those of the report of the same side, where there is one."""
+
+    content: bytes = field(repr=False)
+    report: bytes | None = field(default=None, repr=False)
+
+
+def compare_outputs(kind: str, old: Output, new: Output) -> Difference:
+    """What differs. Prompts are compared section by section where their own reports describe them, anything else as a whole.
+
+    Bytes that differ give a difference that is not empty.
+    """
+    found = compare_sides(_read(kind, old), _read(kind, new))
+    if found.is_empty and old.content != new.content:
+        return compare_sides(_read_whole(old.content), _read_whole(new.content))
+    return found
+
+
+def _read(kind: str, output: Output) -> Side:
+    if kind not in PROMPTS:
+        return _read_whole(output.content)
+    report = _parse(output.report)
+    known = report if isinstance(report, dict) else None
+    messages = _parse(output.content) if kind == "messages" else None
+    if isinstance(messages, list) and all(map(_is_message, messages)):
+        return read_side(messages, known)
+    return _read_whole(output.content) if kind == "messages" else _read_text(output.content, known)
+
+
+def _is_message(value: Any) -> bool:
+    content = value.get("content", "") if isinstance(value, dict) else None
+    return isinstance(content, str) or (isinstance(content, list) and all(isinstance(part, dict) for part in content))
+
+
+def _read_text(content: bytes, report: dict[str, Any] | None) -> Side:
+    try:
+        return read_side(content.decode(), report)
+    except UnicodeDecodeError:
+        return _read_whole(content)
+
+
+def _read_whole(content: bytes) -> Side:
+    """Bytes that are no UTF-8 stay apart from all others."""
+    return read_side(content.decode("utf-8", "surrogateescape"), None)
+
+
+def _parse(content: bytes | None) -> Any:
+    try:
+        return json.loads(content) if content is not None else None
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,37 @@
+"""Whether a pending golden was made of what is there now."""
+
+import json
+import os
+from pathlib import Path
+
+from promptc.diag.typed import Any
+from promptc.golden.case import INPUTS, PENDING
+from promptc.golden.describe_inputs import identify
+from promptc.golden.find_home import find_root
+from promptc.golden.pending import Pending
+
+
+def find_stale(pending: Pending) -> tuple[str, ...]:
+    """The files it was made of that read otherwise now, or are gone: paths from the case's root, sorted. None where nothing is noted beside
+    it. Never raises.
+    """
+    files = _read_noted(pending).get("files")
+    if not isinstance(files, dict):
+        return ()
+    root = find_root(pending.folder)
+    return tuple(sorted(path for path, identity in files.items() if _identify(os.path.join(root, path)) != identity))
+
+
+def _read_noted(pending: Pending) -> dict[str, Any]:
+    try:
+        noted = json.loads(Path(pending.folder, INPUTS + PENDING).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
+
+
+def _identify(path: str) -> str:
+    try:
+        return identify(Path(path).read_bytes())
+    except (OSError, ValueError):
+        return ""

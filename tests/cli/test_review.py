@@ -1,0 +1,256 @@
+"""What a review shows is what is there, and what is accepted is what it showed."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyte
+import pytest
+
+import promptc
+from promptc.cli.paint import PLAIN
+from promptc.cli.review_loop import Review
+from promptc.golden.list_pending import list_pending
+from tests.cli.conftest import ROOT, command, environment
+
+CASE = "title: x\nstate: s.json\ngolden: [text, report]\n"
+
+
+@pytest.fixture(autouse=True)
+def there(tmp_path, monkeypatch):
+    """A folder in which cases can be made; not in CI, whatever runs the tests."""
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "packs").mkdir()
+    return tmp_path
+
+
+def _make(there: Path, name: str, **files: str) -> Path:
+    """A case with goldens: `txt="…"`, `txt_new="…"`, `report_json_new="…"`."""
+    folder = there / "fixtures" / name
+    folder.mkdir(parents=True)
+    (folder / "case.yaml").write_text(CASE, encoding="utf-8")
+    for ending, content in files.items():
+        (folder / f"golden.{ending.replace('_', '.')}").write_text(content, encoding="utf-8", newline="")
+    return folder
+
+
+def _walk(keys: Iterator[str], monkeypatch: pytest.MonkeyPatch, size: tuple[int, int] = (80, 24)) -> list[str]:
+    """The screen after each key; a key may be made as it is asked for."""
+    screen = pyte.Screen(*size)
+    stream = pyte.ByteStream(screen)
+    shown: list[str] = []
+
+    def write(data: bytes) -> None:
+        screen.reset()
+        stream.feed(data.replace(b"\n", b"\r\n"))
+        shown.append("\n".join(line.rstrip() for line in screen.display))
+
+    monkeypatch.setattr("promptc.cli.review_loop.write_stdout", write)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size(size))
+    Review(list(list_pending(["."])), lambda: next(keys, ""), PLAIN).run()
+    return shown
+
+
+def test_a_prompt_comes_before_its_report_and_each_side_is_cut_by_its_own(there, monkeypatch):
+    pack = promptc.load(ROOT / "packs/sentinel")
+    state = (ROOT / "fixtures/sentinel/base/loaded.json").read_bytes()
+    wide, narrow = (pack.render(state, budget=budget, variants={"retrieval": "deep"}) for budget in (13000, 6000))
+    reports = [json.dumps(one.report) for one in (wide, narrow)]
+    _make(there, "tavern/first", txt=wide.text, txt_new=narrow.text, report_json=reports[0], report_json_new=reports[1])
+    assert [one.name for one in list_pending(["."])] == ["golden.txt", "golden.report.json"]
+    before = _walk(iter(""), monkeypatch)[0]
+    assert "tokens" in before and "@@" in before
+    (there / "fixtures/tavern/first/golden.report.json").write_text(reports[1], encoding="utf-8")
+    (there / "fixtures/tavern/first/golden.report.json.new").unlink()
+    pages = _walk(iter(["new", "space"]), monkeypatch)
+    assert "@@" not in "".join(pages) and "evict" not in "".join(pages)
+
+
+def test_kinds_come_in_their_order_and_turns_in_theirs(there):
+    names = ("10.txt", "2.report.json", "2.messages.json", "10.diagnostics.txt", "2.txt")
+    _make(there, "tavern/first", **{f"{name.replace('.', '_')}_new": "x" for name in names})
+    assert [one.name for one in list_pending(["."])] == [
+        "golden.2.txt",
+        "golden.2.messages.json",
+        "golden.2.report.json",
+        "golden.10.txt",
+        "golden.10.diagnostics.txt",
+    ]
+
+
+def test_what_an_editor_added_is_shown_before_it_can_be_accepted(there, monkeypatch):
+    prompt = promptc.load(ROOT / "packs/sentinel").render((ROOT / "fixtures/sentinel/calm/state.json").read_bytes())
+    report = json.dumps(prompt.report)
+    folder = _make(there, "tavern/first", txt=prompt.text, txt_new=prompt.text + "x", report_json=report)
+    monkeypatch.setattr("subprocess.run", lambda line, **_: Path(line[-1]).write_text(prompt.text + "obey me\n", encoding="utf-8"))
+    shown = _walk(iter("ea"), monkeypatch)
+    assert "obey me" in shown[1]
+    assert (folder / "golden.txt").read_text(encoding="utf-8") == prompt.text + "obey me\n"
+
+
+def _later(keys: str, act: Callable[[], object], at: int) -> Iterator[str]:
+    """Somebody else acts before the key with that number."""
+    for number, key in enumerate(keys):
+        if number == at:
+            act()
+        yield key
+
+
+@pytest.mark.parametrize("name", ["golden.txt.new", "golden.txt"])
+@pytest.mark.parametrize("key", ["a", "r"])
+def test_what_was_not_shown_is_not_settled(there, monkeypatch, name, key):
+    folder = _make(there, "tavern/first", txt="one two\n", txt_new="one three\n")
+    shown = _walk(_later(f"{key}q", lambda: (folder / name).write_text("evil\n", encoding="utf-8"), 0), monkeypatch)
+    assert "look again" in shown[1] and "evil" in shown[1]
+    assert (folder / name).read_text(encoding="utf-8") == "evil\n" and (folder / "golden.txt.new").exists()
+
+
+def test_what_changes_while_many_are_asked_for_is_left(there, monkeypatch):
+    first, second = (_make(there, f"tavern/{name}", txt="one two\n", txt_new="one three\n") for name in ("first", "second"))
+    shown = _walk(_later("gyq", lambda: (second / "golden.txt.new").write_text("evil\n", encoding="utf-8"), 1), monkeypatch)
+    assert (first / "golden.txt").read_text(encoding="utf-8") == "one three\n"
+    assert (second / "golden.txt").read_text(encoding="utf-8") == "one two\n"
+    assert "accepted 1" in shown[2] and "look again" in shown[2] and "evil" in shown[2]
+
+
+@pytest.mark.parametrize("name", ["golden.txt", "golden.txt.new", "golden.inputs.json"])
+def test_what_somebody_else_wrote_is_not_taken_back(there, monkeypatch, name):
+    folder = _make(there, "tavern/first", txt="one two\n", txt_new="one three\n", inputs_json="{}", inputs_json_new="{ }")
+    _make(there, "tavern/second", txt="one\n", txt_new="other\n")
+    shown = _walk(_later("auq", lambda: (folder / name).write_text("theirs\n", encoding="utf-8"), 1), monkeypatch)
+    assert (folder / name).read_text(encoding="utf-8") == "theirs\n"
+    assert "cannot take back fixtures/tavern/first/golden.txt: it has changed" in shown[2].replace("\n", "")
+
+
+def test_two_goldens_of_a_case_are_taken_back_one_after_the_other(there, monkeypatch):
+    files = {
+        "txt": "one\n",
+        "txt_new": "two\n",
+        "report_json": "1\n",
+        "report_json_new": "2\n",
+        "inputs_json": "{}",
+        "inputs_json_new": "{ }",
+    }
+    folder = _make(there, "tavern/first", **files)
+    _make(there, "tavern/second", txt="one\n", txt_new="other\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    _walk(iter("aauuq"), monkeypatch)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    _walk(iter("rruuq"), monkeypatch)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_folder_that_is_gone_is_told(there, monkeypatch):
+    folder = _make(there, "tavern/first", txt="one two\n", txt_new="one three\n")
+    _make(there, "tavern/second", txt="one\n", txt_new="other\n")
+
+    def remove() -> None:
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+
+    shown = _walk(_later("agr sbq", remove, 0), monkeypatch)
+    assert "one" in shown[0]
+    assert all("golden.txt.new is not there any more" in page.replace("\n", "") for page in shown[1:4])
+    assert "tavern/second" in shown[5] and "no difference" not in "".join(shown)
+
+
+# --- the page ---
+
+_HEAD = re.compile(r"\[\d/\d\] tavern/first")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 10), (20, 6)])
+@pytest.mark.parametrize("keys", ["", " ", "?", "g", "d", "dd", "x", " ?", "  \x00", "gn"])
+def test_the_case_is_named_whatever_else_is_shown(there, monkeypatch, size, keys):
+    old, new = ("".join(f"line {number} {word} and more words than fit a narrow screen\n" for number in range(60)) for word in ("a", "b"))
+    for name in ("first", "second", "third"):
+        _make(there, f"tavern/{name}", txt=old, txt_new=new)
+    for page in (shown := _walk(iter([{" ": "space"}.get(key, key) for key in keys]), monkeypatch, size)):
+        lines = page.split("\n")
+        assert _HEAD.match(lines[0] + lines[1]), page
+        assert "q quit" in page.replace("\n", " ") or size[0] < 40, page
+    if keys == "g":
+        assert any("y/n" in page for page in shown)
+
+
+def test_all_lines_of_a_difference_are_reached(there, monkeypatch):
+    numbers = [f"number {number}." for number in range(100)]
+    _make(there, "tavern/first", txt="", txt_new="\n".join(numbers) + "\n")
+    for size in ((80, 24), (40, 10), (30, 7)):
+        seen = "\n".join(_walk(iter(["space"] * 99), monkeypatch, size))
+        assert all(number in seen for number in numbers)
+
+
+def test_the_keys_fit_a_line(there, monkeypatch):
+    _make(there, "tavern/first", txt="one\n", txt_new="other\n")
+    for page in _walk(iter("ddd"), monkeypatch):
+        assert any("a accept" in line and "q quit" in line for line in page.split("\n"))
+
+
+def test_another_size_draws_anew_and_ctrl_d_quits(there):
+    import pexpect
+
+    _make(there, "tavern/first", txt="one\n", txt_new="other\n")
+    child = pexpect.spawn(
+        str(command([])[0]),
+        [str(one) for one in command(["review"])[1:]],
+        cwd=str(there),
+        env={**environment(), "TERM": "xterm"},
+        dimensions=(24, 80),
+        encoding="utf-8",
+    )
+    child.expect("q quit")
+    child.setwinsize(10, 40)
+    child.expect(r"\[1/1\]")
+    child.expect("q quit")
+    child.send("\x04")
+    child.expect("accepted 0, rejected 0, 1 golden still pending")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+# --- stale ---
+
+
+@pytest.fixture
+def pack(there, run):
+    """A pack of which a rule was edited, and what differs is pending."""
+    assert run("init", "lighthouse").code == 0
+    rules = there / "lighthouse/templates/rules.md.j2"
+    was = rules.read_text(encoding="utf-8")
+    rules.write_text(was.replace("sentences", "words"), encoding="utf-8")
+    assert run("test", "lighthouse", "--no-cache").code == 1
+    return rules, was
+
+
+def test_what_is_made_of_files_as_they_were_is_refused(there, run, pack):
+    rules, was = pack
+    edited = rules.read_text(encoding="utf-8")
+    rules.write_text(was, encoding="utf-8")
+    done = run("accept", "--all")
+    assert done.code == 1 and "PC0947" in done.err and "templates/rules.md.j2 as it was" in done.err
+    assert "not accepted, and still pending:\n    lighthouse/cases/first/golden.txt\n" in done.err
+    rules.write_text(edited.replace("\n", "\r\n"), encoding="utf-8", newline="")
+    assert run("accept", "--all").code == 0  # line ends are no edit
+
+
+def test_what_is_stale_is_accepted_if_that_is_said(there, run, pack):
+    pack[0].unlink()
+    assert run("accept", "--all").code == 1
+    assert run("accept", "--all", "--stale").code == 0
+    assert "words" in (there / "lighthouse/cases/first/golden.txt").read_text(encoding="utf-8")
+
+
+def test_a_review_warns_of_what_is_stale(there, monkeypatch, pack):
+    rules, was = pack
+    assert "as it was" not in _walk(iter(""), monkeypatch)[0]
+    rules.write_text(was, encoding="utf-8")
+    shown = _walk(iter("gq"), monkeypatch)
+    assert "made of lighthouse/templates/rules.md.j2 as it was: run `promptc test`" in shown[0]
+    assert "or accept it alone" in shown[1]
+    assert "sentences" in (there / "lighthouse/cases/first/golden.txt").read_text(encoding="utf-8")
