@@ -84,17 +84,32 @@ def _check_new(pack: Pack, begun: Begun, edited: Edited, name: str) -> tuple[Any
     text = json.dumps(edited.written)
     try:
         state = pack.load_state(text.encode(), name)
-        names = {"state": state.value, COUNTER: begun.meter.counter}
-        check_asserts(pack.model, names)
-        bind_lets(pack.model, names)
+        _check_values(pack, state, begun)
     except PromptcError as error:
-        raise PromptcError(_iter_refused(begun.operation, error)) from None
+        raise PromptcError(_iter_refused(begun.operation, error, _find_faults(pack, begun))) from None
     return json.loads(text), state
 
 
-def _iter_refused(operation: Operation, error: PromptcError) -> Iterator[Diagnostic]:
-    """Their places are those of the operation: the new state stands nowhere."""
+def _check_values(pack: Pack, state: State, begun: Begun) -> None:
+    names = {"state": state.value, COUNTER: begun.meter.counter}
+    check_asserts(pack.model, names)
+    bind_lets(pack.model, names)
+
+
+def _find_faults(pack: Pack, begun: Begun) -> frozenset[str]:
+    """What is wrong with the state that was given, which an operation may mend."""
+    try:
+        _check_values(pack, begun.state, begun)
+    except PromptcError as error:
+        return frozenset(found.message for found in error.diagnostics if found.level == "error")
+    return frozenset()
+
+
+def _iter_refused(operation: Operation, error: PromptcError, faults: frozenset[str]) -> Iterator[Diagnostic]:
+    """Their places are those of the operation: the new state stands nowhere. `faults` are those that the state had before."""
     for found in error.diagnostics:
         if found.level == "error":
-            message = f"`{operation.name}` would leave a state that is invalid, so nothing is changed: {found.message}"
-            yield Diagnostic("PC0810", message, operation.span, found.help)
+            is_old = found.message in faults
+            why = "would leave the state as invalid as it is" if is_old else "would leave a state that is invalid"
+            message = f"`{operation.name}` {why}, so nothing is changed: {found.message}"
+            yield Diagnostic("PC0810", message, operation.span, found.help or ("mend the state first" if is_old else ""))

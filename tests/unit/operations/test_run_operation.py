@@ -120,6 +120,15 @@ def test_a_new_state_passes_the_asserts(tmp_path: Path) -> None:
     assert run_operation(pack, STATE, "two").value["title"] == ""
 
 
+def test_a_fault_that_was_there_before_is_told_from_a_new_one(tmp_path: Path) -> None:
+    text = "asserts: [{that: \"state.title != 'bad'\", else: a bad title, level: error}]\n"
+    edits = "{one: {edits: [{append: /notes, to: \"'x'\"}]}, two: {edits: [{set: /title, to: \"'good'\"}]}}"
+    pack = write_pack(tmp_path, f"operations: {edits}\n{text}")
+    with pytest.raises(PromptcError, match="PC0810 `one` would leave the state as invalid as it is, so nothing is changed: a bad title"):
+        run_operation(pack, {"title": "bad"}, "one")
+    assert run_operation(pack, {"title": "bad"}, "two").value["title"] == "good", "an operation may mend it"
+
+
 def test_nothing_given_is_changed(pack: Any) -> None:
     raw = json.dumps(STATE)
     state, args, answers = json.loads(raw), {"keep": 1, "summary": True}, {"digest": ANSWER}
