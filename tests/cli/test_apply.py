@@ -1,5 +1,6 @@
 """`promptc apply`: what it prints, what it writes, and how it fails."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -210,6 +211,63 @@ def test_a_damaged_archive_is_refused(here, run):
     archive.write_bytes(archive.read_bytes().replace(b"entry 3", b"entry 4"))
     done = run("apply", "logbook", "--restore", "state.json")
     assert done.code == 4 and "PC0825" in done.err and _numbers() == [7, 8, 9]
+
+
+def test_a_state_whose_name_is_no_utf8(here, start, run):
+    name = os.fsdecode(b"b\xff.json")
+    Path("state.json").rename(name)
+    before = _state(name)
+    done = run("apply", "logbook", "prune", name)
+    assert done.code == 0 and _numbers(name) == [7, 8, 9], done.err
+    back = run("apply", "logbook", "--restore", name)
+    assert back.code == 0 and _state(name) == before and "nothing" not in back.err
+    assert run("apply", "logbook", "--restore", name).code == 0 and _state(name) == before
+
+
+def _forge(**changed):
+    """An archive with another header, named as its bytes ask."""
+    (archive,) = _archives()
+    header, *elements = archive.read_text().splitlines()
+    data = "".join(f"{line}\n" for line in (json.dumps({**json.loads(header), **changed}), *elements)).encode()
+    forged = Path(f"entries.{hashlib.sha256(data).hexdigest()}.jsonl")
+    forged.write_bytes(data)
+    return str(forged)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"length": 100_000_000_000},
+        {"length": True},
+        {"places": [[False, True]]},
+        {"promptc": True},
+        {"kept": [1, 2, 3]},
+        {"places": [[0, 10**12]]},
+    ],
+    ids=["long", "true", "places", "promptc", "kept", "wide"],
+)
+def test_a_forged_header_is_refused(changed, here, run):
+    run("apply", "logbook", "prune", "state.json")
+    begun = time.monotonic()
+    done = run("apply", "logbook", "--restore", "state.json", _forge(**changed))
+    assert done.code == 4 and "PC0825" in done.err and "it is no archive of promptc" in " ".join(done.err.split())
+    assert _numbers() == [7, 8, 9] and time.monotonic() - begun < 20
+
+
+def test_an_archive_of_another_pack_is_put_back_with_a_warning(here, run):
+    run("apply", "logbook", "prune", "state.json")
+    done = run("apply", "logbook", "--restore", "state.json", _forge(pack="diary"))
+    assert done.code == 0 and "PC0834 warning" in done.err and "`diary`" in done.err and _numbers() == list(range(10))
+
+
+def test_a_restore_is_repeated_with_equal_elements(here, run):
+    before = [{"n": number, "text": "same", "open": number == 1} for number in (0, 1, 0)]
+    Path("state.json").write_text(json.dumps({"entries": before}))
+    run("apply", "logbook", "sweep", "state.json")
+    run("apply", "logbook", "prune", "state.json", "--arg", "keep=0")
+    for names in ((), (), map(str, _archives()), [str(_archives()[0])]):
+        assert run("apply", "logbook", "--restore", "state.json", *names).code == 0
+        assert _state()["entries"] == before
 
 
 def test_a_restore_that_fits_no_list_is_refused(here, run):

@@ -16,6 +16,7 @@ from promptc.diag.errors import UsageError
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.archived import Archived
 from promptc.operations.change import Change
+from promptc.operations.describe_archive import name_source
 from promptc.operations.list_archives import list_archives
 from promptc.operations.make_restoration import make_restoration
 from promptc.operations.note import NO_NOTE
@@ -32,6 +33,7 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     paths = _sort([Path(name) for name in names]) if names else list_archives(_find_folder(asked))
     archives = [(path, read_archive(path)) for path in paths]
     own = archives if names else [(path, one) for path, one in archives if _is_of(one, pack, asked)]
+    reporter.report([_warn(path, one, pack) for path, one in own if one.pack != pack.name])
     counts: tuple[int, ...] = ()
 
     def make(read: bytes, _file: str) -> Change:
@@ -56,7 +58,12 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
 def _is_of(archived: Archived, pack: Pack, asked: ApplyAsked) -> bool:
     """Several states may share a folder."""
     source = "" if asked.state == STDIN else os.path.basename(os.path.realpath(asked.state))  # noqa: PTH119  as `rewrite_state` names it
-    return archived.pack == pack.name and archived.file in (source, name_file(asked))
+    return archived.pack == pack.name and archived.file in map(name_source, (source, name_file(asked)))
+
+
+def _warn(path: Path, archived: Archived, pack: Pack) -> Diagnostic:
+    message = f"the archive `{show_path(path)}` is of the pack `{archived.pack}`, not `{pack.name}`"
+    return Diagnostic("PC0834", message, help="restore it with its own pack, unless you mean this", level="warn")
 
 
 def _find_folder(asked: ApplyAsked) -> Path:

@@ -23,9 +23,14 @@ def describe_archive(archive: Archive, done: Done, *, pack: Pack, before: Any, f
         places=archive.places,
         kept=tuple([mark_element(value) for value in kept[:KEPT]]),
         state=done.before,
-        file=file,
+        file=name_source(file),
         elements=archive.elements,
     )
+
+
+def name_source(file: str) -> str:
+    """A state's file name as archives have it: what is no UTF-8 in it is written out (`b\\udcff.json`)."""
+    return file.encode("utf-8", "backslashreplace").decode()
 
 
 def _find_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:

@@ -9,7 +9,7 @@ def find_list(value: Any, pointer: str) -> list[Any] | None:
         part = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and part in value:
             value = value[part]
-        elif isinstance(value, list) and part.isascii() and part.isdigit() and int(part[:9]) < len(value):
+        elif isinstance(value, list) and part.isascii() and part.isdigit() and len(part) < 10 and int(part) < len(value):
             value = value[int(part)]
         else:
             return None

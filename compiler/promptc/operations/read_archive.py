@@ -5,7 +5,9 @@ from pathlib import Path
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.typed import Any
+from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.archived import Archived
+from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 
 _TEXTS = ("pack", "version", "operation", "pointer", "state", "file")
@@ -45,32 +47,39 @@ def _read(name: str, data: bytes) -> Archived | None:
 
     try:
         header, *elements = [json.loads(line) for line in data.decode().split("\n")[:-1]]
+        render_canonical_json(elements).encode()
     except (ValueError, RecursionError):
         return None
-    if not isinstance(header, dict) or header.get("promptc") != 1 or not all(isinstance(header.get(key), str) for key in _TEXTS):
+    if not isinstance(header, dict) or _read_number(header.get("promptc")) != 1:
         return None
-    places, kept, length = _read_places(header.get("places")), header.get("kept"), header.get("length")
-    if places is None or not isinstance(kept, list) or not isinstance(length, int):
+    places, kept, length = _read_places(header.get("places")), header.get("kept"), _read_number(header.get("length"))
+    if places is None or length > MAX_STATE_BYTES or not isinstance(kept, list):
+        return None
+    texts: dict[str, Any] = {key: header.get(key) for key in _TEXTS}
+    if not all(isinstance(one, str) for one in (*texts.values(), *kept)):
         return None
     gone = sum(stop - start for start, stop in places)
     if gone != len(elements) or (places and places[-1][1] > length) or len(kept) > length - gone:
         return None
-    texts = {key: header[key] for key in _TEXTS}
-    marks = tuple([str(mark) for mark in kept])
-    return Archived(name=name, length=length, places=places, kept=marks, elements=tuple(elements), **texts)
+    return Archived(name=name, length=length, places=places, kept=tuple(kept), elements=tuple(elements), **texts)
 
 
 def _read_places(given: Any) -> tuple[tuple[int, int], ...] | None:
     """Half-open ranges that rise and lie apart; None for anything else."""
     places: list[tuple[int, int]] = []
     for place in given if isinstance(given, list) else [None]:
-        if not (isinstance(place, list) and len(place) == 2 and all(isinstance(at, int) for at in place)):
+        if not isinstance(place, list) or len(place) != 2:
             return None
-        start, stop = place
+        start, stop = map(_read_number, place)
         if not (places[-1][1] if places else 0) <= start < stop:
             return None
         places.append((start, stop))
     return tuple(places)
+
+
+def _read_number(given: Any) -> int:
+    """A count; -1 for anything else (`true` too, with which Python counts)."""
+    return given if isinstance(given, int) and not isinstance(given, bool) else -1
 
 
 def _refuse(path: Path, why: str) -> DiskError:

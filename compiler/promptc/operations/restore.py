@@ -58,37 +58,49 @@ class _Now:
     def __init__(self, elements: list[Any], marks: list[str]) -> None:
         self.elements = elements
         self.marks = marks
-        self.times = Counter[str | None](marks)
+        self.times = Counter(marks)
 
     def insert(self, at: int, elements: Sequence[Any], marks: Sequence[str]) -> None:
         self.elements[at:at] = elements
         self.marks[at:at] = marks
         self.times.update(marks)
 
-    def begins(self, marks: Sequence[str | None]) -> bool:
+    def begins(self, marks: Sequence[str]) -> bool:
         return len(self.marks) >= len(marks) and self.marks[: len(marks)] == list(marks)
 
 
 @frozen(eq=False)
 class _Look:
-    """An archive's moment: the marks of the whole list then (None for what is not known), which of them went, which stayed."""
+    """An archive's moment: the marks of what is known of the list then and their places in it; which of these (by number) went, which
+    stayed. `is_known`: that is the whole list.
+    """
 
-    marks: tuple[str | None, ...]
+    marks: tuple[str, ...]
+    places: tuple[int, ...]
     gone: dict[int, Any]
     kept: tuple[str, ...]
     is_known: bool
 
 
 def _look(archive: Archived) -> _Look:
-    gone = dict(zip(_iter_places(archive), archive.elements, strict=True))
-    taken = {at: mark_element(value) for at, value in gone.items()}
-    stayed = iter(archive.kept)
-    marks = tuple([taken[at] if at in taken else next(stayed, None) for at in range(archive.length)])
-    return _Look(marks, gone, archive.kept, None not in marks)
+    taken = dict(zip(_iter_places(archive), archive.elements, strict=True))
+    stayed = dict(zip(_iter_gaps(archive), archive.kept, strict=False))
+    places = tuple(sorted({*taken, *stayed}))
+    marks = tuple([mark_element(taken[place]) if place in taken else stayed[place] for place in places])
+    gone = {at: taken[place] for at, place in enumerate(places) if place in taken}
+    return _Look(marks, places, gone, archive.kept, len(places) == archive.length)
 
 
 def _iter_places(archive: Archived) -> Iterator[int]:
     return (at for start, stop in archive.places for at in range(start, stop))
+
+
+def _iter_gaps(archive: Archived) -> Iterator[int]:
+    """The places of what stayed."""
+    last = 0
+    for start, stop in (*archive.places, (archive.length, archive.length)):
+        yield from range(last, start)
+        last = stop
 
 
 def _order(looks: Sequence[_Look], now: _Now) -> Iterator[int]:
@@ -150,13 +162,18 @@ def _put_back(now: _Now, look: _Look) -> int:
 
 def _put_all(now: _Now, look: _Look) -> None:
     """To the very places they had."""
-    start = 0
-    rows = sorted(look.gone)
-    for end in range(1, len(rows) + 1):
-        if end == len(rows) or rows[end] != rows[end - 1] + 1:
-            run = rows[start:end]
-            now.insert(run[0], [look.gone[at] for at in run], [str(look.marks[at]) for at in run])
-            start = end
+    run: list[int] = []
+    for at in sorted(look.gone):
+        if run and look.places[at] != look.places[run[-1]] + 1:
+            _put_run(now, look, run)
+            run = []
+        run.append(at)
+    _put_run(now, look, run)
+
+
+def _put_run(now: _Now, look: _Look, run: Sequence[int]) -> None:
+    if run:
+        now.insert(look.places[run[0]], [look.gone[at] for at in run], [look.marks[at] for at in run])
 
 
 def _put_between(now: _Now, look: _Look, missing: Sequence[int], found: dict[int, int]) -> None:
@@ -168,7 +185,7 @@ def _put_between(now: _Now, look: _Look, missing: Sequence[int], found: dict[int
         places[found[known[behind]] if behind < len(known) else found[known[-1]] + 1 if known else 0].append(at)
     for place in sorted(places, reverse=True):
         put = places[place]
-        now.insert(place, [look.gone[at] for at in put], [str(look.marks[at]) for at in put])
+        now.insert(place, [look.gone[at] for at in put], [look.marks[at] for at in put])
 
 
 def _match(look: _Look, marks: Sequence[str | None], now: Sequence[str]) -> dict[int, int]:
@@ -198,7 +215,7 @@ def _match_kept(look: _Look, spots: dict[str | None, list[int]]) -> list[tuple[i
     tops: list[int] = []
     ends: list[Any] = []
     for at, mark in enumerate(look.marks):
-        if at in look.gone or mark is None or times[mark] > 1 or len(spots[mark]) != 1:
+        if at in look.gone or times[mark] > 1 or len(spots[mark]) != 1:
             continue
         spot = spots[mark][0]
         pile = bisect_left(tops, spot)

@@ -121,4 +121,13 @@ APPLY_CODES: tuple[Code, ...] = (
         bad="--endpoint http://localhost:8080/ --model local   # which is a web page",
         fix="Name the URL of an OpenAI-compatible API, which often ends in `/v1`.",
     ),
+    Code(
+        name="PC0834",
+        level="warn",
+        summary="an archive is of another pack",
+        why="An archive that is named is put back whatever it is of; here another pack wrote it, so its elements may mean "
+        "something else.",
+        bad="promptc apply . --restore state.json other.json.archive/*.jsonl",
+        fix="Restore it with the pack that wrote it, or leave it out.",
+    ),
 )
