@@ -124,11 +124,33 @@ def test_a_new_pack_renders_at_once_and_is_clean(run, tmp_path, monkeypatch):
     assert run("init", "The Old House!").code == 0
     monkeypatch.chdir(tmp_path / "The Old House!")
     files = sorted(path.relative_to(tmp_path / "The Old House!").as_posix() for path in tmp_path.rglob("*") if path.is_file())
-    assert files == ["pack.schema.json", "pack.yaml", "state.json", "state.schema.json", "templates/rules.md.j2"]
+    cases = [f"cases/first/{name}" for name in ("case.yaml", "golden.inputs.json", "golden.txt")]
+    shown = ["pack.schema.json", "pack.yaml", "state.json", "state.schema.json", "templates/rules.md.j2"]
+    assert files == [".gitattributes", ".gitignore", *cases, *shown]
     done = run("render", ".", "state.json")
     assert (done.code, done.err) == (0, "") and done.out.startswith("You are Ilse")
     assert "note: pinned content fits for every valid state" in run("check", ".").out and run("check", ".").out.endswith("\n1 note\n")
     assert "the-old-house 0.1.0" in run("explain", ".", "state.json").out
+
+
+def test_the_first_failure_of_a_new_pack_shows_figures(run, tmp_path, monkeypatch):
+    """What is noted beside its golden is what `promptc accept` would note."""
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.chdir(tmp_path)
+    run("init", "inn")
+    folder = tmp_path / "inn" / "cases" / "first"
+    noted = (folder / "golden.inputs.json").read_bytes()
+    assert run("test", "inn", "--no-cache").code == 0
+    rules = tmp_path / "inn" / "templates" / "rules.md.j2"
+    was = rules.read_bytes()
+    rules.write_bytes(was + b"One more rule.\n")
+    done = run("test", "inn", "--no-cache")
+    assert done.code == 1 and "tokens 85 → 89 (+4)" in done.out
+    rules.write_bytes(was)
+    (folder / "golden.txt").unlink()
+    run("test", "inn", "--no-cache")
+    assert run("accept", "inn").code == 0
+    assert (folder / "golden.inputs.json").read_bytes() == noted
 
 
 def test_a_new_pack_names_the_schema_that_lies_beside_it(run, tmp_path):

@@ -127,3 +127,40 @@ def test_line_ends_are_seen(there, run, old, new, shown):
     (there / "b.txt").write_bytes(new.encode())
     done = run("diff", "a.txt", "b.txt")
     assert (done.code, done.out.partition("\n\n")[2]) == (1, shown)
+
+
+def test_standard_input_is_a_state_or_a_prompt(there, run):
+    state = (there / STATE).read_bytes()
+    assert run("diff", STATE, "-", "--pack", "starter", stdin=state).code == 0
+    other = json.dumps(json.loads(state) | {"input": "Another question?"}).encode()
+    done = run("diff", "-", STATE, "--pack", "starter", stdin=other)
+    assert done.code == 1 and "Another question" in done.out
+    prompt = run("render", "starter", STATE).out
+    (there / "before.txt").write_text(prompt, encoding="utf-8")
+    assert run("diff", "before.txt", "-", stdin=prompt.encode()).code == 0
+    assert "{+more+}" in run("diff", "before.txt", "-", stdin=(prompt + "more\n").encode()).out
+    messages = run("render", "starter", STATE, "--format", "messages").out
+    (there / "before.json").write_text(messages, encoding="utf-8")
+    assert run("diff", "before.json", "-", stdin=messages.encode()).code == 0
+
+
+def test_standard_input_is_read_once(there, run):
+    state = (there / STATE).read_bytes()
+    assert run("diff", "starter", "starter", "--state", "-", stdin=state).code == 0
+    for line in (["-", "-"], ["-", "starter", "--state", "-"], ["starter", "starter", "--state", "-", "--state", "-"]):
+        done = run("diff", *line, stdin=state)
+        assert done.code == 2 and "standard input can be read once" in done.err
+    done = run("diff", "-", "starter", "--state", STATE, stdin=state)
+    assert done.code == 2 and "`standard input` is a state" in done.err
+    done = run("diff", "starter", "starter", "--state", "-", stdin=b'{"inputs": 1}')
+    assert done.code == 3 and "stdin" in done.err
+
+
+def test_a_report_that_is_no_longer_of_its_prompt_cuts_nothing(there, run):
+    for name in ("old", "new"):
+        (there / name).mkdir()
+        for file in ("golden.txt", "golden.report.json"):
+            shutil.copy(ROOT / "fixtures" / "sentinel" / "calm" / file, there / name / file)
+    _edit(there / "new" / "golden.txt", "Bas Hollow", "Bas Hollowell")
+    done = run("diff", "old/golden.txt", "new/golden.txt")
+    assert done.code == 1 and "@@" not in done.out and "{+Hollowell+}" in done.out

@@ -7,11 +7,13 @@ from functools import partial
 import click
 
 from promptc.cli.asked import Asked
+from promptc.cli.compile_asked import STDIN
 from promptc.cli.find_width import find_width
 from promptc.cli.group import Command
 from promptc.cli.options import read_count, takes_choice
 from promptc.cli.read_compared import Compared, find_compared, read_compared
 from promptc.cli.reporter import Reporter
+from promptc.cli.streams import read_stdin
 from promptc.cli.views.difference import STYLES, Style, render_difference, render_stat
 from promptc.cli.views.page import Page
 from promptc.compare.compare_sides import compare_sides
@@ -28,6 +30,7 @@ _DIFFERENT = 1
         ("what an edit of a pack changes in a prompt", "promptc diff HEAD:packs/sentinel packs/sentinel --state state.json"),
         ("a turn and the next one", "promptc diff turn1.json turn2.json --pack packs/sentinel"),
         ("two budgets' prompts, written before", "promptc diff small.txt large.txt"),
+        ("a prompt, and what is made of it now", "promptc render packs/x state.json | promptc diff before.txt -"),
         ("only the figures, for several states", "promptc diff HEAD~1:packs/x packs/x --state a.json --state b.json --stat"),
     ],
 )
@@ -56,15 +59,18 @@ def command(
     """Show what differs between two prompts: sections, items, words.
 
     A and B are packs (compared with each --state), states (compared with --pack), or prompts: texts, or JSON files of messages.
-    REV:PATH is one of a git revision, its path from the root of the repository.
+    REV:PATH is one of a git revision, its path from the root of the repository; `-` is a state or a prompt from standard input.
 
     Exit code 0 where they are the same, 1 where they differ, more for trouble, as of diff(1).
     """
     page = Page(as_json, width or find_width(), reporter.choose_paint(sys.stdout))
+    if [old, new, *states].count(STDIN) > 1:
+        raise UsageError([Diagnostic("PC0740", "standard input can be read once", help="name a file in place of one `-`")])
     with ExitStack() as stack:
         sides = (find_compared(old, stack), find_compared(new, stack))
         others = _list_others(sides, states, pack)
-        found = {other: compare_sides(*(read_compared(side, other, asked) for side in sides)) for other in others}
+        piped = read_stdin() if STDIN in others else None
+        found = {other: compare_sides(*(read_compared(side, other, asked, piped) for side in sides)) for other in others}
     for other, difference in found.items():
         if len(found) > 1 and not as_json:
             page.show(other, lambda name, _, paint: paint.apply(f"== {name} ==\n", "bold"))

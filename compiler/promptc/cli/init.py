@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from promptc.api import Pack
 from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
 from promptc.cli.schema import read_shipped_schema
@@ -13,10 +14,17 @@ from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.frontend.paths import find_shipped
+from promptc.golden.case import INPUTS
+from promptc.golden.describe_figures import describe_figures
+from promptc.golden.describe_inputs import describe_inputs, render_inputs
+from promptc.golden.load_case import load_case
 
 _STARTER = "starter"
 _FILES = ("pack.yaml", "templates/rules.md.j2", "state.schema.json", "state.json", "cases/first/case.yaml", "cases/first/golden.txt")
 _IGNORED = b"# goldens that wait for `promptc review`\n*.new\n"
+_ATTRIBUTES = b"# goldens are compared byte for byte\ngolden.* -text\n"
+_CASE = "cases/first"
+_NOTED = f"{_CASE}/{INPUTS}"
 _SCHEMA = "pack.schema.json"
 _NAME = "my-pack"
 
@@ -39,9 +47,10 @@ def command(reporter: Reporter, folder: str) -> int:
 
     The folder is made if it is not there. Nothing that is there is ever overwritten.
     """
-    files = {_SCHEMA: read_shipped_schema("pack"), ".gitignore": _IGNORED, **_read_starter(_find_name(folder))}
+    hidden = {".gitignore": _IGNORED, ".gitattributes": _ATTRIBUTES}
+    files = {_SCHEMA: read_shipped_schema("pack"), **hidden, **_read_starter(_find_name(folder))}
     target = Path(folder)
-    taken = sorted(name for name in files if os.path.lexists(target / name))
+    taken = sorted(name for name in (*files, _NOTED) if os.path.lexists(target / name))
     if taken:
         raise DiskError(
             Diagnostic("PC0727", f"`{target / name}` is there already", help="name another folder; nothing was written") for name in taken
@@ -49,7 +58,8 @@ def command(reporter: Reporter, folder: str) -> int:
     for name, data in files.items():
         _make_folder((target / name).parent)
         write_file(str(target / name), data)
-    listed = "".join(f"    {target / name}\n" for name in sorted(files))
+    write_file(str(target / _NOTED), _note_inputs(target))
+    listed = "".join(f"    {target / name}\n" for name in sorted((*files, _NOTED)))
     tries = f"try `promptc render {folder} {target / 'state.json'}` and `promptc test {folder}`\n"
     reporter.say(f"made the pack `{_find_name(folder)}`:\n{listed}{tries}")
     return 0
@@ -70,6 +80,14 @@ def _read_starter(name: str) -> dict[str, bytes]:
         raise DiskError([Diagnostic("PC0724", f"cannot read the shipped starter: {reason}", help="install promptc anew")]) from wrong
     manifest = files["pack.yaml"].replace(f"$schema=../../schemas/{_SCHEMA}".encode(), f"$schema={_SCHEMA}".encode())
     return {**files, "pack.yaml": manifest.replace(f"\nname: {_STARTER}\n".encode(), f"\nname: {name}\n".encode())}
+
+
+def _note_inputs(target: Path) -> bytes:
+    """What `promptc accept` would note beside the first golden, so that its first failure can tell what changed."""
+    case = load_case(str(target.resolve() / _CASE))
+    with Pack.load(str(target.resolve())) as pack:
+        report = pack.render((target / "state.json").read_bytes()).report
+        return render_inputs(describe_inputs(case, pack), describe_figures(report))
 
 
 def _make_folder(folder: Path) -> None:

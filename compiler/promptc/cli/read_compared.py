@@ -7,32 +7,44 @@ from pathlib import Path
 
 from promptc.api import Pack, Prompt
 from promptc.cli.asked import Asked
-from promptc.cli.compile_asked import compile_asked, load_state_file
+from promptc.cli.compile_asked import STDIN, compile_asked, load_state_file
 from promptc.cli.extract_revision import extract_revision
+from promptc.cli.read_bytes import read_bytes
+from promptc.cli.streams import read_stdin
 from promptc.compare.read_side import read_side
 from promptc.compare.side import Side
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
+from promptc.golden.case import name_golden
+from promptc.golden.find_kind import find_kind
+from promptc.model.state import State
 
 Kind = Literal["pack", "state", "prompt"]
 
+_MOST = 1 << 30
 _HELP = "name a pack, a state or a prompt, or REV:PATH for one of a git revision"
 
 
 @frozen
 class Compared:
-    """One of the two. `name` is how it was given, `path` where it is looked for in `root` (None: the working folder)."""
+    """One of the two. `name` is how it was given, `path` where it is looked for in `root` (None: the working folder). `content` is what
+    standard input held, where that is it.
+    """
 
     name: str
     kind: Kind
     path: str
     root: Path | None = None
+    content: bytes | None = None
 
 
 def find_compared(name: str, stack: ExitStack) -> Compared:
     """What `name` is. Files of a revision stay until `stack` is closed. `UsageError` (PC0740) for what cannot be compared."""
+    if name == STDIN:
+        content = read_stdin()
+        return Compared("standard input", _tell_kind(content, is_json=_is_mapping(content)), name, content=content)
     revision, colon, path = name.partition(":")
     if not colon or Path(name).exists():
         return Compared(name, _find_kind(name, Path(name)), name)
@@ -42,21 +54,28 @@ def find_compared(name: str, stack: ExitStack) -> Compared:
     return Compared(name, _find_kind(name, root / path), path, root)
 
 
-def read_compared(one: Compared, other: str, asked: Asked) -> Side:
-    """Its prompt. `other` is the state of a pack, or the pack of a state; a state is never looked for in a revision that it was not
-    named with, nor is a pack.
+def read_compared(one: Compared, other: str, asked: Asked, piped: bytes | None = None) -> Side:
+    """Its prompt. `other` is the state of a pack (`piped`: what standard input held, where it is that), or the pack of a state; a state is
+    never looked for in a revision that it was not named with, nor is a pack.
     """
     if one.kind == "prompt":
-        return _read_prompt(Path(one.root or "", one.path))
+        return _read_text(one.content) if one.content is not None else _read_prompt(Path(one.root or "", one.path))
     given = str(Path(other).absolute()) if one.root is not None and Path(other).exists() else other
     with chdir(one.root or "."):
         pack, state = (one.path, given) if one.kind == "pack" else (given, one.path)
         with Pack.load(pack) as loaded:
-            outcome = compile_asked(loaded, load_state_file(loaded, state, asked), asked)
+            outcome = compile_asked(loaded, _load_state(loaded, state, asked, one.content if one.content is not None else piped), asked)
     if outcome.emitted is None:
         raise FitError(outcome.errors, outcome.report)
     prompt = Prompt(outcome)
     return read_side(prompt.text if prompt.format == "text" else prompt.messages, prompt.report)
+
+
+def _load_state(pack: Pack, name: str, asked: Asked, piped: bytes | None) -> State:
+    """Standard input is read once, whatever number of packs is given it."""
+    if name == STDIN and piped is not None:
+        return pack.load_state(piped, "stdin", changes=asked.changes)
+    return load_state_file(pack, name, asked)
 
 
 def _find_kind(name: str, path: Path) -> Kind:
@@ -69,22 +88,44 @@ def _find_kind(name: str, path: Path) -> Kind:
         )
     if path.suffix in (".yaml", ".yml"):
         return "pack"
-    return "prompt" if path.suffix != ".json" or _read_messages(path) is not None else "state"
+    return _tell_kind(_read(path) if path.suffix == ".json" else b"", is_json=path.suffix == ".json")
 
 
-def _read_messages(path: Path) -> Sequence[Mapping[str, Any]] | None:
-    """Messages, if that is what the file holds."""
-    try:
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
+def _read(path: Path) -> bytes:
+    return read_bytes(str(path), "the file", limit=_MOST)
+
+
+def _tell_kind(content: bytes, *, is_json: bool) -> Kind:
+    return "state" if is_json and _read_messages(content) is None else "prompt"
+
+
+def _is_mapping(content: bytes) -> bool:
+    return isinstance(_parse(content), dict)
+
+
+def _read_messages(content: bytes) -> Sequence[Mapping[str, Any]] | None:
+    """Messages, if that is what it holds."""
+    value = _parse(content)
     is_list = isinstance(value, list) and all(isinstance(one, dict) and "role" in one and "content" in one for one in value)
     return value if is_list else None
 
 
+def _parse(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _read_prompt(path: Path) -> Side:
     """With its report, where it is a golden and that lies beside it."""
-    report = path.with_name("golden.report.json")
-    known = json.loads(report.read_bytes()) if path.name.startswith("golden.") and report.is_file() else None
-    messages = _read_messages(path) if path.suffix == ".json" else None
-    return read_side(messages if messages is not None else path.read_text(encoding="utf-8", errors="replace"), known)
+    report = path.with_name(name_golden("report", find_kind(path.name)[1]))
+    known = _parse(_read(report)) if path.name.startswith("golden.") and report.is_file() else None
+    content = _read(path)
+    messages = _read_messages(content) if path.suffix == ".json" else None
+    return read_side(messages if messages is not None else content.decode("utf-8", "replace"), known if isinstance(known, dict) else None)
+
+
+def _read_text(content: bytes) -> Side:
+    messages = _read_messages(content)
+    return read_side(messages if messages is not None else content.decode("utf-8", "replace"), None)
