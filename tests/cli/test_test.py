@@ -437,3 +437,75 @@ def test_a_claim_that_broke_is_judged_again_whatever_is_accepted(there, run):
     (folder / "golden.txt").write_text(GOLDEN, encoding="utf-8")
     done = run("test")
     assert done.code == 1 and "PC0924" in done.out
+
+
+@pytest.fixture
+def below(there):
+    """A repository of its own below the working folder: `sub/lighthouse`, with a case that fails and one without a state."""
+    lone = there / "sub/lighthouse"
+    (lone / "cases/c1").mkdir(parents=True)
+    (lone / "pack.yaml").write_text(PACK, encoding="utf-8")
+    (lone / "cases/state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    (lone / "cases/c1/case.yaml").write_text("title: c1\nstate: ../state.json\ngolden: [text]\n", encoding="utf-8")
+    (lone / "cases/c1/golden.txt").write_text("old\n", encoding="utf-8")
+    return lone
+
+
+@pytest.mark.parametrize("format", ["github", "sarif", "junit", "json", "full", "concise", "markdown"])
+def test_paths_are_those_from_the_working_folder(below, run, format):
+    done = run("test", "sub/lighthouse", "--ci", "--no-cache", "--format", format)
+    assert done.code == 1 and "sub/lighthouse/cases/c1/golden.txt" in done.out
+    assert done.out.count("cases/c1/golden.txt") == done.out.count("sub/lighthouse/cases/c1/golden.txt")
+
+
+def test_paths_in_messages_and_causes_are_those_from_the_working_folder(there, below, run):
+    (below / "cases/c1/golden.txt").unlink()
+    assert "`sub/lighthouse/cases/c1/golden.txt` yet" in run("test", "sub/lighthouse", "--ci").out
+    subprocess.run(["git", "init", "-q"], cwd=there, check=True)
+    run("test", "sub/lighthouse")
+    run("accept", "--all", "sub/lighthouse")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "add", "."], cwd=there, check=True)
+    subprocess.run([*git, "commit", "-qm", "x"], cwd=there, check=True)
+    (below / "pack.yaml").write_text(PACK.replace("You stand", "You sit"), encoding="utf-8")
+    assert "cause: sub/lighthouse/pack.yaml:7:" in run("test", "sub/lighthouse", "--ci").out
+
+
+def test_a_case_that_does_nothing_is_told_what_it_may(there, run):
+    (there / "fixtures/tavern/calm/case.yaml").write_text("title: x\n", encoding="utf-8")
+    out = run("test").out
+    assert "PC0901" in out and "`state`, `states`, `apply`, `recall`, `check`, `run`" in out
+
+
+def test_a_folder_that_cannot_be_looked_into_is_broken(there, run, monkeypatch):
+    """As without the rights to; an administrator, who may run the tests, has them."""
+    scan = os.scandir
+    closed = str(there / "fixtures/tavern/calm")
+
+    def refuse(path):
+        if path == closed:
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    done = run("test")
+    assert done.code == 1 and done.out.endswith("1 passed, 1 broken\n")
+    assert "PC0903 cannot look into the folder `fixtures/tavern/calm`: Permission denied" in done.out
+
+
+def test_circumstances_that_cannot_be_made_are_counted(there, run):
+    make_case(there, "odd", "given: {missing: [vocabularies]}\n", golden=GOLDEN)
+    assert run("test").out.endswith("2 passed, 1 broken (1 in circumstances that cannot be made here)\n")
+
+
+def test_a_key_that_a_turn_adds_is_found_in_the_case(there, run):
+    (there / "packs/tavern/schema.json").write_text(
+        '{"type": "object", "additionalProperties": false, "properties": {"place": {}, "seen": {}}}', encoding="utf-8"
+    )
+    change_pack(there, "budget: 400\n", "budget: 400\nstate: {schema: schema.json}\n")
+    case = there / "fixtures/tavern/calm/case.yaml"
+    case.write_text("title: calm\nstates: [../state.json, {set: {/place: inn}}, {set: {/extra/deep: 1}}]\n", encoding="utf-8")
+    out = run("test").out
+    assert "fixtures/tavern/calm/case.yaml:2:" in out and "unknown key `extra` (turn 3)" in out and "state.json:1:1" not in out
+    case.write_text("title: calm\ncarry: /extra\nstates: [../state.json, {set: {/place: inn}}]\n", encoding="utf-8")
+    assert "fixtures/tavern/calm/case.yaml:2:8: PC0304" in run("test").out

@@ -14,6 +14,7 @@ from promptc.cli.find_width import find_width
 from promptc.cli.group import Command
 from promptc.cli.options import read_count
 from promptc.cli.progress import Progress
+from promptc.cli.rebase_verdict import rebase_verdict
 from promptc.cli.reporter import Reporter
 from promptc.cli.reports.kinds import KINDS, WHOLE
 from promptc.cli.streams import write_stdout
@@ -31,6 +32,9 @@ from promptc.golden.verdict import Verdict
 
 _DIFFERS = 1
 _DISK = 4
+_UNMADE = "PC0905"
+"""The finding of a circumstance that cannot be made."""
+
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
 _NO = ("", "0", "false")
@@ -157,6 +161,7 @@ class _Tally:
     obsolete: int = 0
     broken: int = 0
     unwritten: int = 0
+    unmade: int = 0
     pending: tuple[str, ...] = ()
 
     def add(self, judged: Judged) -> "_Tally":
@@ -171,6 +176,7 @@ class _Tally:
             self.obsolete + counts["obsolete"],
             self.broken + counts["broken"],
             self.unwritten + sum(one.is_unwritten for one in judged.verdicts),
+            self.unmade + sum(any(found.code == _UNMADE for found in one.findings) for one in judged.verdicts),
             (*self.pending, *pending)[:2],
         )
 
@@ -187,14 +193,14 @@ class _Tally:
 
 
 def _run(reporter: Reporter, found: Places, suite: Suite, jobs: int, telling: _Telling) -> _Tally:
-    """Prints each verdict as it comes, above the bar."""
-    tally, done = _Tally(), 0
+    """Prints each verdict as it comes, above the bar, its paths as they are from here."""
+    tally, done, here = _Tally(), 0, os.getcwd()  # noqa: PTH109
     progress = Progress(reporter, "cases")
     try:
         with CauseFinder(suite.cache) as causes:
             for judged in run_suite(found.places, suite, jobs=jobs):
                 tally, done = tally.add(judged), done + judged.places
-                _tell(reporter, progress, [causes.explain(one) for one in judged.verdicts], telling)
+                _tell(reporter, progress, [rebase_verdict(causes.explain(one), here) for one in judged.verdicts], telling)
                 progress.note(done, len(found.places))
     finally:
         progress.close()
@@ -215,7 +221,8 @@ def _tell(reporter: Reporter, progress: Progress, verdicts: Sequence[Verdict], t
 
 
 def _sum_up(tally: _Tally) -> str:
-    counts = [(tally.failed, "failed"), (tally.broken, "broken"), (tally.new, "new"), (tally.obsolete, "obsolete")]
+    unmade = f" ({tally.unmade:,} in circumstances that cannot be made here)" if tally.unmade else ""
+    counts = [(tally.failed, "failed"), (tally.broken, f"broken{unmade}"), (tally.new, "new"), (tally.obsolete, "obsolete")]
     known = f" ({tally.known:,} unchanged since)" if tally.known else ""
     told = [f"{tally.passed:,} passed{known}", *(f"{count:,} {word}" for count, word in counts if count)]
     told += [f"{tally.unchanged:,} left out as unchanged"] if tally.unchanged else []

@@ -33,7 +33,9 @@ def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocumen
 
 
 class _ChangedPlaces(Places):
-    """The places of a document and of the values set in it; the newest value at or above a pointer counts."""
+    """The places of a document and of the values set in it; the newest value at or above a pointer counts. What was made on the way to a
+    value stands where that value does.
+    """
 
     def __init__(self, document: JsonDocument, changes: tuple[tuple[str, JsonDocument], ...]) -> None:
         self._document = document
@@ -53,7 +55,21 @@ class _ChangedPlaces(Places):
         for at, document in reversed(self._changes):
             if pointer == at or pointer.startswith(f"{at}/"):
                 return document, pointer[len(at) :]
-        return self._document, pointer
+        made = (document for at, document in reversed(self._changes) if at.startswith(f"{pointer}/"))
+        found = next(made, None) if not _has(self._document.value, pointer) else None
+        return (found, "") if found is not None else (self._document, pointer)
+
+
+def _has(value: Any, pointer: str) -> bool:
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, dict) and key in value:
+            value = value[key]
+        else:
+            return False
+    return True
 
 
 def _load_all(changes: Sequence[Change]) -> list[JsonDocument]:

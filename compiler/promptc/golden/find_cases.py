@@ -16,19 +16,21 @@ _PASSED_OVER = frozenset(("__pycache__", "node_modules", "venv"))
 @frozen
 class Place:
     """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`. Where `pack` is
-    not empty, the case is meant only if that is its pack (absolute)."""
+    not empty, the case is meant only if that is its pack (absolute). `wrong` tells why the folder could not be looked into."""
 
     folder: str
     goldens: tuple[str, ...]
     is_case: bool
     pack: str = ""
+    wrong: str = ""
 
 
 def find_cases(paths: Sequence[str]) -> Iterator[Place]:
     """Every case folder, and every folder that has goldens without being one, at or under `paths`, sorted by path and each once.
 
     A path may also be a `case.yaml`. Hidden folders, links to folders, `node_modules`, `venv` and `__pycache__` are not looked into.
-    Lazily: one folder is listed at a time. Raises `DiskError` (PC0903) for a folder that is not there or cannot be listed.
+    Lazily: one folder is listed at a time. One that cannot be listed is a place of its own, too. Raises `DiskError` (PC0903) for a folder
+    that is not there.
     """
     last = ""
     for path in sorted(dict.fromkeys(_find_folder(path) for path in paths), key=_sort_key):
@@ -70,7 +72,8 @@ def _walk(folder: str) -> Iterator[Place]:
                 elif not name.startswith(".") and name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False):
                     inner.append(name)
     except OSError as wrong:
-        raise DiskError([Diagnostic("PC0903", f"cannot look into the folder `{folder}`: {wrong.strerror or wrong}")]) from wrong
+        yield Place(folder, (), is_case=False, wrong=wrong.strerror or str(wrong))
+        return
     if is_case or goldens:
         yield Place(folder, tuple(sorted(goldens)), is_case)
     for name in sorted(inner):

@@ -40,7 +40,7 @@ def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = N
             found.setdefault(place.folder, place)
     places = [found[folder] for folder in sorted(found, key=lambda folder: folder.split(os.sep))]
     meant = [one for one in places if is_named is None or (one.is_case and is_named(_name(one)))]
-    if not any(one.is_case for one in meant):
+    if not any(one.is_case or one.wrong for one in meant):
         raise _refuse(asked, is_there=any(one.is_case for one in places))
     return Places(tuple(meant), is_filtered)
 

@@ -76,6 +76,14 @@ def break_place(place: Place, findings: Sequence[Diagnostic]) -> Verdict:
     return Verdict(name_case(place.folder, root), "broken", root, place.folder, file, findings=tuple(findings))
 
 
+def break_folder(place: Place) -> Verdict:
+    """The verdict on a folder that could not be looked into."""
+    root = find_root(place.folder)
+    shown = show_path(place.folder, root)
+    found = Diagnostic("PC0903", f"cannot look into the folder `{shown}`: {place.wrong}", help="whether there are cases in it is not known")
+    return Verdict(name_case(place.folder, root), "broken", root, place.folder, shown, findings=(found,))
+
+
 def _judge(case: Case, ran: Ran, shell: Shell) -> Verdict:
     broken = check_expect(case, ran)
     is_refused = any(turn.exit for turn in ran.turns) and ran.turns[-1].exit != case.exit

@@ -24,6 +24,8 @@ _KINDS: Mapping[str, Kind] = {
     "run": "run",
 }
 
+_EACH = ", ".join(f"`{key}`" for key in _KINDS)
+
 
 def load_case(folder: str) -> Case:
     """The case in `folder` (absolute).
@@ -36,6 +38,8 @@ def load_case(folder: str) -> Case:
     node = load_yaml(read_plain(os.path.join(folder, CASE), file, MAX_BYTES), file, folder)
     found = check_case_shape(node)
     if found:
+        if isinstance(node.value, dict) and not any(key in node.value for key in _KINDS):
+            raise fail_case("PC0901", f"the case has none of {_EACH}: it does nothing", node.span, help="give it a `state`, or another")
         raise PromptcError(replace(one, code="PC0901") for one in found)
     plain: dict[str, Any] = node.plain()
     kind = next(_KINDS[key] for key in _KINDS if key in plain)

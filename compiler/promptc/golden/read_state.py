@@ -55,10 +55,14 @@ def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
     if found.span is None or not found.span.file.startswith(_SET):
         return found
     span = _find_change(case, turn, found.span.file[len(_SET) :])
-    return replace(found, span=span or found.span, message=message)
+    at = f" (turn {turn + 1})" if case.kind == "session" else ""
+    return replace(found, span=span or found.span, message=f"{message}{at}")
 
 
 def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
+    if turn and pointer == case.carry:
+        carried: Node = case.node.value["carry"]
+        return carried.span
     return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
 
 

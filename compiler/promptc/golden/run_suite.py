@@ -13,7 +13,7 @@ from promptc.golden.case import Case
 from promptc.golden.find_cases import Place, is_pending
 from promptc.golden.find_home import MANIFEST, find_root
 from promptc.golden.is_touched import is_touched
-from promptc.golden.judge_case import Mode, break_place, describe_known, find_obsolete, judge_loaded
+from promptc.golden.judge_case import Mode, break_folder, break_place, describe_known, find_obsolete, judge_loaded
 from promptc.golden.load_case import load_case
 from promptc.golden.passes import Pass, Passes, note_pass
 from promptc.golden.run_workers import run_workers
@@ -109,6 +109,9 @@ class _Run:
 
     def _judge_place(self, place: Place, passes: dict[str, dict[str, Pass]]) -> Iterator[Verdict | None]:
         """The verdicts of a folder; None for a case that is left out as unchanged, nothing for one that is not meant."""
+        if place.wrong:
+            yield break_folder(place)
+            return
         if not place.is_case:
             yield from self._find_obsolete(place, ())
             return
