@@ -1,6 +1,7 @@
 """Axes whose cases are moods, models or presets: a case that says nothing where the others speak, a value that is no case."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from promptc.check.list_values import list_values
 from promptc.check.looks import Look
@@ -18,7 +19,8 @@ _SHOWN = 4
 
 def check_moods(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """A case that leaves a section as it is where other cases give it content, and that is not the one the section was written for: that
-    is the default, or where there is none, the only such case. And a value of the state's schema that selects no case, without a default.
+    is the default, or where there is none, the case that the section's own template is named after, or the only such case. And a value of
+    the state's schema that selects no case, without a default.
     """
     for axis in pack.axes:
         yield from _iter_silent(pack, axis)
@@ -33,11 +35,22 @@ def _iter_silent(pack: Pack, axis: Axis) -> Iterator[Diagnostic]:
     for section in dict.fromkeys(one for sections in filled.values() for one in sections):
         others = [name for name in axis.cases if section in filled[name]]
         silent = [name for name in axis.cases if not any(one == section and _speaks(node) for one, node in changes[name])]
-        for name in silent if axis.default is not None or len(silent) > 1 else ():
-            if name != axis.default:
+        meant = axis.default if axis.default is not None else _find_meant(pack.manifest, section, silent)
+        for name in silent if meant is not None or len(silent) > 1 else ():
+            if name != meant:
                 message = f"`{axis.name}={name}` has no template for `{section}`, as {_join(others)}: it gets the section's own"
-                help = f"give it one, or make it the default, which the section's own is for: `default: {name}`"
+                default = f"give it one, or make it the default, which the section's own is for: `default: {name}`"
+                help = default if meant is None or meant == axis.default else f"give it one: the section's own is named after `{meant}`"
                 yield Diagnostic("PC0645", message, cases.key_span(name), help, "warn")
+
+
+def _find_meant(manifest: Node, section: str, silent: Sequence[str]) -> str | None:
+    """The case that the section's own template is named after: `moods/scene.md` for `scene`."""
+    sections = manifest.get("sections")
+    own = sections.get(section) if sections is not None else None
+    template = own.get("template") if own is not None else None
+    words = PurePosixPath(str(template.value)).name.split(".") if template is not None else []
+    return next((name for name in silent if name in words), None)
 
 
 def _iter_changes(variation: Node, pack: Pack, using: tuple[str, ...]) -> Iterator[tuple[str, Node]]:

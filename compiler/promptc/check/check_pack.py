@@ -53,9 +53,7 @@ RULES: tuple[Rule, ...] = (
     check_limit_keys,
     check_long_lists,
     check_line_ends,
-    check_never_on,
     check_moods,
-    check_unused_tools,
     check_breakpoints,
     check_text_offers,
     check_operations,
@@ -69,6 +67,9 @@ RULES: tuple[Rule, ...] = (
     check_unmet,
 )
 
+RULES_OF_ALL: tuple[Rule, ...] = (check_never_on, check_unused_tools)
+"""Rules that say what holds in no combination: not asked where one does not load."""
+
 MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
 """The codes that name what voids the guarantee that a larger total never removes content."""
 
@@ -78,7 +79,7 @@ def check_pack(pack: Pack) -> tuple[Diagnostic, ...]:
     in the pack: a combination that does not load is a finding."""
     looks = find_looks(pack)
     found = [*pack.warnings, *_iter_whole(pack, looks), *check_conflicts(pack)]
-    for rule in RULES:
+    for rule in (*RULES, *(RULES_OF_ALL if not looks.failed else ())):
         found.extend(rule(pack, looks.loaded))
     return sort_diagnostics(found)
 

@@ -7,7 +7,9 @@ from pathlib import PurePosixPath
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
 from promptc.frontend.json_io import load_json
+from promptc.frontend.schema.lint_offered import lint_offered
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.words import STATE_WORDS
 from promptc.model.tool import Response
@@ -29,7 +31,22 @@ def load_response(raw: bytes, name: str) -> tuple[Response, tuple[Diagnostic, ..
     found = tuple(replace(one, span=document.key_span(pointer)) for pointer, one in lint_schema(document.value))
     if any(one.level == "error" for one in found):
         raise PromptcError(found)
+    found += tuple(replace(one, span=document.key_span(pointer)) for pointer, one in lint_offered(document.value))
+    if "object" not in _list_types(document.value):
+        message = f"the answer is to be of the type {_say(document.value['type'])}, and structured outputs of most services are objects"
+        help = 'put it under a property: `{"type": "object", "properties": {"answer": …}, "required": ["answer"]}`'
+        found += (Diagnostic("PC0288", message, document.key_span("/type"), help, "warn"),)
     return Response(json.loads(document.source.text), _name(name), document.span("")), found
+
+
+def _list_types(schema: dict[str, Any]) -> list[str]:
+    """The types the root names; where it names none, an object is one of them."""
+    types = schema.get("type", "object")
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _say(types: str | list[str]) -> str:
+    return " or ".join(f"`{name}`" for name in ([types] if isinstance(types, str) else types))
 
 
 def _name(file: str) -> str:

@@ -11,6 +11,7 @@ from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.schema.keywords import escape
+from promptc.frontend.schema.lint_offered import lint_offered
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.words import STATE_WORDS, shorten
 from promptc.model.tool import Tool
@@ -73,6 +74,8 @@ def _iter_wrong_texts(document: JsonDocument) -> Iterator[Diagnostic]:
 def _iter_wrong_schema(document: JsonDocument, schema: Any) -> Iterator[Diagnostic]:
     found = [replace(one, span=document.key_span(f"/input_schema{pointer}")) for pointer, one in lint_schema(schema)]
     yield from found
+    if not any(one.level == "error" for one in found):
+        yield from (replace(one, span=document.key_span(f"/input_schema{pointer}")) for pointer, one in lint_offered(schema))
     if not any(one.level == "error" for one in found) and (isinstance(schema, bool) or schema.get("type") != "object"):
         message = 'the arguments of a tool are an object: its `input_schema` must have `"type": "object"`'
         help = 'write `{"type": "object", "properties": {…}}`; without arguments: `{"type": "object", "properties": {}}`'

@@ -45,6 +45,13 @@ def test_a_mood_has_a_template_where_the_others_have(tmp_path, cases, default, s
     assert [message.split("`")[1] for message in messages(found, "PC0645")] == [f"mood={name}" for name in silent]
 
 
+@pytest.mark.parametrize(("file", "silent"), [("calm.md", ["wild"]), ("wild.md.j2", ["calm"]), ("calmer.md", ["calm", "wild"])])
+def test_the_case_that_the_own_template_is_named_after_is_not_accused(tmp_path, file, silent):
+    body = axis(f"{{calm: {{}}, tense: {TEXT}, wild: {{}}}}").replace("text: hello", f"template: {file}")
+    found = lint(tmp_path, body, schema=SCHEMA, files={file: "hello"})
+    assert [message.split("`")[1] for message in messages(found, "PC0645")] == [f"mood={name}" for name in silent]
+
+
 @pytest.mark.parametrize(
     ("cases", "default", "unknown"),
     [
@@ -62,6 +69,12 @@ def test_every_value_of_the_schema_selects_a_case(tmp_path, cases, default, unkn
 def test_a_value_that_nothing_lists_may_be_any(tmp_path):
     schema = {"type": "object", "required": ["mood"], "properties": {"mood": {"type": "string"}}}
     assert "PC0646" not in codes(lint(tmp_path, axis("{calm: {}}"), schema=schema))
+
+
+def test_where_a_mood_does_not_load_nothing_is_said_of_all(tmp_path):
+    files = {"a.json": tool("a"), "b.json": tool("b"), "twin.json": tool("a")}
+    found = lint(tmp_path, axis("{calm: {tools: [a.json, b.json, twin.json]}, tense: {}, wild: {}}"), schema=SCHEMA, files=files)
+    assert codes(found) == ["PC0286"]
 
 
 def test_a_tool_is_used_by_some_mood(tmp_path):

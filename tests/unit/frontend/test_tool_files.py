@@ -92,6 +92,33 @@ def test_a_word_that_is_no_keyword_is_a_warning(tmp_path):
     assert [one.code for one in prompt.warnings] == ["PC0311", "PC0311"]
 
 
+_CLOSED = {"type": "object", "properties": {"a": {}}, "required": ["a", "b"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("response", "codes"),
+    [
+        ({"type": "array"}, ["PC0288"]),
+        ({"type": ["string", "null"]}, ["PC0288"]),
+        ({"type": ["object", "null"]}, []),
+        ({}, []),
+        (_CLOSED, ["PC0289"]),
+        ({**_CLOSED, "additionalProperties": True}, []),
+        ({**_CLOSED, "patternProperties": {"^b$": {}}}, []),
+        ({"type": "object", "properties": {"c": {"items": _CLOSED}}}, ["PC0289"]),
+    ],
+)
+def test_what_no_answer_can_be_is_a_warning(tmp_path, response, codes):
+    assert [one.code for one in load(tmp_path, response=json.dumps(response)).warnings] == codes
+
+
+def test_what_no_call_can_have_is_a_warning(tmp_path):
+    prompt = load(tmp_path, json.dumps({**TOOL, "input_schema": _CLOSED}))
+    assert [one.message for one in prompt.warnings] == [
+        "`required` names `b`, which `properties` does not declare and `additionalProperties: false` forbids"
+    ]
+
+
 def test_no_path_leaves_the_pack(tmp_path):
     own = tmp_path / "own"
     (own / "folder.json").mkdir(parents=True)

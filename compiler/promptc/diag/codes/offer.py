@@ -44,6 +44,23 @@ OFFER_CODES: tuple[Code, ...] = (
         "Write a schema: `{}` for any JSON. Leave `response` out to ask for text.",
     ),
     Code(
+        "PC0288",
+        "warn",
+        "the schema of the answer asks for something else than an object",
+        "OpenAI and Anthropic refuse a schema of an answer whose root is not an object; others take it.",
+        '{"type": "array", "items": {"type": "string"}}',
+        'Put it under a property: `{"type": "object", "properties": {"answers": {…}}, "required": ["answers"]}`.',
+    ),
+    Code(
+        "PC0289",
+        "warn",
+        "a schema requires a property that it forbids",
+        "No value meets it where `additionalProperties` is false and `properties` does not declare the name: services that hold a model to "
+        "the schema refuse it, and of the others every answer is wrong.",
+        '{"type": "object", "properties": {"aim": {…}}, "required": ["aim", "risk"], "additionalProperties": false}',
+        "Declare the property, or take it out of `required`.",
+    ),
+    Code(
         "PC0645",
         "warn",
         "a mood without a template",
