@@ -13,7 +13,7 @@ from promptc.diag.errors import PromptcError, UsageError
 from promptc.operations.ask import ask
 from promptc.operations.list_operations import list_operations
 from promptc.operations.run_operation import run_operation
-from tests.unit.operations.small import write_pack
+from tests.unit.operations.small import DIGEST_SCHEMA, write_pack
 
 ANSWER = '{"points": ["a", "b"]}'
 STATE = {"strain": "tense", "log": [{"text": f"b{n}", "hot": n % 3 == 0} for n in range(6)], "title": "T"}
@@ -191,6 +191,21 @@ def test_a_refused_answer_gives_the_else_and_says_why(pack: Any, answer: str, wh
     assert done.fallbacks == ("digest",) and done.value["digest"] == ["b0", "b3"]
     (found,) = done.warnings
     assert (found.code, found.level) == ("PC0800", "warn") and why in found.message
+
+
+@pytest.mark.parametrize(
+    ("title", "why"),
+    [
+        ("A folded scene", "must be a folded scene, not null"),
+        ("an epoch of the log", "must be an epoch of the log, not null"),
+        ("Folded scene", "must be an object, not null"),
+        ("", "must be an object, not null"),
+    ],
+)
+def test_a_title_stands_in_a_sentence_as_words_do(tmp_path: Path, title: str, why: str) -> None:
+    pack = write_pack(tmp_path, **{"digest.schema.json": json.dumps({"title": title, **DIGEST_SCHEMA})})
+    (found,) = run_operation(pack, STATE, "tidy", answers={"digest": "null"}).warnings
+    assert found.message.endswith(f"its `else` stands: the answer {why}")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ class Words:
 
     def describe(self, fault: Fault, shown: str = "") -> str:
         """What is wrong with the value, to be put after its name: `must be text, not 12`. `shown` is the value as its author wrote it."""
-        title = fault.schema.get("title") if isinstance(fault.schema, dict) else None
+        title = _read_title(fault.schema)
         value = shown or self.show(fault.value)
         match fault.keyword:
             case "type":
@@ -85,7 +85,7 @@ class Words:
             case _:
                 return _describe_rest(fault)
 
-    def _describe_alternatives(self, fault: Fault, title: str | None, value: str) -> str:
+    def _describe_alternatives(self, fault: Fault, title: str, value: str) -> str:
         if fault.keyword == "oneOf" and not fault.branches:
             return "fits more than one of the forms of which it may fit one"
         if title:
@@ -98,6 +98,15 @@ class Words:
 
 STATE_WORDS = Words("an object", "a string")
 """JSON's own."""
+
+
+def _read_title(schema: Any) -> str:
+    """A schema's title as words in a sentence: `A folded scene` is `a folded scene` there; empty for a heading, such as `Folded scene`."""
+    title = schema.get("title") if isinstance(schema, dict) else None
+    if not isinstance(title, str) or not title:
+        return ""
+    is_phrase = title.startswith(("A ", "An ", "The "))
+    return title[0].lower() + title[1:] if is_phrase else title if title[0].islower() else ""
 
 
 def _describe_size(word: str, fault: Fault) -> str:
