@@ -417,3 +417,24 @@ def test_what_is_written_while_it_is_accepted_stays_pending(there, monkeypatch):
     with pytest.raises(DiskError, match="changed meanwhile"):
         settle.undo_settled(settled)
     assert _read(there, "first") == ("one three\n", "theirs\n")
+
+
+def test_an_accepted_golden_stands_though_its_inputs_cannot_be_noted(there, run, monkeypatch):
+    folder = there / "fixtures" / "tavern" / "first"
+    (folder / "golden.inputs.json").write_text("old", encoding="utf-8")
+    (folder / "golden.inputs.json.new").write_text("new", encoding="utf-8")
+
+    def refuse(source, target):
+        if target.name == "golden.inputs.json":
+            raise OSError(28, "No space left on device")
+        source.replace(target)
+
+    monkeypatch.setattr(settle, "_replace", refuse)
+    assert run("accept", "tavern/first").err == "accepted 1 golden\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["case.yaml", "golden.txt"]
+
+
+def test_pruned_goldens_are_named_by_paths_from_where_the_work_is_done(there, run, monkeypatch):
+    (there / "fixtures" / "tavern" / "golden.txt").write_text("stray", encoding="utf-8")
+    monkeypatch.chdir(there / "fixtures" / "tavern")
+    assert run("prune", "--dry-run", ".").out == "golden.txt\n"

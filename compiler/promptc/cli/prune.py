@@ -12,6 +12,7 @@ from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError
 from promptc.golden.find_cases import Place
+from promptc.golden.find_home import show_path
 from promptc.golden.find_places import find_places
 from promptc.golden.judge_case import find_obsolete
 from promptc.golden.load_case import load_case
@@ -43,7 +44,7 @@ def command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> int:
         except PromptcError as error:
             refused += error.diagnostics
     removed = [one for one in found if dry_run or _remove(one, refused)]
-    write_stdout("".join(f"{one.file}\n" for one in removed).encode("utf-8", "backslashreplace"))
+    write_stdout("".join(f"{_show(one)}\n" for one in removed).encode("utf-8", "backslashreplace"))
     reporter.report(refused)
     reporter.say(f"{'would remove' if dry_run else 'removed'} {show_plural(len(removed), 'golden')}\n")
     if any(one.code == "PC0945" for one in refused):
@@ -55,11 +56,16 @@ def _list_asked(place: Place) -> list[str]:
     return [name for _, _, name in load_case(place.folder).list_goldens()] if place.is_case else []
 
 
+def _show(one: Verdict) -> str:
+    """Its path from the working folder."""
+    return show_path(str(Path(one.root, one.file)), str(Path.cwd().resolve()))
+
+
 def _remove(one: Verdict, refused: list[Diagnostic]) -> bool:
     """Whether it could be; a link goes, not what it leads to."""
     try:
         Path(one.root, one.file).unlink()
     except OSError as wrong:
-        refused.append(Diagnostic("PC0945", f"cannot remove {one.file}: {wrong.strerror or wrong}"))
+        refused.append(Diagnostic("PC0945", f"cannot remove {_show(one)}: {wrong.strerror or wrong}"))
         return False
     return True

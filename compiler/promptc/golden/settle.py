@@ -45,10 +45,8 @@ def accept_golden(pending: Pending, expected: bytes | None = None) -> Settled:
     with _telling("accept", pending):
         _write(Path(pending.folder, pending.name), new)
         _drop(pending, new)
-        inputs = before[_place(pending, INPUTS + PENDING)]
-        if inputs is not None:
-            _write(Path(pending.folder, INPUTS), inputs)
-    left = {names[0]: new, names[1]: None, INPUTS: inputs if inputs is not None else before[_place(pending, INPUTS)]}
+        inputs = _note(Path(pending.folder, INPUTS), before[_place(pending, INPUTS)], before[_place(pending, INPUTS + PENDING)])
+    left = {names[0]: new, names[1]: None, INPUTS: inputs}
     return Settled(pending, before, _settle_inputs("accept", pending, before, left))
 
 
@@ -99,6 +97,18 @@ def _drop(pending: Pending, content: bytes) -> None:
 
 def _refuse(verb: str, pending: Pending, reason: str) -> DiskError:
     return DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_LOOK)])
+
+
+def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
+    """What is noted from now on. Where the new inputs cannot be written, nothing: the old ones would tell a wrong cause."""
+    if new is None:
+        return old
+    try:
+        _write(path, new)
+    except OSError:
+        path.unlink(missing_ok=True)
+        return None
+    return new
 
 
 def _settle_inputs(verb: str, pending: Pending, before: Contents, left: Contents) -> Contents:
