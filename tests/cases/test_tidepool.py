@@ -180,7 +180,7 @@ _parts = st.one_of(
 )
 _entries = st.fixed_dictionaries(
     {
-        "turn": st.integers(0, 15),
+        "turn": st.integers(0, 2) | st.integers(0, 15),
         "role": st.sampled_from(["user", "assistant", "user", "assistant", "system", "developer", "tool"]),
         "content": _said | st.lists(_parts, max_size=3),
     }
@@ -223,6 +223,37 @@ def test_turns_out_of_order_are_whole_pairs_too(history: list[dict[str, Any]]) -
     assert len(told) == min(24, len(pairs)) and len(told) % 2 == 0
     for place in range(0, len(told), 2):
         assert told[place : place + 2] in [pairs[found : found + 2] for found in range(0, len(pairs), 2)]
+
+
+BLANKS: list[Any] = [
+    "",
+    " \n",
+    [],
+    [{"type": "text", "text": "\t"}],
+    [{"type": "thinking", "thinking": "", "signature": "x"}],
+    [{"type": "tool_result", "tool_use_id": "t", "text": "NOISE"}],
+]
+"""What is no text, though some of it has one."""
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+def test_what_is_no_text_is_neither_action_nor_response(blank: Any) -> None:
+    between = [("user", blank), ("assistant", blank)]
+    said = [*between, ("user", "I wait"), *between, ("assistant", "It rains."), *between]
+    assert _list_told([{"turn": 1, "role": role, "content": content} for role, content in said]) == [2, 5]
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_is_no_pair_takes_no_place_of_the_twelve(place: int, blank: Any) -> None:
+    pairs = [["I wait", "It rains."] for _ in range(12)]
+    halves = [["I wait", "It rains."] for _ in range(3)]
+    for half in halves:
+        half[place] = blank
+    entries = [
+        (turn, role, said) for turn, pair in enumerate([*pairs, *halves]) for role, said in zip(("user", "assistant"), pair, strict=True)
+    ]
+    assert _list_told([{"turn": turn, "role": role, "content": said} for turn, role, said in entries]) == list(range(24))
 
 
 def test_of_a_long_conversation_the_last_240_messages_are_looked_at() -> None:
