@@ -154,6 +154,10 @@ def test_the_new_state_elsewhere(here, run):
     done = run("apply", "logbook", "prune", "state.json", "-o", "new.json")
     assert done.code == 0 and _numbers("new.json") == [7, 8, 9] and Path("state.json").read_bytes() == before
     assert len(_archives("new.json.archive")) == 1 and "new.json\n" in done.err
+    nowhere = run("apply", "logbook", "prune", "state.json", "-o", "no/new.json")
+    assert nowhere.code == 4 and "PC0725" in nowhere.err and not Path("no").exists(), "no folder is made for it"
+    back = run("apply", "logbook", "--restore", "new.json")
+    assert back.code == 0 and _numbers("new.json") == list(range(10))
     same = run("apply", "logbook", "prune", "state.json", "-o", "./state.json")
     assert same.code == 2 and "PC0829" in same.err
 

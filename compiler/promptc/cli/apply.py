@@ -59,7 +59,7 @@ def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> flo
 @click.option("--key-env", metavar="VARIABLE", help="Where the server's key is in the environment. [OPENAI_API_KEY]")
 @click.option("--timeout", callback=_read_seconds, default="60", metavar="SECONDS", help="How long a try may take. [60]")
 @click.option("--strict", is_flag=True, help="Fail where the server has no answer, in place of taking `else`.")
-@click.option("--archive", metavar="DIR", type=_FILE, help="Where archives are kept. [STATE.archive]")
+@click.option("--archive", metavar="DIR", type=_FILE, help="Where archives are kept. [STATE.archive; with -o FILE.archive]")
 @click.option("--restore", is_flag=True, help="Put back what is archived: --restore STATE [ARCHIVE]...; all without ARCHIVE.")
 @click.option("--if-state", metavar="DIGEST", help="Only if the state still has this digest (sha256:...).")
 @click.option(

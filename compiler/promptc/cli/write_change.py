@@ -12,7 +12,7 @@ from promptc.cli.views.changes import render_changes
 from promptc.cli.views.figures import show_plural
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.errors import DiskError, UsageError
 from promptc.operations.change import Change
 from promptc.operations.rewrite_state import Rewritten, rewrite_state
 from promptc.operations.write_archive import Written, write_archive
@@ -70,6 +70,7 @@ def _write_elsewhere(asked: ApplyAsked, change: Change) -> Rewritten:
     goal = asked.output if asked.output is not None else STDIN
     like = Path(asked.state) if asked.state != STDIN else None
     archives: list[Written] = []
+    _check_folder(goal)
     if change.archived:
         folder = _find_folder(asked)
         archives = [write_archive(folder, one, like=like, wait=asked.wait) for one in change.archived]
@@ -78,6 +79,13 @@ def _write_elsewhere(asked: ApplyAsked, change: Change) -> Rewritten:
     else:
         write_file(goal, change.data)
     return Rewritten(change, tuple(archives))
+
+
+def _check_folder(goal: str) -> None:
+    """Before an archive makes the folder that the new state's file lacks."""
+    if goal != STDIN and not Path(os.path.realpath(goal)).parent.is_dir():
+        message = f"cannot write `{goal}`: there is no such folder"
+        raise DiskError([Diagnostic("PC0725", message, help="name a file in a folder that is there")])
 
 
 def _find_folder(asked: ApplyAsked) -> Path:
