@@ -54,9 +54,12 @@ def _explain(folder: str | PathLike[str], relative: str, span: Span, wrong: OSEr
 
 
 def _iter_files(folder: str | PathLike[str], relative: str) -> list[str]:
-    """The files beside the one that was asked for."""
-    inside, slash, _ = relative.rpartition("/")
+    """The files beside the one that was asked for that may be meant: of its kind, or of its name. Hidden ones are not."""
+    inside, slash, name = relative.rpartition("/")
+    stem, ending = name.partition(".")[0], PurePosixPath(name).suffix
     try:
-        return sorted(f"{inside}{slash}{entry.name}" for entry in Path(folder, inside).iterdir() if entry.is_file())
+        names = sorted(entry.name for entry in Path(folder, inside).iterdir() if entry.is_file())
     except OSError:
         return []
+    meant = (one for one in names if PurePosixPath(one).suffix == ending or one.partition(".")[0] == stem)
+    return [f"{inside}{slash}{one}" for one in meant if not one.startswith(".")]

@@ -126,3 +126,14 @@ def _count_open():
     opened = os.open(os.devnull, os.O_RDONLY)
     os.close(opened)
     return opened
+
+
+@pytest.mark.parametrize(
+    ("asked", "known"), [("quite_other.md.j2", "known: `a.md.j2`, `b.md.j2`"), ("state", "did you mean `state.json`?"), ("x.txt", "")]
+)
+def test_only_files_that_may_be_meant_are_named(tmp_path, asked, known):
+    for name in ("a.md.j2", "b.md.j2", "state.json", ".gitignore", "pack.yaml"):
+        (tmp_path / name).write_text("", encoding="utf-8")
+    with pytest.raises(PromptcError) as caught:
+        read_pack_file(tmp_path, asked, SPAN)
+    assert caught.value.diagnostics[0].help == known

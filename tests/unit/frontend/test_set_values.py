@@ -81,3 +81,9 @@ def test_a_text_that_is_no_json(text):
     with pytest.raises(UsageError) as wrong:
         _set(("/b", text))
     assert wrong.value.exit_code == 2 and str(wrong.value.diagnostics[0].span).startswith("--set /b:1:")
+
+
+def test_what_is_made_on_the_way_stands_where_the_value_does():
+    changed = _set(("/new/deep/er", "7"))
+    assert changed.key_span("/new").file == changed.span("/new/deep").file == "--set /new/deep/er"
+    assert _set(("/b/d", "1")).span("/b").file == "state.json" and _set(("/new/a", "1")).span("/none").file == "state.json"
