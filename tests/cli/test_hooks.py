@@ -121,3 +121,54 @@ def test_a_step_that_finds_something_fails_and_leaves_its_files(there: Path) -> 
     assert "<failure" in Path(outputs["junit"]).read_text(encoding="utf-8")
     summary = (there.parent / f"{there.name}-temp" / "test.GITHUB_STEP_SUMMARY").read_text(encoding="utf-8")
     assert "1 failed" in summary
+
+
+def test_a_check_that_fails_tells_why_and_fails_the_step(there: Path) -> None:
+    manifest = there / "packs" / "starter" / "pack.yaml"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace("sections:", "sectoins:"), encoding="utf-8")
+    done, outputs = _run_step(there, "check")
+    assert done.returncode == 3 and "::error file=packs/starter/pack.yaml" in done.stdout
+    assert "sectoins" in Path(outputs["sarif"]).read_text(encoding="utf-8")
+    shutil.rmtree(there / "packs")
+    assert _run_step(there, "check")[0].returncode > 1
+
+
+GH = """\
+#!/bin/sh
+echo "$@" >> "$GH_LOG"
+test -z "$GH_FAILS" || { echo 'gh: Resource not accessible by integration (HTTP 403)' >&2; exit 1; }
+case "$*" in
+  *--jq*) test "$MARK" != '<!-- promptc old -->' || printf '7\\n8\\n' ;;
+  *body=@*) for one; do case "$one" in body=@*) cat "${one#body=@}" >> "$GH_LOG" ;; esac; done ;;
+esac
+"""
+
+
+def _comment(there: Path, key: str, **variables: str) -> tuple[subprocess.CompletedProcess[str], str]:
+    """The step that comments, with a stand-in for `gh`, and what that was asked."""
+    step = ACTION["runs"]["steps"][-1]
+    binary = there.parent / f"{there.name}-bin"
+    binary.mkdir(exist_ok=True)
+    (binary / "gh").write_text(GH, encoding="utf-8")
+    (binary / "gh").chmod(0o755)
+    markdown, log = there / "promptc.md", there / "gh.log"
+    markdown.write_text("<!-- promptc -->\n### told\n", encoding="utf-8")
+    log.write_text("", encoding="utf-8")
+    given = {"MARKDOWN": str(markdown), "KEY": key, "REPOSITORY": "a/b", "NUMBER": "1", "GH_LOG": str(log), "GH_FAILS": ""}
+    line = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    return _run(there, line, RUNNER_TEMP=str(there), **{**given, **variables}), log.read_text(encoding="utf-8")
+
+
+def test_the_comment_is_that_of_its_key(there: Path) -> None:
+    done, asked = _comment(there, "linux")
+    assert done.returncode == 0 and "issues/1/comments --field" in asked
+    assert "<!-- promptc linux -->\n### told\n" in asked
+    done, asked = _comment(there, "old")
+    assert done.returncode == 0 and "comments/7 --method PATCH" in asked
+    assert "<!-- promptc -->\n### told\n" in _comment(there, "")[1]
+    assert _comment(there, "a b -->")[0].returncode == 2
+
+
+def test_a_comment_that_may_not_be_written_is_a_warning(there: Path) -> None:
+    done, _ = _comment(there, "", GH_FAILS="yes")
+    assert done.returncode == 0 and "::warning" in done.stdout
