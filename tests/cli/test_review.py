@@ -246,6 +246,12 @@ def test_what_is_stale_is_accepted_if_that_is_said(there, run, pack):
     assert "words" in (there / "lighthouse/cases/first/golden.txt").read_text(encoding="utf-8")
 
 
+def test_stale_files_are_named_from_where_the_work_is_done(there, run, monkeypatch, pack):
+    pack[0].write_text(pack[1], encoding="utf-8")
+    monkeypatch.chdir(there / "lighthouse" / "cases")
+    assert "first/golden.txt is made of ../templates/rules.md.j2 as it was" in run("accept", "first").err
+
+
 def test_a_review_warns_of_what_is_stale(there, monkeypatch, pack):
     rules, was = pack
     assert "as it was" not in _walk(iter(""), monkeypatch)[0]

@@ -7,19 +7,20 @@ from pathlib import Path
 from promptc.diag.typed import Any
 from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.describe_inputs import identify
-from promptc.golden.find_home import find_root
+from promptc.golden.find_home import find_root, show_path
 from promptc.golden.pending import Pending
 
 
 def find_stale(pending: Pending) -> tuple[str, ...]:
-    """The files it was made of that read otherwise now, or are gone: paths from the case's root, sorted. None where nothing is noted beside
-    it. Never raises.
+    """The files it was made of that read otherwise now, or are gone: paths from the working folder, sorted. None where nothing is noted
+    beside it. Never raises.
     """
     files = _read_noted(pending).get("files")
     if not isinstance(files, dict):
         return ()
-    root = find_root(pending.folder)
-    return tuple(sorted(path for path, identity in files.items() if _identify(os.path.join(root, path)) != identity))
+    root, here = find_root(pending.folder), os.path.realpath(os.getcwd())
+    paths = {os.path.join(root, path): identity for path, identity in files.items()}
+    return tuple(sorted(show_path(path, here) for path, identity in paths.items() if _identify(path) != identity))
 
 
 def _read_noted(pending: Pending) -> dict[str, Any]:
