@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from promptc.check.check_against import check_against
 from promptc.check.check_alike import check_alike
+from promptc.check.check_bands import check_bands
 from promptc.check.check_bounds import check_bounds
 from promptc.check.check_breakpoints import check_breakpoints
 from promptc.check.check_compared import check_compared
 from promptc.check.check_conflicts import check_conflicts
 from promptc.check.check_dead_steps import check_dead_steps
 from promptc.check.check_dedupe_order import check_dedupe_order
+from promptc.check.check_empty_texts import check_empty_texts
 from promptc.check.check_fixed_steps import check_fixed_steps
 from promptc.check.check_idle_caps import check_idle_caps
 from promptc.check.check_idle_trims import check_idle_trims
@@ -54,6 +56,8 @@ RULES: tuple[Rule, ...] = (
     check_long_lists,
     check_line_ends,
     check_moods,
+    check_empty_texts,
+    check_bands,
     check_breakpoints,
     check_text_offers,
     check_operations,

@@ -67,4 +67,20 @@ BLOCK_CODES: tuple[Code, ...] = (
         bad="dedupe: {by: item.id, against: [foundation]}   # both print `item.content`",
         fix="Compare what is printed, and leave `exact` out.",
     ),
+    Code(
+        name="PC0677",
+        level="warn",
+        summary="an empty template where other cases have content",
+        why="The file holds nothing but white space, so the section is absent in this case, and no other finding says so.",
+        bad="mood: {cases: {scene: {}, action: {sections: {guidance: {template: moods/action.md}}}}}   # moods/action.md is empty",
+        fix="Write the template. Where there is to be none, say so: `text: ''`, or `guidance: null`.",
+    ),
+    Code(
+        name="PC0678",
+        level="warn",
+        summary="a label of a band that is never reached",
+        why="By the schema the value never gets there, so that what the label selects is never on.",
+        bad="danger: {band: state.heat, of: {calm: 0, hunted: 90}}   # and the schema says `maximum: 9`",
+        fix="Correct the bound, or the schema.",
+    ),
 )

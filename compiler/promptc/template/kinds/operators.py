@@ -84,9 +84,31 @@ def _numeric(sign: str) -> Callable[..., Kind]:
         first = walk.take(left, NUMBERS, f"`{sign}`", node, scope)
         second = walk.take(right, NUMBERS, f"`{sign}`", node, scope)
         whole = all(isinstance(one, Truth) or (isinstance(one, Number) and one.whole) for one in (first, second))
-        return Number(whole and sign in ("-", "//"))
+        least, most = _find_corners(sign, first, second)
+        return Number(whole and sign in ("-", "//"), least, most)
 
     return calculate
+
+
+_CORNERS: dict[str, Callable[[int, int], int]] = {
+    "-": lambda one, other: one - other,
+    "*": lambda one, other: one * other,
+    "//": lambda one, other: one // other,
+}
+"""Operations whose least and greatest results are those of the bounds of both sides; with `//`, of divisors over zero."""
+_LARGEST = 2**53
+
+
+def _find_corners(sign: str, first: Kind, second: Kind) -> tuple[int | None, int | None]:
+    """The least and the greatest result, where both sides have bounds that are integers and not large."""
+    calculate = _CORNERS.get(sign)
+    sides = [as_number(one) for one in (first, second) if isinstance(one, Number | Truth)]
+    bounds = [bound for one in sides for bound in (one.least, one.most)]
+    exact = [bound for bound in bounds if isinstance(bound, int) and abs(bound) < _LARGEST]
+    if calculate is None or len(exact) < 4 or (sign == "//" and exact[2] <= 0):
+        return None, None
+    results = [calculate(one, other) for one in exact[:2] for other in exact[2:]]
+    return min(results), max(results)
 
 
 _REPEATED = Taker("a number, a text or a list", (Number, Truth, Text, List), lazy=False)
@@ -100,7 +122,9 @@ def _multiply(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope:
         if isinstance(one, Text | List):
             walk.take(Value(other, right.path, right.spelled), NUMBERS, "`*` beside a text or a list", node, scope)
             found.append(_repeat(one, other))
-    return found[0] if found else NUMBER if isinstance(first, Number | Truth) and isinstance(second, Number | Truth) else UNKNOWN
+    if found or not (isinstance(first, Number | Truth) and isinstance(second, Number | Truth)):
+        return found[0] if found else UNKNOWN
+    return Number(False, *_find_corners("*", first, second))
 
 
 def _repeat(kind: Text | List, times: Kind) -> Kind:
