@@ -122,6 +122,9 @@ class Shelf:
         """Whether what the pack makes may depend on an index, or on a store that is not among `stores`; so it is where it cannot be
         loaded.
         """
+        found = self._packs.get((root, path))
+        if isinstance(found, Pack):
+            return found.asks_outside(stores)
         with work_in(root):
             try:
                 return self.load_pack(root, path).asks_outside(stores)
