@@ -348,6 +348,10 @@ def test_a_value_of_another_kind_prints_nothing(mood: str, wrong: Any) -> None:
     assert _call(mood, name, {**always, **said}, []) == _call(mood, name, always, [])
 
 
+def test_what_is_no_text_takes_no_place_of_five_costs() -> None:
+    assert "\nPaid: The knife is gone\n" in _call("aftermath", "resolve", {"costs": [0, True, None, [], {}, "The knife is gone"]}, [])
+
+
 def _call(mood: str, name: str, said: dict[str, Any], costs: list[str]) -> str:
     """The system prompt of the mood that the call leads to."""
     turn = [
