@@ -32,9 +32,10 @@ def list_axes(case: Case) -> Mapping[str, str]:
 
 
 def read_raw(case: Case) -> bytes:
-    """The bytes of a case's only state: of its file, or of what its changes make of it."""
+    """The bytes of a case's only state: of its file, whatever is in it, or of what its changes make of it."""
+    state = case.states[0]
+    if not state.changes and "set" not in case.flags:
+        return Path(case.folder, state.base or "").read_bytes()
     with Shelf() as shelf:
-        document = read_state(case, 0, There(case.root, shelf))
-    is_changed = case.states[0].changes or "set" in case.flags
-    canonical: bytes = document.canonical
-    return canonical if is_changed else document.source.text.encode()
+        canonical: bytes = read_state(case, 0, There(case.root, shelf)).canonical
+    return canonical
