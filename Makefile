@@ -21,7 +21,7 @@ demo: $(VENV)/run.stamp  ## render packs/sentinel with a fixture, then its conte
 	@$(BIN)/promptc explain $(PACK) $(STATE)
 
 test: $(VENV)/dev.stamp  ## run the tests
-	$(PY) -m pytest -q
+	$(PY) -m pytest -q -n auto --dist loadfile
 
 check: lint types tests drift cases wheel  ## all that CI runs
 
@@ -33,7 +33,7 @@ types: $(VENV)/dev.stamp  ## mypy --strict
 	$(BIN)/mypy
 
 tests: $(VENV)/dev.stamp
-	$(PY) tools/run_untouched.py fixtures docs packs schemas -- $(PY) -m pytest -q
+	$(PY) tools/run_untouched.py fixtures docs packs schemas -- $(PY) -m pytest -q -n auto --dist loadfile
 
 drift: $(VENV)/dev.stamp  ## are the generated documents up to date?
 	$(PY) tools/make_codes_doc.py --check

@@ -36,7 +36,8 @@ def test_a_clean_pack_has_nothing(run, tmp_path):
 
 def test_notes_are_no_failure(keep, run):
     done = run("check", "keep")
-    assert (done.code, done.err) == (0, "") and "PC0655 note: " in done.out and done.out.endswith("\n1 note\n")
+    assert (done.code, done.err) == (0, "") and done.out.endswith("\n2 notes\n")
+    assert "PC0655 note: " in done.out and "PC0674 note: " in done.out
     assert run("check", "keep", "--quiet").out == ""
 
 

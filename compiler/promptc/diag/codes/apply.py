@@ -107,7 +107,7 @@ APPLY_CODES: tuple[Code, ...] = (
         name="PC0832",
         level="error",
         summary="an endpoint refuses",
-        why="It answered with an HTTP status that is no success, also when asked again where that could help (429 and from 500 on). Without "
+        why="It answered with an HTTP status that is no success, also when asked again where that helps (429, 500 and above). Without "
         "`--strict` it is a warning, and what the pack has for this case stands.",
         bad="--endpoint https://api.example/v1 --model no-such-model",
         fix="See what it says: the key, the model, the limits.",
@@ -125,8 +125,7 @@ APPLY_CODES: tuple[Code, ...] = (
         name="PC0834",
         level="warn",
         summary="an archive is of another pack",
-        why="An archive that is named is put back whatever it is of; here another pack wrote it, so its elements may mean "
-        "something else.",
+        why="An archive that is named is put back whatever it is of; here another pack wrote it, so its elements may mean something else.",
         bad="promptc apply . --restore state.json other.json.archive/*.jsonl",
         fix="Restore it with the pack that wrote it, or leave it out.",
     ),

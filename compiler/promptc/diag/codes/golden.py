@@ -39,7 +39,8 @@ GOLDEN_CODES: tuple[Code, ...] = (
         name="PC0905",
         level="error",
         summary="a circumstance of a case cannot be made",
-        why="`given` makes stores, built indexes, files, links, databases and variables, in a copy of the case. promptc's own tests know more.",
+        why="`given` makes stores, built indexes, files, links, databases and variables, in a copy of the case. promptc's "
+        "own tests know more.",
         bad="given: {missing: [tokenizers]}",
         fix="Leave it out, or make it true some other way.",
     ),
