@@ -295,6 +295,11 @@ def test_the_output_is_the_same_whatever_the_number_of_processes(there, run):
         assert run("test", "--ci", "-j", jobs, "--no-cache").out == alone.out
 
 
+def _heed_interrupts():
+    """As a terminal's processes do; what runs in the background of a script is started deaf to them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("to_all", [False, True], ids=["by a signal", "as a terminal sends it"])
 def test_an_interrupt_in_the_middle(there, to_all):
     """It ends with 130; no process is left, no golden is touched, and what is pending is whole."""
@@ -308,6 +313,7 @@ def test_an_interrupt_in_the_middle(there, to_all):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         process_group=0,
+        preexec_fn=_heed_interrupts,
     )
     begun = started.stdout.readline()
     (os.killpg if to_all else os.kill)(started.pid, signal.SIGINT)

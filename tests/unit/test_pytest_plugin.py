@@ -14,7 +14,7 @@ _CASE = "title: x\nstate: ../../packs/starter/state.json\npack: packs/starter\ng
 def there(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A repository with a pack and two cases without goldens; not in CI, whatever runs the tests."""
     monkeypatch.delenv("CI", raising=False)
-    shutil.copytree(ROOT / "packs" / "starter", pytester.path / "packs" / "starter")
+    shutil.copytree(ROOT / "packs" / "starter", pytester.path / "packs" / "starter", ignore=shutil.ignore_patterns("cases"))
     for name in ("first", "second"):
         folder = pytester.path / "fixtures" / name
         folder.mkdir(parents=True)

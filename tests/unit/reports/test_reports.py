@@ -47,6 +47,8 @@ _VERDICTS = st.builds(
     st.just(()),
     _FIGURES,
     _FIGURES,
+    st.lists(_TEXTS, max_size=2).map(tuple),
+    st.booleans(),
     st.booleans(),
     st.integers(0, 10**9),
 )

@@ -43,7 +43,7 @@ escaped: "\\u0041 {{ state.nmae }}"
         ((2, 7), "{{ state.nmae }}", (2, 17)),
         ((3, 8), "a {{ state.nmae }} b", (3, 19)),
         ((4, 8), "one\n  two {{ state.nmae }}\n\nthree\n", (6, 18)),
-        ((9, 9), "{{ state.nmae }}\n", (9, 9)),
+        ((9, 9), "{{ state.nmae }}\n", (10, 12)),
         ((11, 10), "A {{ state.nmae }}", (11, 10)),
     ],
 )
