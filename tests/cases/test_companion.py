@@ -17,6 +17,7 @@ from promptc.operations.run_operation import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.companion_rules import LOOP_CAPS, TYPE_CAPS, TYPES, fold, select, select_said
 from tests.cases.schema_drawing import from_schema
+from tests.cases.walk_budgets import check_growth
 
 FOLDER = ROOT / "packs" / "companion"
 PACK = promptc.load(FOLDER)
@@ -237,19 +238,7 @@ def test_the_warning_begins_behind_twenty_thousand_characters() -> None:
 
 
 def test_a_larger_budget_keeps_what_a_smaller_one_kept() -> None:
-    state = PACK.load_state(CROWDED)
-    kept: set[tuple[str, str]] | None = None
-    for budget in range(950, 2900, 31):
-        try:
-            report = PACK.render(state, budget=budget).report
-        except FitError:
-            assert kept is None, f"an error at {budget}, and none at a smaller budget"
-            continue
-        items = {(section["id"], item["id"]) for section in report["sections"] for item in section["items"]}
-        assert report["tokens"] <= budget
-        assert kept is None or kept <= items, f"lost at {budget}: {kept - items}"
-        kept = items
-    assert kept
+    check_growth(PACK, PACK.load_state(CROWDED), range(950, 2900, 31))
 
 
 def test_a_turn_that_never_ends_is_cut_at_a_sentence() -> None:

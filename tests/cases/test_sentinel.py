@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.diag.errors import FitError
 from tests.cases.case import FIXTURES, ROOT, load_cases
 from tests.cases.run_case import find_report, run_case
+from tests.cases.walk_budgets import check_growth
 
 PACK = promptc.load(ROOT / "packs" / "sentinel")
 SHARED = FIXTURES / "sentinel" / "base"
@@ -36,20 +36,7 @@ def test_the_shared_states_are_what_their_maker_makes() -> None:
 
 @pytest.mark.parametrize("name", ["table.json", "loaded.json"])
 def test_a_larger_budget_keeps_what_a_smaller_one_kept(name: str) -> None:
-    """From the first budget that fits there is no error, no prompt over it, and no item of a smaller prompt is missing."""
-    state = PACK.load_state(_read(name))
-    kept: set[tuple[str, str]] | None = None
-    for budget in (*range(1700, 4000, 47), *range(4000, 13001, 750)):
-        try:
-            report = PACK.render(state, budget=budget).report
-        except FitError:
-            assert kept is None, f"an error at {budget}, and none at a smaller budget"
-            continue
-        items = {(section["id"], item["id"]) for section in report["sections"] for item in section["items"]}
-        assert report["tokens"] <= budget
-        assert kept is None or kept <= items, f"lost at {budget}: {kept - items}"
-        kept = items
-    assert kept
+    check_growth(PACK, PACK.load_state(_read(name)), (*range(1700, 4000, 47), *range(4000, 13001, 750)))
 
 
 @pytest.mark.parametrize(("length", "warned"), [(30, []), (9, ["PC0517"])])

@@ -268,6 +268,17 @@ def test_an_interruption_gives_the_terminal_back(there):
     assert _read(there, "first") == ("one two\n", "one three\n")
 
 
+@pytest.mark.parametrize("name", ["golden.txt", "golden.txt.new", "golden.inputs.json.new"])
+def test_a_pipe_is_not_waited_for(there, run, name):
+    """In the place of any of a case's files: told, and the other cases are settled."""
+    path = there / "fixtures" / "tavern" / "first" / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    done = run("accept", "--all")
+    assert done.code == 4 and "it is no regular file" in done.err and "accepted 2 goldens" in done.err
+    assert _read(there, "second") == ("a three\n", None)
+
+
 # --- prune ---
 
 

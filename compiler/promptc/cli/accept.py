@@ -3,12 +3,12 @@
 import click
 
 from promptc.cli.escape import escape_controls
-from promptc.cli.find_pending import ONLY, find_pending, refuse_in_ci
+from promptc.cli.find_pending import find_named, refuse_in_ci
 from promptc.cli.group import Command
+from promptc.cli.pending_options import ALL, DIR, ONLY, PATTERNS
 from promptc.cli.reporter import Reporter
 from promptc.cli.settle_all import settle_all
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError, fail
+from promptc.diag.errors import fail
 from promptc.golden.find_stale import find_stale
 from promptc.golden.pending import Pending
 from promptc.golden.settle import Settled, accept_golden
@@ -22,10 +22,10 @@ from promptc.golden.settle import Settled, accept_golden
         ("a family of cases, and only what was never accepted before", "promptc accept 'tavern/*' --only new"),
     ],
 )
-@click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
-@click.option("--all", "is_all", is_flag=True, help="All pending goldens.")
-@click.option("--only", type=click.Choice(ONLY), help="New goldens, or changed ones.")
-@click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="Where to look. [the working folder]")
+@PATTERNS
+@ALL
+@ONLY
+@DIR
 @click.option("--stale", is_flag=True, help="Also such as were made of files that are others now.")
 @click.pass_obj
 def command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: str | None, folder: str | None, stale: bool) -> int:
@@ -37,9 +37,10 @@ def command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: s
     Exit code 1 where one was made of files that are others now, 4 where one cannot be written.
     """
     refuse_in_ci()
-    if not patterns and not is_all:
-        raise UsageError([Diagnostic("PC0943", "no pending golden is named", help="name cases, such as `tavern/*`, or say `--all`")])
-    return settle_all(reporter, find_pending(patterns, folder=folder, only=only), accept_golden if stale else _accept_fresh, "accepted")
+    pending = find_named(patterns, is_all=is_all, folder=folder, only=only)
+    return settle_all(reporter, pending, accept_golden if stale else _accept_fresh, "accepted")
+        reporter, find_named(patterns, is_all=is_all, folder=folder, only=only), accept_golden if stale else _accept_fresh, "accepted"
+    )
 
 
 def _accept_fresh(pending: Pending) -> Settled:

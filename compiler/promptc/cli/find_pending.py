@@ -32,6 +32,13 @@ def find_pending(patterns: Sequence[str], *, folder: str | None, only: str | Non
     return [*(one for one in found if one in chosen), *(one for one in chosen if one not in found)]
 
 
+def find_named(patterns: Sequence[str], *, is_all: bool, folder: str | None, only: str | None) -> list[Pending]:
+    """The same where nothing may be meant that was not named: without patterns all have to be asked for. `UsageError` (PC0943)."""
+    if not patterns and not is_all:
+        raise UsageError([Diagnostic("PC0943", "no pending golden is named", help="name cases, such as `tavern/*`, or say `--all`")])
+    return find_pending(patterns, folder=folder, only=only)
+
+
 def _list(folder: str, only: str | None) -> list[Pending]:
     return [one for one in list_pending([folder]) if only is None or one.status == only]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from promptc.cli.escape import escape_controls
-from promptc.cli.find_pending import ONLY, find_pending
+from promptc.cli.find_pending import find_pending
 from promptc.cli.group import Command
+from promptc.cli.pending_options import DIR, ONLY, PATTERNS
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
@@ -25,9 +26,9 @@ from promptc.golden.pending import Pending
         ("one family of cases, for a program", "promptc pending 'tavern/*' --format json"),
     ],
 )
-@click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
-@click.option("--only", type=click.Choice(ONLY), help="New goldens, or changed ones.")
-@click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="Where to look. [the working folder]")
+@PATTERNS
+@ONLY
+@DIR
 @click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print them. [text]")
 @click.pass_obj
 def command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, folder: str | None, format: str) -> int:

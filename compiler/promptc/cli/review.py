@@ -4,8 +4,9 @@ import sys
 
 import click
 
-from promptc.cli.find_pending import ONLY, find_pending, refuse_in_ci
+from promptc.cli.find_pending import find_pending, refuse_in_ci
 from promptc.cli.group import Command
+from promptc.cli.pending_options import DIR, ONLY, PATTERNS
 from promptc.cli.read_key import raw_keys
 from promptc.cli.reporter import Reporter
 from promptc.cli.review_loop import Review
@@ -26,9 +27,9 @@ _TWINS = "without one: `promptc pending` lists them, `promptc accept PATTERN` an
         ("one family of cases", "promptc review 'tavern/*'"),
     ],
 )
-@click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
-@click.option("--only", type=click.Choice(ONLY), help="New goldens, or changed ones.")
-@click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="Where to look. [the working folder]")
+@PATTERNS
+@ONLY
+@DIR
 @click.pass_obj
 def command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, folder: str | None) -> int:
     """Go through pending goldens, one by one, each with what differs.

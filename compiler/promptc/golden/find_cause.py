@@ -21,6 +21,7 @@ from promptc.golden.list_changes import Change, list_changes, put_back
 from promptc.golden.load_case import load_case
 from promptc.golden.name_key import name_key
 from promptc.golden.read_before import Before, find_golden_edited, is_inside, read_before
+from promptc.golden.read_plain import read_regular
 from promptc.golden.run_case import run_case
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.shell import Shell
@@ -100,7 +101,7 @@ def _list_of(case: Case, path: str, old: str | None) -> tuple[Change, ...]:
 
 def _read(path: Path) -> str:
     try:
-        content = path.read_bytes()
+        content = read_regular(str(path))
     except OSError:
         return ""
     return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
@@ -154,7 +155,7 @@ class _Copy:
             target = self._find_target(path)
             if target is not None and not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(Path(case.root, path).read_bytes())
+                target.write_bytes(read_regular(os.path.join(case.root, path)))
 
     def _find_target(self, path: str) -> Path | None:
         """Where a file stands in the copy; None for a place outside it, or one that a link leads to."""

@@ -9,6 +9,7 @@ from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.describe_inputs import identify
 from promptc.golden.find_home import find_root, show_path
 from promptc.golden.pending import Pending
+from promptc.golden.read_plain import read_regular
 
 
 def find_stale(pending: Pending) -> tuple[str, ...]:
@@ -25,7 +26,7 @@ def find_stale(pending: Pending) -> tuple[str, ...]:
 
 def _read_noted(pending: Pending) -> dict[str, Any]:
     try:
-        noted = json.loads(Path(pending.folder, INPUTS + PENDING).read_bytes())
+        noted = json.loads(read_regular(str(Path(pending.folder, INPUTS + PENDING))))
     except (OSError, ValueError, RecursionError):
         return {}
     return noted if isinstance(noted, dict) else {}
@@ -33,6 +34,6 @@ def _read_noted(pending: Pending) -> dict[str, Any]:
 
 def _identify(path: str) -> str:
     try:
-        return identify(Path(path).read_bytes())
+        return identify(read_regular(path))
     except (OSError, ValueError):
         return ""

@@ -11,6 +11,7 @@ from promptc.golden.compare_outputs import PROMPTS, Output, compare_outputs
 from promptc.golden.find_kind import find_kind
 from promptc.golden.find_stale import find_stale
 from promptc.golden.pending import Pending
+from promptc.golden.read_plain import IrregularError, read_regular
 
 _HELP = "`promptc test` writes what differs now"
 
@@ -55,8 +56,8 @@ def _read(pending: Pending, name: str) -> bytes | None:
     """None where nothing is, or no file: links are not followed."""
     path = Path(pending.folder, name)
     try:
-        return path.read_bytes() if not path.is_symlink() and not path.is_dir() else None
-    except FileNotFoundError:
+        return read_regular(str(path), follow=False) if not path.is_symlink() else None
+    except (FileNotFoundError, IrregularError, IsADirectoryError):
         return None
     except OSError as wrong:
         raise DiskError([Diagnostic("PC0945", f"cannot read {pending.path}: {wrong.strerror or wrong}")]) from wrong

@@ -11,6 +11,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.find_cases import is_pending
 from promptc.golden.pending import Pending
+from promptc.golden.read_plain import IrregularError, read_regular
 
 _HELP = "see that the folder can be written and its disk has room; the golden is as it was"
 _LOOK = "look at it again: `promptc review`"
@@ -128,9 +129,11 @@ def _read(path: Path) -> bytes | None:
     if path.is_symlink():
         raise OSError(0, "it is a link")
     try:
-        return path.read_bytes()
+        return read_regular(str(path), follow=False)
     except FileNotFoundError:
         return None
+    except (IrregularError, IsADirectoryError):
+        raise OSError(0, "it is no regular file") from None
 
 
 def _write(path: Path, content: bytes) -> None:
