@@ -39,8 +39,6 @@ def command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: s
     refuse_in_ci()
     pending = find_named(patterns, is_all=is_all, folder=folder, only=only)
     return settle_all(reporter, pending, accept_golden if stale else _accept_fresh, "accepted")
-        reporter, find_named(patterns, is_all=is_all, folder=folder, only=only), accept_golden if stale else _accept_fresh, "accepted"
-    )
 
 
 def _accept_fresh(pending: Pending) -> Settled:
