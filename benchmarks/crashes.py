@@ -1,9 +1,11 @@
 """State operations under `kill -9` and under a crowd: what is torn, lost or stuck is counted, and has to be nothing."""
 
+import itertools
 import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -13,6 +15,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from types import FrameType
 from typing import Any
 
 from benchmarks.measure import show
@@ -60,6 +63,8 @@ def bench_crashes() -> None:
     for work in list_works():
         figures = crash(work, KILLS, SEED)
         show(f"{work.pack.name} {work.name}", _describe(figures), _judge(figures))
+        figures = crash_at_each_call(work)
+        show(f"  at each of {figures['killed']} calls", _describe(figures), _judge(figures))
     figures = crash_restore(next(list_works()), KILLS, SEED)
     show("restore", _describe(figures), _judge(figures))
     print(f"\nA crowd: {CROWD} processes, {EACH} operations each, on one state")
@@ -93,6 +98,24 @@ def crash(work: Work, kills: int, seed: int) -> Counter[str]:
                 shutil.rmtree(find_archives(path), ignore_errors=True)
 
         return _crash(path, work.make, lay, kills, seed)
+
+
+def crash_at_each_call(work: Work) -> Counter[str]:
+    """Kills an operation before its first call into C, before its second and so on to its last, and looks what is left: no chance in it."""
+    figures = Counter[str]()
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made, "state.json")
+        work.lay(path)
+        old = path.read_bytes()
+        wanted = work.make(old, path)
+        rewrite = partial(rewrite_state, str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
+        while not figures["finished"]:
+            work.lay(path)
+            shutil.rmtree(find_archives(path), ignore_errors=True)
+            was_killed = _await(_fork(partial(_die_before, figures["killed"], rewrite)))
+            figures["killed" if was_killed else "finished"] += 1
+            _look(path, old, wanted, figures)
+    return figures
 
 
 def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
@@ -169,6 +192,16 @@ def _is_archived(path: Path, wanted: Change) -> bool:
 
 def _kill(work: Callable[[], object], after: float) -> bool:
     """Runs the work in a process of its own and kills it after so many seconds; False where it had come to its end."""
+    child = _fork(work)
+    until = time.perf_counter() + after
+    while time.perf_counter() < until:
+        pass
+    os.kill(child, signal.SIGKILL)
+    return _await(child)
+
+
+def _fork(work: Callable[[], object]) -> int:
+    """The process that does the work and ends; given back when it is about to begin."""
     told, tell = os.pipe()
     child = os.fork()
     if not child:
@@ -176,11 +209,14 @@ def _kill(work: Callable[[], object], after: float) -> bool:
     os.close(tell)
     os.read(told, 1)
     os.close(told)
-    until = time.perf_counter() + after
-    while time.perf_counter() < until:
-        pass
-    os.kill(child, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+    return child
+
+
+def _await(child: int) -> bool:
+    """Whether it was killed. A failure of its own is one of the benchmark."""
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, -signal.SIGKILL), code
+    return code != 0
 
 
 def _run(work: Callable[[], object], tell: int) -> None:
@@ -192,6 +228,19 @@ def _run(work: Callable[[], object], tell: int) -> None:
         code = 0
     finally:
         os._exit(code)
+
+
+def _die_before(number: int, work: Callable[[], object]) -> None:
+    """Does the work up to its call into C of that number, counted from 0, which is never made."""
+    calls = itertools.count()
+
+    def hook(frame: FrameType, event: str, arg: object) -> None:
+        if event == "c_call" and next(calls) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(hook)
+    work()
+    sys.setprofile(None)
 
 
 def crowd(name: str, processes: int, each: int) -> tuple[Counter[str], float, float]:

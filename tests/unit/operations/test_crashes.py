@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.crashes import BAD, crash, crash_restore, crowd, list_works
+from benchmarks.crashes import BAD, crash, crash_at_each_call, crash_restore, crowd, list_works
 
 WORKS = {f"{work.pack.name} {work.name}": work for work in list_works()}
 
@@ -18,10 +18,12 @@ def test_killed_at_any_instant(name):
     assert figures["old"] + figures["new"] == 6
 
 
-def test_instants_fall_before_and_after_the_rename():
-    figures = crash(WORKS["logbook prune"], 24, seed=2)
+def test_killed_before_each_call():
+    figures = crash_at_each_call(WORKS["logbook prune"])
     _check(figures)
-    assert figures["old"] and figures["new"] and figures["killed"]
+    assert figures["finished"] == 1
+    assert figures["old"] > 10
+    assert figures["new"] > 5
 
 
 def test_a_restore_killed_at_any_instant():
