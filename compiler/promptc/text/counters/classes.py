@@ -38,6 +38,19 @@ def encode_classes(text: str) -> str:
     return "".join((*parts, text[done:]))
 
 
+def reads_alike(text: str) -> bool:
+    """Whether patterns on a row of classes may as well be matched on `text` itself, as on most texts: all of it is ASCII or punctuation,
+    symbols and the like, of which patterns name none.
+    """
+    if text.isascii():
+        return True
+    far = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    if len(far) > len(text) // _FEW:
+        return False
+    found = far.decode("utf-8", "surrogatepass")
+    return found.translate(_CLASSES) == OTHER * len(found) and MARK not in found
+
+
 def find_far(text: str) -> list[int] | None:
     """The places of the characters outside ASCII where they are few, which most texts have: a table of characters takes as long for every
     one in ASCII as for these. None where they are many.
@@ -54,6 +67,7 @@ def _find_pattern() -> re.Pattern[str]:
 
 
 _FEW = 32
+_ASCII = bytes(range(128))
 _PATTERN: list[re.Pattern[str]] = []
 
 

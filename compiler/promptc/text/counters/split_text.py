@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
 
-from promptc.text.counters.classes import LETTER, LONG_S, LOWER, MARK, NUMBER, UPPER, WHITE, encode_classes, find_far
+from promptc.text.counters.classes import LETTER, LONG_S, LOWER, MARK, NUMBER, UPPER, WHITE, encode_classes, find_far, reads_alike
 
 _UPPER, _LOWER, _OTHER, _DIGIT, _SPACE = f"A-Z{UPPER}", f"a-z{LOWER}{LONG_S}", LETTER, f"0-9{NUMBER}", f" \t-\r{WHITE}"
 _WORD = f"{_UPPER}{_LOWER}{_OTHER}"
@@ -49,7 +49,7 @@ def load_splitter(name: str) -> Callable[[str], Iterable[str]]:
     find_all, iter_all = pattern.findall, pattern.finditer
 
     def split(text: str) -> Iterable[str]:
-        codes = encode_classes(text)
+        codes = text if reads_alike(text) else encode_classes(text)
         if len(text) > _LONG:  # a list of all pieces would take many times the text's memory
             return (text[found.start() : found.end()] for found in iter_all(codes))
         pieces: list[str] = find_all(codes)
