@@ -49,6 +49,15 @@ def test_safe_boundaries_chain(name, pieces):
 
 
 @pytest.mark.parametrize("name", ALL)
+@given(lines=st.lists(texts, max_size=6), end=st.sampled_from(["\n", "\n\n", "\r\n", "\n ", "\n/"]))
+def test_a_recount_is_a_count(name, lines, end):
+    counter = _load(name)
+    text = end.join(lines)
+    for one in (text, text + end, end.join(lines[1:]), end.join((text, text))):
+        assert counter.recount(one) == counter.measure(one)
+
+
+@pytest.mark.parametrize("name", ALL)
 @given(text=texts, before=texts, after=texts)
 def test_inner_places_add_up_whatever_stands_around(name, text, before, after):
     counter = _load(name)

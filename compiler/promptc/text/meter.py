@@ -40,8 +40,8 @@ class Meter:
         return found if found is not None else self._count_new(text)
 
     def count_whole(self, text: str) -> int:
-        """The same, counted in one piece and without any memory but `kept`, for texts to be confirmed."""
-        return self._find_kept(f"{_WHOLE}{text}", lambda marked: self.counter.measure(marked[len(_WHOLE) :]))
+        """The same, counted anew by `counter.recount`, without any memory of this one but `kept`, for texts to be confirmed."""
+        return self._find_kept(f"{_WHOLE}{text}", lambda marked: self.counter.recount(marked[len(_WHOLE) :]))
 
     def tokens(self, units: int) -> int:
         """Units as tokens, rounded up."""

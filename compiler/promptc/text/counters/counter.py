@@ -32,6 +32,9 @@ class Counter(Protocol):
     def measure(self, text: str) -> int:
         """The units of `text`; 0 for an empty one. Takes any text of any length."""
 
+    def recount(self, text: str) -> int:
+        """`measure(text)`, to confirm a sum: `text` is gone over whole, and nothing that the sum was made of is taken from it."""
+
     def is_safe(self, left: str, right: str) -> bool:
         """True only if `measure(left + right) == measure(left) + measure(right)`, told from the two ends alone.
 

@@ -29,10 +29,18 @@ class TableCounter:
         self._path = path
         self._slash = name == "cl100k_base"
         self._recall: Callable[[], Mapping[str, int]] = dict
+        self._recounts = False
 
     def measure(self, text: str) -> int:
         """Tokens."""
-        return sum(map(self._words.__getitem__, self._split(text)))
+        return self._tally(self._split(text))
+
+    def recount(self, text: str) -> int:
+        """The same. From the second on, by what the pattern found in lines before."""
+        if self._recounts:
+            return self._count_lines(text)
+        self._recounts = True  # a render that is alone in its process has no use for a memory
+        return self.measure(text)
 
     @property
     def words(self) -> Mapping[str, int]:
@@ -71,6 +79,15 @@ class TableCounter:
     def _ends(self, text: str) -> list[int]:
         encode = self._words.encode
         return list(accumulate(len(token) for piece in self._split(text) for token in encode(piece.encode())))
+
+    def _tally(self, pieces: Iterable[str]) -> int:
+        return sum(map(self._words.__getitem__, pieces))
+
+    @cached_property
+    def _count_lines(self) -> Callable[[str], int]:
+        from promptc.text.counters.line_counts import LineCounts
+
+        return LineCounts(self._split, self._tally).count
 
     @cached_property
     def _split(self) -> Callable[[str], Iterable[str]]:

@@ -1,0 +1,53 @@
+import re
+
+import pytest
+
+from promptc.text.counters.line_counts import LineCounts
+
+
+class Words:
+    """Counts matches, and how many texts were split."""
+
+    def __init__(self, pattern):
+        self.find_all = re.compile(pattern).findall
+        self.texts = []
+        self.count = LineCounts(self.split, lambda found: len(list(found))).count
+
+    def split(self, text):
+        self.texts.append(text)
+        return self.find_all(text)
+
+
+@pytest.fixture
+def words():
+    return Words(r"[a-z]+|[^a-z\n]|\n")
+
+
+def test_a_text_of_known_lines_is_not_split_again(words):
+    assert words.count("one\ntwo\nthree\n") == 6
+    assert words.texts == ["one\nt", "two\nt", "three\n"]
+    words.texts.clear()
+    assert words.count("two\none\ntwo\none\n") == 8
+    assert words.texts == ["two\no", "one\n"]
+
+
+def test_lines_that_begin_with_space_or_slash_belong_to_those_before(words):
+    words.count("one\n two\n\n/three\n\u2028four\nfive")
+    assert words.texts == ["one\n two\n\n/three\n\u2028four\nf", "five"]
+
+
+def test_a_match_across_a_line_end_is_seen_and_counted():
+    words = Words(r"\nb|.|\n")
+    assert words.count("a\nb\na\n") == len(words.find_all("a\nb\na\n")) == 5
+
+
+def test_long_lines_are_not_remembered(words):
+    text = f"{'word ' * 500}\nnext"
+    words.count(text)
+    words.texts.clear()
+    words.count(text)
+    assert len(words.texts) == 2
+
+
+def test_an_empty_text_has_none(words):
+    assert words.count("") == 0
