@@ -29,12 +29,22 @@ _SPACE = " \t\n"
 
 @frozen(eq=False)
 class JsonDocument:
-    """A JSON text: its value, with mappings in code-point order of their keys, that value as canonical JSON, and its source."""
+    """A JSON text: its value, with mappings in code-point order of their keys, and its source.
+
+    `_places` and `_canonical` hold what was made on being asked for, or while the text was read; nothing changes the value.
+    """
 
     value: Any
-    canonical: bytes = field(repr=False)
     source: Source = field(repr=False)
     _places: list[Any] = field(default_factory=list, repr=False)
+    _canonical: list[bytes] = field(default_factory=list, repr=False)
+
+    @property
+    def canonical(self) -> bytes:
+        """The value as canonical JSON."""
+        if not self._canonical:
+            self._canonical.append(render_canonical_json(self.value).encode())
+        return self._canonical[0]
 
     def span(self, pointer: str) -> Span:
         """The place of the value at a JSON pointer (RFC 6901), or of the nearest value around it that exists."""
@@ -77,7 +87,7 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
     if not canonical:
         _look_again(name, text)
         canonical = render_canonical_json(value).encode()
-    return JsonDocument(value, canonical, Source(name, text))
+    return JsonDocument(value, Source(name, text), [], [canonical])
 
 
 def load_plain(given: Mapping[str, Any], name: str) -> JsonDocument | None:
@@ -97,7 +107,7 @@ def load_plain(given: Mapping[str, Any], name: str) -> JsonDocument | None:
     value = reading.parse(text)
     if reading.doubtful or reading.reordered or _is_deep(value):
         return None
-    return JsonDocument(value, canonical, Source(name, text))
+    return JsonDocument(value, Source(name, text), [], [canonical])
 
 
 def _refuse(value: object) -> Any:

@@ -1,6 +1,7 @@
 """A state's bytes or dict, checked against the pack's schema, defaults filled in."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
@@ -35,7 +36,7 @@ def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
 
 def _fill(document: JsonDocument, schema: StateSchema | None) -> State:
     value = schema.fill(document.value) if schema is not None else document.value
-    return State(value, render_digest(document.canonical), document.source.name)
+    return State(value, cache(lambda: render_digest(document.canonical)), document.source.name)
 
 
 def _dump(given: Mapping[str, Any]) -> bytes:

@@ -10,7 +10,6 @@ from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.json_places import Places
-from promptc.text.canonical import render_canonical_json
 
 Change = tuple[str, str]
 """A JSON pointer (RFC 6901; `-` behind the last element of a list) and the JSON text of the value to put there."""
@@ -29,7 +28,7 @@ def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocumen
         places.append((_settle(pointer, value), given))
     whole = "".join((document.source.text, *(given.source.text for _, given in places)))
     changed = _ChangedPlaces(document, tuple(places))
-    return JsonDocument(value, render_canonical_json(value).encode(), Source(document.source.name, whole), [changed])
+    return JsonDocument(value, Source(document.source.name, whole), [changed])
 
 
 class _ChangedPlaces(Places):
