@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from promptc.diag.typed import Any
 
 MOST = 1024
-"""Entries; the oldest go first."""
+"""Entries of a generation. There are two: what was not asked for while a generation was filled goes."""
 
 
 class Memory:
@@ -16,14 +16,20 @@ class Memory:
 
     def __init__(self) -> None:
         self._entries: dict[Hashable, tuple[Sequence[Any], Any]] = {}
+        self._older: dict[Hashable, tuple[Sequence[Any], Any]] = {}
 
     def find(self, key: Hashable) -> Any:
         """What was noted under the key; None where nothing was, or it has gone."""
         entry = self._entries.get(key)
-        return entry[1] if entry is not None else None
+        if entry is None:
+            entry = self._older.get(key)
+            if entry is None:
+                return None
+            self.note(key, *entry)
+        return entry[1]
 
     def note(self, key: Hashable, objects: Sequence[Any], result: Any) -> None:
         """Notes a result. `objects` are all whose `id` is in the key."""
+        if len(self._entries) >= MOST:
+            self._entries, self._older = {}, self._entries
         self._entries[key] = objects, result
-        if len(self._entries) > MOST:
-            del self._entries[next(iter(self._entries))]

@@ -11,7 +11,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
 from promptc.model.ratio import Ratio
 from promptc.model.section import Section
-from promptc.model.stages import Selected, Strained
+from promptc.model.stages import Selected, Selection, Strained
 from promptc.passes.frame import Frame, load_frame
 from promptc.passes.ladder import NEVER, Expander, LadderRun, run_ladder
 from promptc.passes.measures import ChargeMeasure, CharsMeasure, Measure, WholeMeasure
@@ -63,6 +63,16 @@ def count_demand(frame: Frame, selected: Selected) -> int:
     return SectionFit(selected, part, frame).count_charge() if selected.items else 0
 
 
+def _load_fit(_: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
+    return SectionFit(selected, part, frame)
+
+
+def _recall_fit(selection: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
+    from promptc.passes.recall_fit import recall_fit  # a warm render has no memory
+
+    return recall_fit(selection, selected, part, frame)
+
+
 class _Fitting:
     """The steps of one fit, in order."""
 
@@ -110,8 +120,9 @@ class _Fitting:
         )
 
     def _load_fits(self) -> dict[str, SectionFit]:
-        sections = self._strained.selection.sections
-        return {one.section.id: SectionFit(one, part, self._frame) for part, one in enumerate(sections) if one.items}
+        selection = self._strained.selection
+        load = _load_fit if selection.bound.memory is None else _recall_fit
+        return {one.section.id: load(selection, one, part, self._frame) for part, one in enumerate(selection.sections) if one.items}
 
     def _count_charges(self) -> dict[str, int]:
         return {name: fit.count_charge() for name, fit in self._fits.items()}

@@ -13,7 +13,7 @@ from promptc.model.stages import Item, Selected
 from promptc.passes.act import Act, Edit, Entry
 from promptc.passes.frame import Frame
 from promptc.passes.scope import type_key
-from promptc.passes.tape import Cell, Kind, Tape
+from promptc.passes.tape import Cell, Kind, Laid, Tape
 
 
 class _Lane:
@@ -35,7 +35,8 @@ class SectionFit:
     `apply` does one act on all of them; what was applied to be undone is undone by `revert` or left to stand by `settle`.
     """
 
-    def __init__(self, selected: Selected, part: int, frame: Frame) -> None:
+    def __init__(self, selected: Selected, part: int, frame: Frame, laid: Laid | None = None) -> None:
+        """With `laid`, what its pieces come to before any step is known."""
         self.selected = selected
         self.section = selected.section
         self.part = part
@@ -55,8 +56,9 @@ class SectionFit:
         self._alive = len(self.entries)
         self._windowed = sum([item.windowed for item in selected.items])
         self._chars: int | None = None
+        self._charge: int | None = None
         self._undo: list[Callable[[], None]] | None = None
-        self._own: _Lane | None = self._lay()
+        self._own: _Lane | None = self._lay(laid)
         self._lanes = [self._own]
 
     def _number_runs(self) -> Counter[int]:
@@ -105,8 +107,11 @@ class SectionFit:
 
     def count_charge(self) -> int:
         """The section's charge in units: everything it adds, at its larger ending."""
-        if self.is_empty:
-            return 0
+        if self._charge is None:
+            self._charge = self._count_charge() if self._alive else 0
+        return self._charge
+
+    def _count_charge(self) -> int:
         tape = self._own.tape if self._own is not None else self._lay().tape
         return tape.units + max(tape.count_tail(ending) for ending in self._endings())
 
@@ -144,6 +149,10 @@ class SectionFit:
 
     # --- tapes ---
 
+    def describe(self) -> Laid | None:
+        """What its pieces came to, as long as they stand on a tape of their own."""
+        return self._own.tape.describe() if self._own is not None else None
+
     def join(self, tape: Tape) -> None:
         """Put the section's pieces behind those of the whole's tape and keep them up to date there.
 
@@ -157,8 +166,8 @@ class SectionFit:
         else:
             self._lanes.append(lane)
 
-    def _lay(self) -> _Lane:
-        """The section's pieces as they stand, on a tape of their own."""
+    def _lay(self, laid: Laid | None = None) -> _Lane:
+        """The section's pieces as they stand, on a tape of their own; with `laid`, it is known what they come to."""
         lane = _Lane(Tape(self.frame.meter, self.frame.trail, self.frame.overhead))
         if self.is_empty:
             return lane
@@ -176,7 +185,10 @@ class SectionFit:
             lane.cells[entry] = cell = self._cell(entry)
             cells.append(cell)
         lane.close = self._add(cells, self.selected.close, "fence")
-        lane.tape.extend(cells)
+        if laid is not None:
+            lane.tape.recall(cells, laid)
+        else:
+            lane.tape.extend(cells)
         return lane
 
     def _add(self, cells: list[Cell], body: str, kind: Kind) -> Cell | None:
@@ -195,6 +207,7 @@ class SectionFit:
 
     def apply(self, act: Act, *, to_undo: bool = False) -> None:
         """Do an act on every tape; with `to_undo`, so that `revert` can take it back."""
+        self._charge = None
         if to_undo:
             self._undo = []
             for lane in self._lanes:
@@ -210,6 +223,7 @@ class SectionFit:
 
     def revert(self) -> None:
         """Undo the act that was applied to be undone."""
+        self._charge = None
         undo, self._undo = self._undo or [], None
         for step in reversed(undo):
             step()

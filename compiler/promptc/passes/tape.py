@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from promptc.diag.typed import Literal
+from promptc.diag.typed import Literal, NamedTuple
 from promptc.text.meter import Meter
 
 Kind = Literal["fence", "header", "marker", "group", "item"]
@@ -44,6 +44,13 @@ class Cell:
     def text(self) -> str:
         """The piece as it is emitted."""
         return self.body + self.trail
+
+
+class Laid(NamedTuple):
+    """What pieces laid on an empty tape came to: all their units, and of each its trail, `opens`, `closes` and `units`."""
+
+    units: int
+    cells: tuple[tuple[str, bool, bool, int], ...]
 
 
 Trail = Callable[[Cell, "Cell | None"], str]
@@ -85,6 +92,21 @@ class Tape:
             self._set_trail(previous)
             self.first, self.last = cells[0], previous
             self.units = self._count_run(cells[0], previous)
+
+    def recall(self, cells: Sequence[Cell], laid: Laid) -> None:
+        """The same with cells of which it is known what they come to."""
+        previous: Cell | None = None
+        for cell, (trail, opens, closes, units) in zip(cells, laid.cells, strict=True):
+            cell.trail, cell.opens, cell.closes, cell.units = trail, opens, closes, units
+            cell.previous = previous
+            if previous is not None:
+                previous.next = cell
+            previous = cell
+        self.first, self.last, self.units = cells[0], previous, laid.units
+
+    def describe(self) -> Laid:
+        """What `recall` needs to know of it."""
+        return Laid(self.units, tuple((cell.trail, cell.opens, cell.closes, cell.units) for cell in self))
 
     def take(self, other: Tape) -> None:
         """Put all pieces of another tape behind those of this one; only where they meet is counted anew. The other is spent."""

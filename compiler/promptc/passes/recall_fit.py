@@ -1,0 +1,18 @@
+"""A section to be fitted, whose pieces an earlier render laid."""
+
+from promptc.diag.typed import Any
+from promptc.model.stages import Selected, Selection
+from promptc.passes.frame import Frame
+from promptc.passes.section_fit import SectionFit
+
+
+def recall_fit(selection: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
+    """As `SectionFit`, with what its pieces come to from the memory of the render where the same items stood in the same frame before."""
+    memory, bound = selection.bound.memory, selection.bound
+    objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, bound.provider)
+    key = ("laid", *map(id, objects), frame.format, selected.open, selected.close, selected.header)
+    laid = memory.find(key)
+    fit = SectionFit(selected, part, frame, laid)
+    if laid is None:
+        memory.note(key, objects, fit.describe())
+    return fit
