@@ -127,8 +127,12 @@ class _Reading:
         self.doubtful = doubtful
         self.reordered = False
         self.parse_int = _read_int if doubtful else int
-        self.object_pairs_hook = self._build
         self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    @property
+    def object_pairs_hook(self) -> Any:
+        """What the parser calls; not kept, as it would keep this."""
+        return self._build
 
     def parse(self, text: str) -> Any:
         """The value. Raises a ValueError, a StopIteration or a RecursionError for what is no JSON, which `json` knows to explain."""

@@ -54,7 +54,11 @@ class Fitted:
 
 def fit(strained: Strained) -> Fitted:
     """Fits a selection. Never raises for content that is too large: `errors` says so."""
-    return _Fitting(strained).run()
+    fitting = _Fitting(strained)
+    try:
+        return fitting.run()
+    finally:
+        fitting.end()
 
 
 def count_demand(frame: Frame, selected: Selected) -> int:
@@ -118,6 +122,10 @@ class _Fitting:
             self._short,
             self._missing,
         )
+
+    def end(self) -> None:
+        """Lets go of the ladders, which hold on to what they are kept in: else a render's memory is not given back with it."""
+        self._expander.ladders.clear()
 
     def _load_fits(self) -> dict[str, SectionFit]:
         selection = self._strained.selection
@@ -224,7 +232,7 @@ class _Fitting:
         """The least charge in tokens the section's ladder can leave: the ladder of a copy, run to its end."""
         copy = self._copy_fit(name)
         expander = Expander({name: copy}, self._guard, self._total)
-        run = run_ladder(expander.iter_section(name), ChargeMeasure(copy), NEVER, self._total, protect_min=True)
+        run = run_ladder(expander.iter_steps(copy.section.overflow), ChargeMeasure(copy), NEVER, self._total, protect_min=True)
         return self._meter.tokens(run.low)
 
     def _copy_fit(self, name: str) -> SectionFit:

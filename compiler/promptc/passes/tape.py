@@ -71,6 +71,13 @@ class Tape:
         self.first: Cell | None = None
         self.last: Cell | None = None
 
+    def __del__(self) -> None:
+        """Cells that know each other are no one's garbage until the collector comes by: so that a render gives its memory back at its end,
+        they are parted.
+        """
+        for cell in self:
+            cell.previous = None
+
     def __iter__(self) -> Iterator[Cell]:
         cell = self.first
         while cell is not None:
@@ -121,6 +128,7 @@ class Tape:
         else:
             self.first = first
         self.last = other.last
+        other.first = other.last = None
         self._settle(last, None, first, before)
 
     def insert(self, cell: Cell, after: Cell | None) -> None:

@@ -1,5 +1,6 @@
 """With a memory of earlier renders the outcome is the same, to the byte and in every number, whatever was rendered before."""
 
+import gc
 import json
 from pathlib import Path
 
@@ -68,8 +69,9 @@ def test_sections_that_nothing_touched_are_not_selected_again():
     with Shelf() as shelf:
         memory = Memory()
         base = load_json(BASES["table"].read_bytes(), "table")
-        first, second = (
-            PACK.compile(shelf.fill_state(PACK, set_values(base, [("/input", json.dumps(text))])), memory=memory) for text in ("a", "b")
+        _, _, first, second = (
+            PACK.compile(shelf.fill_state(PACK, set_values(base, [("/input", json.dumps(text))])), memory=memory)
+            for text in ("a", "b", "c", "d")
         )
         items = [{one.section.id: one.items for one in outcome.fitted.strained.selection.sections} for outcome in (first, second)]
         same = {name for name in items[0] if items[0][name] is items[1][name] and items[0][name]}
@@ -78,15 +80,43 @@ def test_sections_that_nothing_touched_are_not_selected_again():
 
 def test_it_does_not_grow():
     memory = Memory()
-    for number in range(3 * MOST):
+    for number in range(20 * MOST):
         memory.note(number, (), number)
-    assert memory.find(0) is None and memory.find(3 * MOST - 1) == 3 * MOST - 1
+        memory.note(number, (), number)
+    assert memory.find(0) is None and memory.find(20 * MOST - 1) == 20 * MOST - 1
     assert len(memory._entries) + len(memory._older) <= 2 * MOST
+    assert len(memory._met) <= 16 * MOST
+
+
+def test_what_is_met_once_is_not_kept():
+    memory = Memory()
+    memory.note("once", (), 1)
+    assert memory.find("once") is None
+    memory.note("once", (), 1)
+    assert memory.find("once") == 1
 
 
 def test_what_is_asked_for_stays():
     memory = Memory()
-    memory.note("often", (), 1)
-    for number in range(5 * MOST):
+    for number in ("often", "often", *range(5 * MOST)):
         memory.note(number, (), number)
-        assert memory.find("often") == 1
+        memory.note(number, (), number)
+        assert memory.find("often") == "often"
+
+
+@pytest.mark.parametrize("format", ["text", "messages"])
+def test_a_render_gives_its_memory_back_at_its_end(format):
+    """Nothing of a render that is over waits for the collector, which would have to look at everything to find it."""
+    gc.collect()
+    gc.disable()
+    try:
+        assert _count_cuts(format)
+        left = {type(one).__name__ for one in gc.get_objects()}
+    finally:
+        gc.enable()
+    assert not left & {"Cell", "Entry", "SectionFit", "Expander", "Fitted"}
+
+
+def _count_cuts(format):
+    outcome = PACK.compile((ROOT / "fixtures/sentinel/base/loaded.json").read_bytes(), budget=6000, format=format)
+    return len(outcome.report["cuts"])
