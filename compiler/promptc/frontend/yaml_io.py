@@ -81,8 +81,9 @@ class _Reader:
         """Sets `root`, or notes what is wrong."""
         try:
             self._check_characters(text)
+            takers = {name: getattr(self, taker) for name, taker in _TAKERS.items()}
             for event in _iter_events(text) if not self.found else ():
-                self._take(event)
+                takers[type(event).__name__](event)
         except _StopError:
             pass
         except _syntax_error() as wrong:
@@ -99,19 +100,6 @@ class _Reader:
             column = start - (text.rfind("\n", 0, start) + 1)
             self._note("PC0104", _describe_character(wrong.group()), self._span(line, column), "in double quotes, write it as an escape")
 
-    def _take(self, event: Any) -> None:
-        match type(event).__name__:
-            case "ScalarEvent":
-                self._take_scalar(event)
-            case "MappingStartEvent" | "SequenceStartEvent":
-                self._take_start(event)
-            case "MappingEndEvent" | "SequenceEndEvent":
-                self._take_end()
-            case "AliasEvent":
-                self._take_alias(event)
-            case "DocumentStartEvent":
-                self._take_document(event)
-
     def _take_document(self, event: Any) -> None:
         self._documents += 1
         span = self._event_span(event)
@@ -121,27 +109,33 @@ class _Reader:
             self._note("PC0116", "a second document begins here; a file holds one", span, "remove the `---` and what follows it")
             raise _StopError
 
+    def _pass_over(self, event: Any) -> None:
+        """Of a document's end, and of the stream's."""
+
     def _take_scalar(self, event: Any) -> None:
+        raw: str = event.value
+        value: Any = raw
         span = self._event_span(event)
-        self._check_tag(event, span)
-        plain = bool(event.implicit[0]) and event.tag is None
-        if self._at_key() and plain and event.value == "<<":
-            self._note("PC0114", "merge keys (`<<`) are not read", span, "write the keys out; an alias may be a whole value")
-        value: Any = event.value
-        if "\0" in event.value:
-            self._note("PC0133", "this text has U+0000; no prompt can hold it", span, "remove it")
-        if plain:
+        if event.tag is not None:
+            self._refuse_tag(event, span)
+        elif event.implicit[0]:
+            if raw == "<<" and self._at_key():
+                self._note("PC0114", "merge keys (`<<`) are not read", span, "write the keys out; an alias may be a whole value")
             try:
-                value = resolve_scalar(event.value)
+                value = resolve_scalar(raw)
             except ValueError as wrong:
                 self._note("PC0107", str(wrong), span, "")
-        node = Node(value, span, self._folder, event.value)
-        self._name_anchor(event.anchor, node, 1, 0, span)
+        if "\0" in raw:
+            self._note("PC0133", "this text has U+0000; no prompt can hold it", span, "remove it")
+        node = Node(value, span, self._folder, raw)
+        if event.anchor is not None:
+            self._name_anchor(event.anchor, node, 1, 0, span)
         self._add(node, 1, 0)
 
     def _take_start(self, event: Any) -> None:
         span = self._event_span(event)
-        self._check_tag(event, span)
+        if event.tag is not None:
+            self._refuse_tag(event, span)
         if len(self._open) >= MAX_DEPTH:
             self._note("PC0105", f"nested deeper than {MAX_DEPTH} levels", span, "")
             raise _StopError
@@ -149,11 +143,12 @@ class _Reader:
             self._anchors.pop(event.anchor, None)
         self._open.append(_Open(span, event.anchor, bool(event.flow_style), type(event).__name__ == "MappingStartEvent"))
 
-    def _take_end(self) -> None:
+    def _take_end(self, _: Any) -> None:
         done = self._open.pop()
         value: Any = done.entries if done.mapping else tuple(done.members)
         node = Node(value, done.span, self._folder, "", done.keys)
-        self._name_anchor(done.anchor, node, done.nodes, done.height + 1, done.span)
+        if done.anchor is not None:
+            self._name_anchor(done.anchor, node, done.nodes, done.height + 1, done.span)
         self._add(node, done.nodes, done.height + 1, flow=done.flow)
 
     def _take_alias(self, event: Any) -> None:
@@ -179,8 +174,9 @@ class _Reader:
             return
         into = self._open[-1]
         into.nodes += nodes
-        into.height = max(into.height, height)
-        if max(into.nodes, self._nodes) > MAX_NODES:
+        if height > into.height:
+            into.height = height
+        if into.nodes > MAX_NODES or self._nodes > MAX_NODES:
             self._note("PC0117", f"more than {MAX_NODES} values, aliases counted as what they stand for", node.span, "")
             raise _StopError
         if not into.mapping:
@@ -208,14 +204,12 @@ class _Reader:
     def _at_key(self) -> bool:
         return bool(self._open) and self._open[-1].mapping and self._open[-1].wants_key
 
-    def _check_tag(self, event: Any, span: Span) -> None:
-        if event.tag is not None:
-            self._note("PC0113", f"the tag `{event.tag[:80]}`: a pack has no YAML tags", span, "quote a value to make it text")
+    def _refuse_tag(self, event: Any, span: Span) -> None:
+        self._note("PC0113", f"the tag `{event.tag[:80]}`: a pack has no YAML tags", span, "quote a value to make it text")
 
-    def _name_anchor(self, anchor: str | None, node: Node, nodes: int, height: int, span: Span) -> None:
-        if anchor is not None:
-            self._count_name(span)
-            self._anchors[anchor] = (node, nodes, height)
+    def _name_anchor(self, anchor: str, node: Node, nodes: int, height: int, span: Span) -> None:
+        self._count_name(span)
+        self._anchors[anchor] = (node, nodes, height)
 
     def _count_name(self, span: Span) -> None:
         self._named += 1
@@ -224,7 +218,8 @@ class _Reader:
             raise _StopError
 
     def _event_span(self, event: Any) -> Span:
-        return self._span(event.start_mark.line, event.start_mark.column)
+        mark = event.start_mark
+        return self._span(mark.line, mark.column)
 
     def _span(self, line: int, column: int) -> Span:
         """From a line and column counted from 0."""
@@ -236,6 +231,20 @@ class _Reader:
         self.found.append(Diagnostic(code, message, span, mend))
         if len(self.found) >= _MOST:
             raise _StopError
+
+
+_TAKERS = {
+    "StreamStartEvent": "_pass_over",
+    "StreamEndEvent": "_pass_over",
+    "DocumentStartEvent": "_take_document",
+    "DocumentEndEvent": "_pass_over",
+    "ScalarEvent": "_take_scalar",
+    "MappingStartEvent": "_take_start",
+    "MappingEndEvent": "_take_end",
+    "SequenceStartEvent": "_take_start",
+    "SequenceEndEvent": "_take_end",
+    "AliasEvent": "_take_alias",
+}
 
 
 def _iter_events(text: str) -> Iterator[Any]:

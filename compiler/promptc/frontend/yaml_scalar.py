@@ -8,6 +8,7 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_FIRST = frozenset("+-.0123456789")
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
@@ -22,6 +23,8 @@ def resolve_scalar(raw: str) -> str | int | float | bool | None:
     """
     if raw in _WORDS:
         return _WORDS[raw]
+    if raw[0] not in _FIRST:
+        return raw
     if _INT.fullmatch(raw):
         return _read_int(raw)
     if _FLOAT.fullmatch(raw):
