@@ -20,6 +20,7 @@ from promptc.diag.typed import Any
 from promptc.model.state import State
 from promptc.passes.act import Entry
 from promptc.passes.bind import bind
+from promptc.passes.scope import find_names
 from promptc.passes.steps.ranking import StepScope
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
@@ -98,7 +99,7 @@ def _find_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapp
     name, _, id = item.partition("/") if item is not None else (section or "", "", "")
     selected = find_selected(outcome, name)
     if item is None:
-        return selected.names
+        return find_names(outcome.fitted.strained.selection, selected.section)
     found = next((one for one in selected.items if one.id == id), None)
     if found is None:
         help = suggest(id, [one.id for one in selected.items])

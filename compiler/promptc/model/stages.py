@@ -97,13 +97,14 @@ class Selected:
     is_partial: bool = False
     found: tuple[Finding, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
-    names: Mapping[str, Any] = field(default_factory=dict)
     gathered: Gathered | None = None
 
 
 @frozen(eq=False)
 class Selection:
-    """All sections selected under one plan, the guard they were rendered with, and the fences it guards by section."""
+    """All sections selected under one plan, the guard they were rendered with, the fences it guards by section, and what expressions see
+    as `strain`.
+    """
 
     bound: Bound
     plan: Plan
@@ -111,6 +112,7 @@ class Selection:
     guard: Guard
     fences: Mapping[str, tuple[str, str]]
     sections: tuple[Selected, ...]
+    strain: Mapping[str, Any]
 
     def find_selected(self, name: str) -> Selected | None:
         """The section of that id, or None."""

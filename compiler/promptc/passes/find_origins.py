@@ -10,6 +10,7 @@ from promptc.model.step import Recap, Replace
 from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied
+from promptc.passes.scope import find_names
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -65,9 +66,7 @@ class Origins:
     def _find_source(self, section: Section) -> tuple[Sequence[Any], str | None]:
         """The list the section reads, and where it stands if it is one of the state's."""
         assert section.items is not None
-        selected = self._selection.find_selected(section.id)
-        assert selected is not None
         if not isinstance(section.items.source, Expression):
             return (), None
-        source: Any = section.items.source.evaluate(selected.names)
+        source: Any = section.items.source.evaluate(find_names(self._selection, section))
         return source or (), self.pointers.find_at(source, section.items.source.reads)

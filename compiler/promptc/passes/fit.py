@@ -61,14 +61,10 @@ def fit(strained: Strained) -> Fitted:
         fitting.end()
 
 
-def count_demand(frame: Frame, selected: Selected) -> int:
+def count_demand(frame: Frame, selection: Selection, selected: Selected) -> int:
     """A section's charge in units before any step."""
     part = [section.id for section in frame.sections].index(selected.section.id)
-    return SectionFit(selected, part, frame).count_charge() if selected.items else 0
-
-
-def _load_fit(_: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
-    return SectionFit(selected, part, frame)
+    return SectionFit(selection, selected, part, frame).count_charge() if selected.items else 0
 
 
 def _recall_fit(selection: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
@@ -129,7 +125,7 @@ class _Fitting:
 
     def _load_fits(self) -> dict[str, SectionFit]:
         selection = self._strained.selection
-        load = _load_fit if selection.bound.memory is None else _recall_fit
+        load = SectionFit if selection.bound.memory is None else _recall_fit
         return {one.section.id: load(selection, one, part, self._frame) for part, one in enumerate(selection.sections) if one.items}
 
     def _count_charges(self) -> dict[str, int]:
@@ -237,7 +233,7 @@ class _Fitting:
 
     def _copy_fit(self, name: str) -> SectionFit:
         fit = self._fits[name]
-        copy = SectionFit(fit.selected, fit.part, self._frame)
+        copy = SectionFit(fit.selection, fit.selected, fit.part, self._frame)
         if self._strained.steps:
             expander = Expander({name: copy}, self._guard, self._total)
             run_ladder(expander.iter_steps(self._strained.steps), ChargeMeasure(copy), NEVER, self._total, protect_min=False)

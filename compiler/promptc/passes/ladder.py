@@ -142,7 +142,7 @@ class Expander:
         items = fit.section.items
         if items is None:
             return lambda item, form: None
-        return ItemRenderer(fit.section, items, fit.selected.names, self.guard, fit.frame.meter, self.total).render_form
+        return ItemRenderer(fit.section, items, fit.names, self.guard, fit.frame.meter, self.total).render_form
 
 
 def _iter_drop(fit: SectionFit) -> Iterator[Act]:

@@ -12,7 +12,7 @@ def recall_fit(selection: Selection, selected: Selected, part: int, frame: Frame
     objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, bound.provider)
     key = ("laid", *map(id, objects), frame.format, selected.open, selected.close, selected.header)
     laid = memory.find(key)
-    fit = SectionFit(selected, part, frame, laid)
+    fit = SectionFit(selection, selected, part, frame, laid)
     if laid is None:
         memory.note(key, objects, fit.describe())
     return fit

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from promptc.diag.frozen import frozen, replace
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.memory import Memory
 from promptc.model.section import Items, Section
@@ -23,8 +23,8 @@ class Recalled:
     selected: Selected | None
 
     def note(self, selected: Selected) -> None:
-        """Remembers what was selected, without the names: they are the render's own, and hold its state."""
-        self.memory.note(self.key, self.objects, replace(selected, names={}))
+        """Remembers what was selected."""
+        self.memory.note(self.key, self.objects, selected)
 
 
 def recall_selected(

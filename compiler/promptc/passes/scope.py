@@ -1,10 +1,12 @@
 """The names an expression sees, and reading typed values out of it."""
 
 from collections.abc import Mapping
+from itertools import takewhile
 
 from promptc.diag.errors import fail
 from promptc.diag.typed import Any
 from promptc.model.section import Section
+from promptc.model.stages import Selection
 from promptc.template.load_expression import Expression
 
 
@@ -12,6 +14,12 @@ def section_names(names: Mapping[str, Any], section: Section, strain: Mapping[st
     """The names visible in a section: the bound ones, `strain`, `selected` and `section`."""
     shown = {"id": section.id, "title": section.title, "role": section.role}
     return {**names, "strain": strain, "selected": selected, "section": shown}
+
+
+def find_names(selection: Selection, section: Section) -> dict[str, Any]:
+    """The same of a section that was selected: it saw how many items the sections before it have."""
+    before = takewhile(lambda one: one.section.id != section.id, selection.sections)
+    return section_names(selection.bound.names, section, selection.strain, {one.section.id: len(one.items) for one in before})
 
 
 def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) -> int:

@@ -6,13 +6,14 @@ The one mutable thing of the passes, and private to fitting: what leaves is a fr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
 
-from promptc.model.stages import Item, Selected
+from promptc.diag.typed import Any
+from promptc.model.stages import Item, Selected, Selection
 from promptc.passes.act import Act, Edit, Entry
 from promptc.passes.frame import Frame
-from promptc.passes.scope import type_key
+from promptc.passes.scope import find_names, type_key
 from promptc.passes.tape import Cell, Kind, Laid, Tape
 
 
@@ -35,8 +36,9 @@ class SectionFit:
     `apply` does one act on all of them; what was applied to be undone is undone by `revert` or left to stand by `settle`.
     """
 
-    def __init__(self, selected: Selected, part: int, frame: Frame, laid: Laid | None = None) -> None:
-        """With `laid`, what its pieces come to before any step is known."""
+    def __init__(self, selection: Selection, selected: Selected, part: int, frame: Frame, laid: Laid | None = None) -> None:
+        """`selected` is the section of index `part` in `selection`. With `laid`, what its pieces come to before any step is known."""
+        self.selection = selection
         self.selected = selected
         self.section = selected.section
         self.part = part
@@ -71,6 +73,11 @@ class SectionFit:
         return Counter(entry.run for entry in self.entries)
 
     # --- what steps ask ---
+
+    @cached_property
+    def names(self) -> Mapping[str, Any]:
+        """The names that its expressions see."""
+        return find_names(self.selection, self.section)
 
     @property
     def alive(self) -> Iterator[Entry]:

@@ -44,11 +44,9 @@ def select(
     for section in plan.sections:
         try:
             found = reuse.find(section)
-            if found is not None:
-                chosen[section.id] = replace(found, names=section_names(bound.names, section, strain, dict(counts)))
-            else:
-                selecting = _Selecting(bound, plan, guard, strain, counts, chosen, gathering)
-                chosen[section.id] = selecting.recall(section, fences[section.id])
+            if found is None:
+                found = _Selecting(bound, plan, guard, strain, counts, chosen, gathering).recall(section, fences[section.id])
+            chosen[section.id] = found
         except DiskError:
             raise
         except PromptcError as error:
@@ -57,7 +55,7 @@ def select(
         counts[section.id] = len(chosen[section.id].items)
     if findings:
         raise PromptcError(findings)
-    return Selection(bound, plan, choice, guard, fences, tuple(chosen.values()))
+    return Selection(bound, plan, choice, guard, fences, tuple(chosen.values()), strain)
 
 
 _NOUNS = {
@@ -74,20 +72,20 @@ class _Reuse:
 
     def __init__(self, before: Selection | None, strain: Mapping[str, Any]) -> None:
         self._before = {one.section.id: one for one in before.sections} if before is not None else {}
+        self._is_strained_alike = before is None or before.strain == strain
         self._held: set[str] = set()
         self._changed: set[str] = set()
-        self._strain = strain
 
     def find(self, section: Section) -> Selected | None:
         held = self._before.get(section.id)
-        if held is not None and held.section is section and not self._is_touched(section, held):
+        if held is not None and held.section is section and not self._is_touched(section):
             self._held.add(section.id)
             return held
         self._changed.add(section.id)
         return None
 
-    def _is_touched(self, section: Section, held: Selected) -> bool:
-        if any(path[0] == "strain" for path in section.reads) and held.names.get("strain") != self._strain:
+    def _is_touched(self, section: Section) -> bool:
+        if not self._is_strained_alike and any(path[0] == "strain" for path in section.reads):
             return True
         against = section.items.dedupe.against if section.items is not None and section.items.dedupe is not None else ()
         if any(name not in self._held for name in against):
@@ -127,7 +125,7 @@ class _Selecting:
         if recalled is None or self._find_reach(section) is not None:
             return self.select(section, fences)
         if recalled.selected is not None:
-            return replace(recalled.selected, names=section_names(self._bound.names, section, self._strain, dict(self._counts)))
+            return recalled.selected
         selected = self.select(section, fences)
         recalled.note(selected)
         return selected
@@ -142,7 +140,7 @@ class _Selecting:
             raise PromptcError([absent, *selected.warnings])
         raw = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
         header, found = self._guard.guard(raw) if raw else ("", ())
-        selected = replace(selected, open=fences[0], close=fences[1], header=header, found=(*found, *selected.found), names=names)
+        selected = replace(selected, open=fences[0], close=fences[1], header=header, found=(*found, *selected.found))
         _refuse_guarded(selected)
         return selected
 

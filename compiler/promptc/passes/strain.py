@@ -72,12 +72,12 @@ def _count_demand(frame: Frame, one: Selected, selection: Selection) -> int:
     """As `count_demand`, from the memory where the same items were counted in the same frame."""
     memory = selection.bound.memory
     if memory is None or not one.items:
-        return count_demand(frame, one)
+        return count_demand(frame, selection, one)
     objects = (one.items, selection.plan, selection.bound.provider)
     key = ("demand", *map(id, objects), frame.format, one.open, one.close, one.header)
     demand: int | None = memory.find(key)
     if demand is None:
-        demand = count_demand(frame, one)
+        demand = count_demand(frame, selection, one)
         memory.note(key, objects, demand)
     return demand
 

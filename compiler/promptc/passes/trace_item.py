@@ -80,7 +80,7 @@ class ItemTracer:
     def find_renderer(self, fit: SectionFit, items: Items) -> ItemRenderer:
         """What rendered the section's items."""
         bound = self._selection.bound
-        return ItemRenderer(fit.section, items, fit.selected.names, self._selection.guard, bound.meter, bound.total)
+        return ItemRenderer(fit.section, items, fit.names, self._selection.guard, bound.meter, bound.total)
 
     def _trace_whole(self, fit: SectionFit, entry: Entry) -> Pieces | None:
         """Before its ladder cut it; None where that cannot be told."""
@@ -89,7 +89,7 @@ class ItemTracer:
             return self._trace_made(fit, entry)
         if items is None:
             assert template is not None
-            return strip_pieces(make_pieces(trace_template(template, fit.selected.names, self._known)))
+            return strip_pieces(make_pieces(trace_template(template, fit.names, self._known)))
         if items.message is not None and entry.item.content is not None:
             return self._trace_parts(fit, items, items.message, entry)
         names = self._bind(fit, items, entry.item)
@@ -107,7 +107,7 @@ class ItemTracer:
         assert template is not None
         gone = self._origins.find_making(entry).act.gone
         texts = "\n".join(one.item.raw for one in gone)
-        names = {**fit.selected.names, "items": [one.item.value for one in gone], "text": texts}
+        names = {**fit.names, "items": [one.item.value for one in gone], "text": texts}
         pointers = tuple(found for found in (self._origins.find_pointer(fit.section, one) for one in gone) if found is not None)
         known = replace(self._known, named={**self._known.named, "items": pointers, "text": pointers})
         return strip_pieces(make_pieces(trace_template(template, names, known)))

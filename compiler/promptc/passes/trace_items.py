@@ -13,6 +13,7 @@ from promptc.passes.arrange_items import arrange_items, find_cap_name, find_dedu
 from promptc.passes.name_items import find_id, name_items
 from promptc.passes.read_items import ItemReader, Read
 from promptc.passes.render_items import ItemRenderer
+from promptc.passes.scope import find_names
 from promptc.passes.tell_source import tell_source
 
 Places = Sequence[int]
@@ -65,9 +66,10 @@ class _Tracing:
         self._selected = selected
         self._items = items
         self._section = selected.section.id
-        self._reader = ItemReader(items, selected.names, self._section, selected.gathered)
+        self._names = find_names(selection, selected.section)
+        self._reader = ItemReader(items, self._names, self._section, selected.gathered)
         bound = selection.bound
-        self._renderer = ItemRenderer(selected.section, items, selected.names, selection.guard, bound.meter, bound.total)
+        self._renderer = ItemRenderer(selected.section, items, self._names, selection.guard, bound.meter, bound.total)
         self._source = self._reader.source
         self._beyond: Places = ()
         self._reads = self._read()
@@ -178,7 +180,7 @@ class _Tracing:
 
     def _describe_trimmed(self, rendered: Sequence[tuple[Read, Item]], items: Items, span: Span) -> Stage:
         bound = self._selection.bound
-        whole = ItemRenderer(self._selected.section, items, self._selected.names, self._selection.guard, bound.meter, bound.total)
+        whole = ItemRenderer(self._selected.section, items, self._names, self._selection.guard, bound.meter, bound.total)
         cut = [read.place for read, item in rendered if _differs(whole.render(read, item.id, None), item)]
         note = f"shortened: {', '.join(self._ids[place] for place in cut)}" if cut else ""
         return Stage("trim_each", len(rendered), (), str(span), _say(""), note)

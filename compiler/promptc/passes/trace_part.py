@@ -50,10 +50,10 @@ class PartTracer:
             yield from self._iter_item(fit, part.item)
         elif part.owner == "fence" and section.fence is not None:
             is_open = all(one.section != part.section or one is part for one in self._parts[: at + 1])
-            names = {**selected.names, "selected": {}}
+            names = {**fit.names, "selected": {}}
             yield from self._trace_fence(section.fence, is_open=is_open, names=names, known=self._known)
         elif part.owner == "header" and section.header is not None:
-            yield from self._trace_header(section.header, selected.header, selected.names, self._known)
+            yield from self._trace_header(section.header, selected.header, fit.names, self._known)
         elif part.owner == "group":
             yield from self._iter_group(fit, at)
         elif part.owner == "marker":
@@ -78,7 +78,7 @@ class PartTracer:
         assert items is not None and items.group is not None and items.group.header is not None
         own = next((entry for entry in entries if entry.run == entries[0].run and not entry.is_made), None)
         known = self._items.know(fit, own) if own is not None else self._known
-        yield from self._trace_header(items.group.header, group.header, {**fit.selected.names, "group": group.key}, known)
+        yield from self._trace_header(items.group.header, group.header, {**fit.names, "group": group.key}, known)
 
     def _iter_marker(self, fit: SectionFit, emitted: str) -> Iterator[Piece]:
         """What an `evict` put in the place of what it took: its template gives one line, whatever its white space."""
@@ -89,7 +89,7 @@ class PartTracer:
             yield Piece("cut", emitted)
             return
         removed = sum(len(cut.act.gone) for cut in cuts[: at + 1])
-        made = make_pieces(trace_template(step.marker, {**fit.selected.names, "removed": removed}, self._known))
+        made = make_pieces(trace_template(step.marker, {**fit.names, "removed": removed}, self._known))
         pieces = guard_pieces(made, emitted) or guard_pieces(_join_words(made), emitted)
         yield from pieces if pieces is not None else (Piece("template", emitted, span=step.marker.place.span),)
 

@@ -18,14 +18,14 @@ class StepScope:
 
     def __init__(self, fit: SectionFit) -> None:
         self._fit = fit
-        self._names = dict(fit.selected.names)
+        self._names = dict(fit.names)
         items = fit.section.items
         self._has_each = items is not None and has_each(items.source)
 
     @property
     def names(self) -> Mapping[str, Any]:
         """The names without an item."""
-        return self._fit.selected.names
+        return self._fit.names
 
     def evaluate(self, expression: Expression, entry: Entry) -> Any:
         """The expression's value for an entry."""
