@@ -170,6 +170,12 @@ class Pack:
         """
         return cls(fspath(path), cache)
 
+    def count_alone(self) -> Self:
+        """This pack, without the counts that the cache keeps: for renders by the thousand, whose counts would push out those of others."""
+        self._counts = None
+        self._meter = Meter(self._loaded.pack.counting.counter)
+        return self
+
     def __enter__(self) -> Self:
         return self
 

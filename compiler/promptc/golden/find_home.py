@@ -30,8 +30,10 @@ def find_pack(folder: str, root: str) -> str:
     It is the one beside the case; else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`); else `packs/` with the name
     of the folder above the case (`fixtures/lighthouse/foggy`). Whether it is there is not asked.
     """
-    for one in (folder, *_list_above(folder)):
-        if os.path.isfile(os.path.join(one, MANIFEST)):
+    if os.path.isfile(f"{folder}{os.sep}{MANIFEST}"):
+        return show_path(folder, root)
+    for one in _list_above(folder) if folder != root else ():
+        if _has_manifest(one):
             return show_path(one, root)
         if one == root:
             break

@@ -2,11 +2,13 @@
 
 import os
 import stat
+import sys
 
 from promptc.diag.span import Span
 from promptc.golden.case_error import CaseError, fail_case
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_PART = 1 << 20
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -40,8 +42,12 @@ def read_regular(path: str, limit: int = -1, *, follow: bool = True) -> bytes:
         mode = os.fstat(opened).st_mode
         if not stat.S_ISREG(mode):
             raise IsADirectoryError(path) if stat.S_ISDIR(mode) else IrregularError(path)
-        with os.fdopen(opened, "rb", closefd=False) as file:
-            return file.read(limit + 1 if limit >= 0 else -1)
+        parts: list[bytes] = []
+        left = limit + 1 if limit >= 0 else sys.maxsize
+        while left and (part := os.read(opened, min(left, _PART))):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
     finally:
         os.close(opened)
 

@@ -1,6 +1,5 @@
 """The states of a case: a file with changes to it, and what findings say of either."""
 
-import json
 import os
 from collections.abc import Iterable
 
@@ -15,6 +14,7 @@ from promptc.golden.case_error import CaseError
 from promptc.golden.find_home import show_path
 from promptc.golden.given import There
 from promptc.model.node import Node
+from promptc.text.canonical import render_json_line
 
 _SET = "--set "
 
@@ -37,7 +37,7 @@ def read_state(case: Case, turn: int, there: There, before: JsonDocument | None 
     if not changes:
         return document
     try:
-        return set_values(document, [(pointer, json.dumps(value, ensure_ascii=False)) for pointer, value in changes])
+        return set_values(document, [(pointer, render_json_line(value)) for pointer, value in changes])
     except UsageError as error:
         raise CaseError(place_changes(error.diagnostics, case, turn)) from error
 

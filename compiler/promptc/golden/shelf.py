@@ -174,7 +174,7 @@ class Shelf:
 
     def _load(self, path: str) -> Pack | PromptcError:
         try:
-            return self._stack.enter_context(Pack.load(path, self._cache))
+            return self._stack.enter_context(Pack.load(path, self._cache).count_alone())
         except PromptcError as error:
             return error
 

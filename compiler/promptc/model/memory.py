@@ -1,6 +1,6 @@
 """What earlier renders came to, for later ones that are made of the same objects."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from promptc.diag.typed import Any
 
@@ -31,6 +31,14 @@ class Memory:
                 return None
             self._keep(key, entry)
         return entry[1]
+
+    def make_once(self, key: Hashable, given: Any, make: Callable[[Any], Any]) -> Any:
+        """What `make` gives of `given`, whose `id` the key holds; made anew only where that has gone."""
+        found = self.find(key)
+        if found is None:
+            found = make(given)
+            self._keep(key, ((given,), found))
+        return found
 
     def note(self, key: Hashable, objects: Sequence[Any], result: Any) -> None:
         """Notes a result, if it is not the first under that key. `objects` are all whose `id` is in the key."""

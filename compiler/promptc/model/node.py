@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from promptc.diag.frozen import field, frozen
+from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+
+_NONE: Mapping[str, Span] = {}
 
 
 @frozen(eq=False)
@@ -20,7 +22,7 @@ class Node:
     span: Span
     folder: str
     raw: str = ""
-    keys: Mapping[str, Span] = field(default_factory=dict)
+    keys: Mapping[str, Span] = _NONE
 
     def get(self, key: str) -> "Node | None":
         """The value of `key` in a mapping, or None when it is not there; a null is a Node."""

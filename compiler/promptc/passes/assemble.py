@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 
 from promptc.diag.frozen import frozen
-from promptc.diag.typed import Any, Literal
+from promptc.diag.typed import Any, Literal, NamedTuple
 from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
-from promptc.passes.tape import Cell, Kind
+from promptc.passes.tape import Kind
 
 Owner = Kind | Literal["separator"]
 
 
-@frozen(eq=False)
-class Part:
+class Part(NamedTuple):
     """A run of emitted characters: whose it is (`section`, and `item` where it is one's), and in which message (0 in text output)."""
 
     owner: Owner
@@ -42,22 +41,19 @@ def assemble(fitted: Fitted) -> Emitted:
 
 
 def _iter_parts(fitted: Fitted) -> Iterator[Part]:
+    frame = fitted.frame
     index, last = -1, None
     for cell in fitted.tape or ():
         if cell.message != last:
             index, last = index + 1, cell.message
-        yield from _iter_cell(fitted, cell, index)
-
-
-def _iter_cell(fitted: Fitted, cell: Cell, message: int) -> Iterator[Part]:
-    section = fitted.frame.sections[cell.part].id
-    entry = cell.owner if isinstance(cell.owner, Entry) else None
-    follower = cell.next
-    separator = fitted.frame.separator if follower is not None and follower.part != cell.part and follower.message == cell.message else ""
-    own = cell.trail.removesuffix(separator) if separator else cell.trail
-    yield Part(cell.kind, section, cell.body + own, message, entry)
-    if separator:
-        yield Part("separator", section, separator, message)
+        section = frame.sections[cell.part].id
+        entry = cell.owner if isinstance(cell.owner, Entry) else None
+        follower = cell.next
+        if follower is None or follower.part == cell.part or follower.message != cell.message or not frame.separator:
+            yield Part(cell.kind, section, cell.body + cell.trail, index, entry)
+        else:
+            yield Part(cell.kind, section, cell.body + cell.trail.removesuffix(frame.separator), index, entry)
+            yield Part("separator", section, frame.separator, index)
 
 
 def _iter_messages(fitted: Fitted, parts: tuple[Part, ...]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Sections as an earlier render selected them, from the same parts of its state."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
@@ -10,7 +10,7 @@ from promptc.model.stages import Bound, Selected
 from promptc.template.load_expression import Expression
 from promptc.text.guard import Guard
 
-_PLAIN = (str, int, float, bool, type(None))
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 @frozen(eq=False)
@@ -42,10 +42,15 @@ def recall_selected(
         return None
     objects: list[Any] = [section, guard]
     parts: list[Hashable] = [fences]
-    for path in sorted(section.reads):
+    for path in memory.make_once(("roots", id(section)), section, _list_roots):
         _add(path, bound.names, strain, counts, parts, objects)
-    key = ("selected", *parts, *map(id, objects))
+    key = ("selected", id(section), id(guard), *parts)
     return Recalled(memory, key, tuple(objects), memory.find(key))
+
+
+def _list_roots(section: Section) -> tuple[tuple[str, ...], ...]:
+    """What it reads, no further down than the keys of the state."""
+    return tuple(sorted({path[:2] if path[0] == "state" else path[:1] for path in section.reads}))
 
 
 def _is_of_state(items: Items) -> bool:
@@ -56,7 +61,7 @@ def _is_of_state(items: Items) -> bool:
 
 
 def _add(
-    path: Sequence[str],
+    path: tuple[str, ...],
     names: Mapping[str, Any],
     strain: Mapping[str, Any],
     counts: Mapping[str, int],
@@ -65,18 +70,18 @@ def _add(
 ) -> None:
     """The value at a path, as far as it is told apart: a key of the state, a name, the tier, a count. Other names are the section's own."""
     root = path[0]
-    if root == "strain":
+    if root in names:
+        value = names[root]
+        if len(path) > 1 and isinstance(value, dict):
+            value = value.get(path[1])
+        if root == "variant":
+            parts.append(tuple(value.items()))
+        elif type(value) in _PLAIN:
+            parts.append((type(value), value))
+        else:
+            parts.append(id(value))
+            objects.append(value)
+    elif root == "strain":
         parts.append(tuple(strain.values()))
     elif root == "selected":
         parts.append(tuple(counts.items()))
-    elif root == "variant":
-        parts.append(tuple(names.get("variant", {}).items()))
-    elif root in names:
-        value = names[root]
-        if root == "state" and len(path) > 1 and isinstance(value, Mapping):
-            value = value.get(path[1])
-        if isinstance(value, _PLAIN):
-            parts.append((path[:2], type(value), value))
-        else:
-            parts.append(path[:2])
-            objects.append(value)

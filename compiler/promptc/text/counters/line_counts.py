@@ -6,7 +6,10 @@ It runs the tokenizer's pattern over every line together with the character behi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import pairwise
 
 _LINES = 50_000
 _LINE = 2_000  # characters
@@ -29,18 +32,18 @@ class LineCounts:
         such a line, given the first character of that line; that a match does end there is seen in what it gives.
         """
         known = self._known
-        total, open_ = 0, ""
-        for line in text.split("\n"):
-            first = line[:1]
-            if open_ and first and first != "/" and not first.isspace():
-                units = known[open_ + first]
-                if units < 0:
-                    return self._tally(self._split(text))
-                total += units
-                open_ = f"{line}\n"
-            else:
-                open_ += f"{line}\n"
-        return total + self._tally(self._split(open_[:-1]))
+        stretches = _find_line().split(text)
+        counts = [known[f"{one}\n{after[0]}"] for one, after in pairwise(stretches)]
+        if -1 in counts:
+            return self._tally(self._split(text))
+        return sum(counts) + self._tally(self._split(stretches[-1]))
+
+
+@cache
+def _find_line() -> re.Pattern[str]:
+    """The end of a line before one that begins neither with white space, as Python sees it, which is more than the patterns do, nor with
+    `/`."""
+    return re.compile(r"\n(?=[^\s/])")
 
 
 class _Known(dict[str, int]):
