@@ -1,5 +1,6 @@
 """`promptc test` over a made suite of cases, against pytest that collects and runs as many empty tests."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.measure import judge, show
 
@@ -27,47 +29,70 @@ _EMPTY = "import pytest\n\n@pytest.mark.parametrize('number', range({count}))\nd
 def bench_cases() -> None:
     """Prints how long a suite takes that was never run, and one in which nothing has changed, as shares of pytest's time for nothing."""
     with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        make_suite(folder, _COUNT)
-        (folder / "test_empty.py").write_text(_EMPTY.format(count=_COUNT))
+        changed, whole = Path(made, "changed"), Path(made, "whole")
+        make_suite(changed, _COUNT)
+        make_suite(whole, _COUNT, whole=True)
+        (changed / "test_empty.py").write_text(_EMPTY.format(count=_COUNT))
         print(f"Cases: {_COUNT:,} of the sentinel kind, each with a golden, on {_JOBS} processors, by the clock")
         works: dict[str, Callable[[], None]] = {
-            "pytest": partial(_run, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_empty.py"),
-            "cold": partial(_test, folder, "cold"),
-            "warm": partial(_test, folder, "warm"),
+            "pytest": partial(_run, changed, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_empty.py"),
+            "promptc test, nothing in its cache": partial(_test, changed, "cold"),
+            "the same, a state file for each case": partial(_test, whole, "cold"),
+            "promptc test, nothing changed since accepted": partial(_test, changed, "warm"),
         }
         taken: dict[str, list[float]] = {name: [] for name in works}
         for _ in range(_ROUNDS):
             for name, work in works.items():
-                shutil.rmtree(folder / ".cold", ignore_errors=True)
+                for folder in (changed, whole):
+                    shutil.rmtree(folder / ".cold", ignore_errors=True)
                 begun = time.perf_counter()
                 work()
                 taken[name].append(time.perf_counter() - begun)
-    show("pytest, as many empty tests", f"{median(taken['pytest']):.1f} s")
-    for name, label in (("cold", "promptc test, nothing in its cache"), ("warm", "promptc test, nothing changed since accepted")):
-        ratio = median(one / other for one, other in zip(taken[name], taken["pytest"], strict=True))
-        show(label, f"{ratio:.2f} x", judge(ratio, _LIMIT, at_most=True))
+    empty = taken.pop("pytest")
+    show("pytest, as many empty tests", f"{median(empty):.1f} s")
+    for name, seconds in taken.items():
+        ratio = median(one / other for one, other in zip(seconds, empty, strict=True))
+        show(name, f"{ratio:.2f} x", judge(ratio, _LIMIT, at_most=True))
 
 
-def make_suite(folder: Path, count: int) -> None:
-    """A repository in `folder`: sentinel, a base state and `count` cases that change it, no two alike, with their goldens."""
+def make_suite(folder: Path, count: int, *, whole: bool = False) -> None:
+    """A repository in `folder`: sentinel and `count` cases, no two alike, with their goldens.
+
+    Their states are changes to one that all share, or `whole`, a file for each.
+    """
     shutil.copytree(_ROOT / "packs/sentinel", folder / "packs/sentinel")
     (folder / "fixtures/sentinel/base").mkdir(parents=True)
-    shutil.copy(_ROOT / "fixtures/sentinel/calm/state.json", folder / "fixtures/sentinel/base/state.json")
+    base = _ROOT / "fixtures/sentinel/calm/state.json"
+    shutil.copy(base, folder / "fixtures/sentinel/base/state.json")
+    state = json.loads(base.read_text(encoding="utf-8"))
     for number in range(count):
         case = folder / f"fixtures/sentinel/turn_{number:05}"
         case.mkdir()
-        (case / "case.yaml").write_text(_make_case(number), encoding="utf-8")
+        changes = _make_changes(number)
+        if whole:
+            (case / "state.json").write_text(json.dumps(state | changes, indent=1), encoding="utf-8")
+        (case / "case.yaml").write_text(_make_case(number, changes, whole=whole), encoding="utf-8")
     _run(folder, "-c", _PROMPTC, "test", "-j", _JOBS, cache="warm", code=0)
     _run(folder, "-c", _PROMPTC, "accept", "--all", "--quiet")
 
 
-def _make_case(number: int) -> str:
-    preset, tier, window = _PRESETS[number % 3], _TIERS[number % 4], 4 + number % 17
-    changes = f'/input: "I knock {number} times and wait for the watch.", /retrieval_preset: {preset}, /strain: {tier}, /window: {window}'
+def _make_changes(number: int) -> dict[str, Any]:
+    """By key of the state."""
+    return {
+        "input": f"I knock {number} times and wait for the watch.",
+        "retrieval_preset": _PRESETS[number % 3],
+        "strain": _TIERS[number % 4],
+        "window": 4 + number % 17,
+    }
+
+
+def _make_case(number: int, changes: dict[str, Any], *, whole: bool) -> str:
+    preset = changes["retrieval_preset"]
+    given = ", ".join(f"/{key}: {json.dumps(value)}" for key, value in changes.items())
+    state = "state.json" if whole else f"{{base: ../base/state.json, set: {{{given}}}}}"
     return (
-        f"title: turn {number}, with {preset} retrieval and a window of {window}\n"
-        f"state: {{base: ../base/state.json, set: {{{changes}}}}}\n"
+        f"title: turn {number}, with {preset} retrieval and a window of {changes['window']}\n"
+        f"state: {state}\n"
         f"with: {{budget: {9000 + number % 5000}}}\n"
         f"expect: {{exit: 0, variants: {{retrieval: {preset}}}, contains: [I knock {number} times]}}\n"
         "golden: [text]\n"

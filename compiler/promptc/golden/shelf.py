@@ -17,10 +17,13 @@ from promptc.golden.digest_tree import digest_tree
 from promptc.golden.read_plain import read_plain, read_regular
 from promptc.model.memory import Memory
 from promptc.model.state import State
+from promptc.text.canonical import render_canonical_json
 
 _MOST_STATES = 8
 """Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
 
+_MOST_PARTS = 512
+_LONG_PART = 100_000
 _MOST_LONG = 256
 _MOST_PACKS = 64
 _MOST_MEMORIES = 4
@@ -40,6 +43,7 @@ class Shelf:
         self._cache = cache
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, tuple[JsonDocument, bytes]] = {}
+        self._parts: dict[str, Any] = {}
         self._stores: dict[str, str] = {}
         self._memories: dict[tuple[str, str], Memory] = {}
         self._shared: dict[tuple[int, str, int], tuple[Pack, Any, Any]] = {}
@@ -102,10 +106,28 @@ class Shelf:
         found = self._states.get(path)
         if found is None:
             content = read_plain(path, shown, MAX_STATE_BYTES, span)
-            found = self._states[path] = load_json(content, shown), _digest(content)
+            found = self._states[path] = self._share_parts(load_json(content, shown)), _digest(content)
             if len(self._states) > _MOST_STATES:
                 self._states.pop(next(iter(self._states)))
         return found[0]
+
+    def _share_parts(self, document: JsonDocument) -> JsonDocument:
+        """The same document, with what stands at its keys as the objects that earlier ones had there, where it is the same to the byte: the
+        states of many cases differ in little, whether they are one file with changes or a file each.
+        """
+        if not isinstance(document.value, dict):
+            return document
+        return replace(document, value={name: self._find_part(value) for name, value in document.value.items()})
+
+    def _find_part(self, value: Any) -> Any:
+        if not isinstance(value, (dict, list)) or not value:
+            return value
+        text = render_canonical_json(value)
+        if len(text) > _LONG_PART:
+            return value
+        if len(self._parts) >= _MOST_PARTS and text not in self._parts:
+            del self._parts[next(iter(self._parts))]
+        return self._parts.setdefault(text, value)
 
     def digest_pack(self, root: str, path: str) -> bytes | None:
         """A digest of all that decides what the pack makes of a state and of what its stores hold; None where it cannot be loaded."""

@@ -83,6 +83,17 @@ def test_sections_that_nothing_touched_are_not_selected_again():
         assert {"identity", "rules", "snapshot", "digest", "recent"} <= same and "input" not in same
 
 
+def test_states_of_different_files_share_what_is_the_same(tmp_path):
+    for name, text in {"a": '{"n": [1], "m": {"b": 1, "a": 2}, "t": "x"}', "b": '{"n": [1.0], "m": {"a": 2, "b": 1}, "t": "x"}'}.items():
+        (tmp_path / name).write_text(text)
+    with Shelf() as shelf:
+        first, second = (shelf.load_state(str(tmp_path / name), name, None) for name in "ab")
+    assert first.value["m"] is second.value["m"]
+    assert first.value["n"] is not second.value["n"] and type(second.value["n"][0]) is float
+    assert second.canonical == b'{"m":{"a":2,"b":1},"n":[1.0],"t":"x"}'
+    assert str(second.span("/m/a")) == "b:1:25"
+
+
 def test_it_does_not_grow():
     memory = Memory()
     for number in range(20 * MOST):
