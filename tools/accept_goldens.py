@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT / "compiler"), str(ROOT)]
 from promptc.cli.render_diagnostic import render_diagnostics  # noqa: E402
 from promptc.golden.case import Case  # noqa: E402
 from promptc.golden.check_expect import check_expect  # noqa: E402
-from promptc.golden.compare_goldens import compare_goldens  # noqa: E402
+from promptc.golden.compare_goldens import compare_goldens, render_goldens  # noqa: E402
 from tests.cases.case import load_cases  # noqa: E402
 from tests.cases.check_receipt import check_receipt  # noqa: E402
 from tests.cases.run_case import run_case  # noqa: E402
@@ -29,7 +29,8 @@ def accept_case(case: Case) -> list[str]:
     ran = run_case(case)
     claims = [render_diagnostics([one]).rstrip("\n") for one in check_expect(case, ran)]
     broken = claims + [line for turn in ran.turns for line in check_receipt(turn)]
-    for found in compare_goldens(case, ran, render_diagnostics) if not broken else ():
+    made = render_goldens(case, ran, render_diagnostics) if not broken else {}
+    for found in compare_goldens(case, ran, made) if not broken else ():
         (ROOT / found.path).write_bytes(found.new)
         sys.stdout.write(f"{found.path}\n")
     return broken

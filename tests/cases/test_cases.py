@@ -7,7 +7,7 @@ import pytest
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.golden.case import Case
 from promptc.golden.check_expect import check_expect
-from promptc.golden.compare_goldens import compare_goldens
+from promptc.golden.compare_goldens import compare_goldens, render_goldens
 from promptc.golden.verdict import Difference
 from tests.cases.case import load_cases
 from tests.cases.check_receipt import check_receipt
@@ -26,7 +26,8 @@ def test_what_is_expected_holds(case: Case) -> None:
 
 @each_case
 def test_goldens_are_equal(case: Case) -> None:
-    differences = compare_goldens(case, run_once(case.name), render_diagnostics)
+    ran = run_once(case.name)
+    differences = compare_goldens(case, ran, render_goldens(case, ran, render_diagnostics))
     if differences:
         pytest.fail("\n".join(map(_render_diff, differences)), pytrace=False)
 

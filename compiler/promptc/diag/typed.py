@@ -3,7 +3,7 @@
 `NamedTuple` is the one that does something.
 """
 
-from _operator import itemgetter
+from _collections import _tuplegetter
 
 _MISSING = object()
 
@@ -77,7 +77,7 @@ class _TupleMaker(type):
         made._defaults = {each: getattr(made, each) for each in names if each in space}
         made._fields = made.__match_args__ = names
         for place, each in enumerate(names):
-            setattr(made, each, property(itemgetter(place)))
+            setattr(made, each, _tuplegetter(place, None))
         for each, function in _TUPLE.items():
             if each not in space:
                 setattr(made, each, function)

@@ -39,9 +39,10 @@ def check_segments_shape(node: Node, definition: Literal["file", "front"]) -> li
     return _check_shape(node, verdicts.root["$defs"][definition], verdicts, "the file" if definition == "file" else "the segment")
 
 
-def check_case_shape(node: Node) -> list[Diagnostic]:
-    """The same for a `case.yaml`, by `schemas/case.schema.json`."""
-    return _check_shape(node, _load_schema("case").root, _load_schema("case"), "the case")
+def check_case_shape(node: Node, value: Any) -> list[Diagnostic]:
+    """The same for a `case.yaml`, whose plain value is `value`, by `schemas/case.schema.json`."""
+    verdicts = _load_schema("case")
+    return [] if verdicts.find(verdicts.root)(value, [_PLENTY]) else _check_shape(node, verdicts.root, verdicts, "the case")
 
 
 def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whole: str = "the manifest") -> list[Diagnostic]:

@@ -3,7 +3,7 @@
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
@@ -13,7 +13,7 @@ from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
 from promptc.golden.find_home import show_path
 from promptc.golden.outcome import Outcome, Ran
-from promptc.golden.read_plain import refuse_reading
+from promptc.golden.read_plain import read_regular, refuse_reading
 from promptc.golden.verdict import Difference
 
 _LINK = "goldens are files that are written in place: put the file itself there"
@@ -21,22 +21,30 @@ _LINK = "goldens are files that are written in place: put the file itself there"
 Print = Callable[[Sequence[Diagnostic]], str]
 
 
-def compare_goldens(case: Case, ran: Ran, print_found: Print) -> list[Difference]:
-    """Every golden the case asks for that is missing, or differs by a byte from what came out, in order.
+def render_goldens(case: Case, ran: Ran, print_found: Print) -> dict[str, bytes]:
+    """What the goldens that the case asks for would have to be, by their names, in order. `print_found` is how findings are printed."""
+    found = ((kind, _find_turn(ran, turn), name) for kind, turn, name in case.list_goldens())
+    return {name: render_golden(kind, outcome, print_found) if outcome is not None else b"" for kind, outcome, name in found}
 
-    `print_found` is how findings are printed. Raises `CaseError`: PC0903 for a golden that cannot be read, PC0906 for one that is a link or
-    no file.
+
+def compare_goldens(case: Case, ran: Ran, made: Mapping[str, bytes]) -> list[Difference]:
+    """Every golden the case asks for that is missing, or differs by a byte from what was `made`, in order.
+
+    Raises `CaseError`: PC0903 for a golden that cannot be read, PC0906 for one that is a link or no file.
     """
     differences = []
     for kind, turn, name in case.list_goldens():
-        outcome = ran.turns[max(turn - 1, 0)] if turn <= len(ran.turns) else None
-        new = render_golden(kind, outcome, print_found) if outcome is not None else b""
-        path = os.path.join(case.folder, name)
+        path = f"{case.folder}{os.sep}{name}"
         old = read_golden(path, show_path(path, case.root))
-        if old != new:
+        if old != made[name]:
+            outcome = _find_turn(ran, turn)
             ranges = tuple(_iter_ranges(outcome)) if kind == "text" and outcome is not None else ()
-            differences.append(Difference(kind, show_path(path, case.root), old, new, turn=turn, ranges=ranges))
+            differences.append(Difference(kind, show_path(path, case.root), old, made[name], turn=turn, ranges=ranges))
     return differences
+
+
+def _find_turn(ran: Ran, turn: int) -> Outcome | None:
+    return ran.turns[max(turn - 1, 0)] if turn <= len(ran.turns) else None
 
 
 def render_golden(kind: str, outcome: Outcome, print_found: Print) -> bytes:
@@ -71,8 +79,7 @@ def read_golden(path: str, shown: str) -> bytes | None:
     if not stat.S_ISREG(mode):
         raise fail_case("PC0906", f"the golden `{shown}` is no regular file", help=_LINK)
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_regular(path, follow=False)
     except OSError as wrong:
         raise refuse_reading(shown, wrong) from None
 

@@ -13,7 +13,7 @@ from promptc.diag.typed import Any
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.golden.case import Case
 from promptc.golden.check_expect import check_expect
-from promptc.golden.compare_goldens import compare_goldens
+from promptc.golden.compare_goldens import compare_goldens, render_goldens
 from promptc.golden.copy_case import copy_case
 from promptc.golden.describe_inputs import describe_inputs, identify
 from promptc.golden.find_home import find_root
@@ -193,7 +193,7 @@ class _Copy:
             ran = run_case(case, shelf, self._shell)
             with work_in(case.root):
                 broken = check_expect(case, ran)
-                different = compare_goldens(case, ran, self._shell.render_diagnostics) if not broken else []
+                different = compare_goldens(case, ran, render_goldens(case, ran, self._shell.render_diagnostics)) if not broken else []
         return not broken and all(one.kind == "report" and _leave_places(one.old) == _leave_places(one.new) for one in different)
 
 

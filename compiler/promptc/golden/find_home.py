@@ -30,10 +30,8 @@ def find_pack(folder: str, root: str) -> str:
     It is the one beside the case; else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`); else `packs/` with the name
     of the folder above the case (`fixtures/lighthouse/foggy`). Whether it is there is not asked.
     """
-    if os.path.isfile(f"{folder}{os.sep}{MANIFEST}"):
-        return show_path(folder, root)
-    for one in _list_above(folder) if folder != root else ():
-        if _has_manifest(one):
+    for one in (folder, *_list_above(folder)):
+        if os.path.isfile(f"{one}{os.sep}{MANIFEST}"):
             return show_path(one, root)
         if one == root:
             break
@@ -54,13 +52,15 @@ def show_path(path: str, root: str) -> str:
     return os.path.relpath(path, root).replace(os.sep, "/")
 
 
-def _list_above(folder: str) -> list[str]:
+def _list_above(folder: str) -> tuple[str, ...]:
     """Every folder above it, the nearest first."""
-    above = []
-    while (parent := os.path.dirname(folder)) != folder:
-        above.append(parent)
-        folder = parent
-    return above
+    return _list_up(os.path.dirname(folder)) if os.path.dirname(folder) != folder else ()
+
+
+@lru_cache(maxsize=4096)
+def _list_up(folder: str) -> tuple[str, ...]:
+    """The folder and every one above it."""
+    return folder, *_list_above(folder)
 
 
 @lru_cache(maxsize=4096)

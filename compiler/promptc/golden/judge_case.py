@@ -10,7 +10,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.golden.case import INPUTS, PENDING, Case
 from promptc.golden.check_expect import check_expect
-from promptc.golden.compare_goldens import compare_goldens, describe_difference
+from promptc.golden.compare_goldens import compare_goldens, describe_difference, render_goldens
 from promptc.golden.describe_figures import describe_figures, find_figures
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.find_cases import CASE, Place, is_pending
@@ -87,12 +87,13 @@ def break_folder(place: Place) -> Verdict:
 def _judge(case: Case, ran: Ran, shell: Shell) -> Verdict:
     broken = check_expect(case, ran)
     is_refused = any(turn.exit for turn in ran.turns) and ran.turns[-1].exit != case.exit
-    differences = [] if is_refused else compare_goldens(case, ran, shell.render_diagnostics)
+    made = {} if is_refused else render_goldens(case, ran, shell.render_diagnostics)
+    differences = compare_goldens(case, ran, made) if made else []
     findings = (*broken, *(describe_difference(case, one) for one in differences))
     differs = bool(broken) or any(one.old is not None for one in differences)
     status: Status = "failed" if differs else "new" if differences else "passed"
     found = tuple(one for turn in ran.turns for one in turn.found) if broken else ()
-    return _tell(case, status, findings=findings, differences=tuple(differences), found=found)
+    return _tell(case, status, findings=findings, differences=tuple(differences), found=found, made=made)
 
 
 def _explain(case: Case, ran: Ran, verdict: Verdict) -> Verdict:

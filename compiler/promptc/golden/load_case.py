@@ -36,12 +36,12 @@ def load_case(folder: str) -> Case:
     root = find_root(folder)
     file = show_path(os.path.join(folder, CASE), root)
     node = load_yaml(read_plain(os.path.join(folder, CASE), file, MAX_BYTES), file, folder)
-    found = check_case_shape(node)
+    plain: Any = node.plain()
+    found = check_case_shape(node, plain)
     if found:
         if isinstance(node.value, dict) and not any(key in node.value for key in _KINDS):
             raise fail_case("PC0901", f"the case has none of {_EACH}: it does nothing", node.span, help="give it a `state`, or another")
         raise PromptcError(replace(one, code="PC0901") for one in found)
-    plain: dict[str, Any] = node.plain()
     kind = next(_KINDS[key] for key in _KINDS if key in plain)
     return Case(
         name=name_case(folder, root),

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 
 from promptc.cache.store import Cache
 from promptc.diag.errors import PromptcError
-from promptc.diag.frozen import field, frozen
+from promptc.diag.frozen import field, frozen, replace
 from promptc.golden.case import Case
 from promptc.golden.find_cases import Place, is_pending
 from promptc.golden.find_home import MANIFEST, find_root
@@ -104,7 +104,7 @@ class _Run:
                     passed += 1
                     known += verdict.is_known
                 if verdict is not None and (verdict.status != "passed" or self._suite.with_passed):
-                    verdicts.append(verdict)
+                    verdicts.append(replace(verdict, made={}) if verdict.made else verdict)
         return Judged(tuple(verdicts), passed, known, unchanged, len(places), passes)
 
     def _judge_place(self, place: Place, passes: dict[str, dict[str, Pass]]) -> Iterator[Verdict | None]:
@@ -147,11 +147,9 @@ class _Run:
 
     def _note_pass(self, case: Case, verdict: Verdict) -> Pass | None:
         """Also of a case whose goldens alone are not what comes out: accepted, they are, and it need not be run again to know that."""
-        if verdict.status == "passed":
-            return note_pass(case, self._shelf)
-        if any(one.code not in _DIFFERS for one in verdict.findings):
+        if verdict.status != "passed" and any(one.code not in _DIFFERS for one in verdict.findings):
             return None
-        return note_pass(case, self._shelf, {one.path.rpartition("/")[2]: one.new for one in verdict.differences})
+        return note_pass(case, self._shelf, verdict.made)
 
     def _find_pass(self, place: Place, root: str) -> Pass | None:
         """A pass that still holds. Where a pending golden lies about, the case is run: the golden has to be taken away, or told of."""

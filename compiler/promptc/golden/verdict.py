@@ -52,8 +52,8 @@ class Verdict:
     all that is wrong, in order, each with its place where it has one: PC0920 to PC0924 for what differs, and whatever made a case broken.
     `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
     `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
-    written. `cause` tells in lines what brought a difference about, where that was looked for and found. Pickles, so that workers can
-    hand it over.
+    written. `made` is what came out, by the names of the goldens asked for; no worker hands it over. `cause` tells in lines what brought a
+    difference about, where that was looked for and found. Pickles.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Verdict:
     is_known: bool = False
     is_unwritten: bool = False
     microseconds: int = 0
+    made: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @property
     def fails(self) -> bool:

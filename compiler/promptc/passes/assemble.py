@@ -34,10 +34,10 @@ class Emitted:
 def assemble(fitted: Fitted) -> Emitted:
     """The emitted form of a fitted selection."""
     parts = tuple(_iter_parts(fitted))
-    characters = sum(len(part.text) for part in parts)
+    text = "".join([part.text for part in parts])
     if fitted.frame.format == "text":
-        return Emitted("".join(part.text for part in parts), (), parts, characters)
-    return Emitted("", tuple(_iter_messages(fitted, parts)), parts, characters)
+        return Emitted(text, (), parts, len(text))
+    return Emitted("", tuple(_iter_messages(fitted, parts)), parts, len(text))
 
 
 def _iter_parts(fitted: Fitted) -> Iterator[Part]:
