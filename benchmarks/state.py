@@ -28,7 +28,7 @@ _LIMIT = 6.0
 _READ = "import sys; from promptc.frontend.json_io import load_json; state = load_json(open(sys.argv[3], 'rb').read(), 'state.json')"
 _OURS = (
     "import sys; from promptc.frontend.load_state import load_state; from promptc.frontend.state_schema import StateSchema; "
-    "schema = StateSchema(None, (), open(sys.argv[1], 'rb').read()); load_state(open(sys.argv[3], 'rb').read(), schema, 'state.json')"
+    "schema = StateSchema(None, (), open(sys.argv[1], 'rb').read()); load_state(open(sys.argv[3], 'rb').read(), schema, 'state.json').digest"
 )
 _THEIRS = f"{_READ}; import json, jsonschema; jsonschema.Draft202012Validator(json.load(open(sys.argv[2]))).validate(state.value)"
 _RUST = f"{_READ}; import json, jsonschema_rs; jsonschema_rs.validator_for(json.load(open(sys.argv[2]))).validate(state.value)"
@@ -72,7 +72,7 @@ def _bench_checks(size: int) -> None:
         "rust": partial(jsonschema_rs.validator_for(plain).is_valid, document.value),
         "fastjsonschema": partial(fastjsonschema.compile(plain, use_default=False), document.value),
         "loads": partial(json.loads, document.source.text),
-        "load_state": lambda: load_state(document.source.text.encode(), schema, "state.json"),
+        "load_state": lambda: load_state(document.source.text.encode(), schema, "state.json").digest,
     }
     taken = time_interleaved(works, _ROUNDS if size < 1000 else 5)
     print(f"State: a valid one with {size:,} blocks, in a process that has made all ready")
