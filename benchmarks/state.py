@@ -28,7 +28,8 @@ _LIMIT = 6.0
 _READ = "import sys; from promptc.frontend.json_io import load_json; state = load_json(open(sys.argv[3], 'rb').read(), 'state.json')"
 _OURS = (
     "import sys; from promptc.frontend.load_state import load_state; from promptc.frontend.state_schema import StateSchema; "
-    "schema = StateSchema(None, (), open(sys.argv[1], 'rb').read()); load_state(open(sys.argv[3], 'rb').read(), schema, 'state.json').digest"
+    "schema = StateSchema(None, (), open(sys.argv[1], 'rb').read()); "
+    "load_state(open(sys.argv[3], 'rb').read(), schema, 'state.json').digest"
 )
 _THEIRS = f"{_READ}; import json, jsonschema; jsonschema.Draft202012Validator(json.load(open(sys.argv[2]))).validate(state.value)"
 _RUST = f"{_READ}; import json, jsonschema_rs; jsonschema_rs.validator_for(json.load(open(sys.argv[2]))).validate(state.value)"

@@ -16,9 +16,11 @@ from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.load_state import load_document, load_state
 from promptc.frontend.loaded_pack import Inputs, LoadedPack
 from promptc.model.gathered import Gathering
+from promptc.model.memory import Memory
 from promptc.model.pack import Choice, Format
 from promptc.model.pack import Pack as Model
 from promptc.model.provider import FORMATS, Provider
+from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, Part
@@ -265,39 +267,26 @@ class Pack:
         without: Sequence[str] = (),
         stores: Mapping[str, str] | None = None,
         given: Mapping[str, Any] | None = None,
-        memory: Any = None,
+        memory: Memory | None = None,
     ) -> Outcome:
         """As `render`, but content that does not fit gives an outcome with errors instead of raising. `given` are the values of the names
-        that the pack of a question sees besides the state. `memory` (a `Memory`) makes renders of states that share parts faster.
+        that the pack of a question sees besides the state. `memory` makes renders of states that share parts faster.
         """
         shape, provider = find_format(format)
+        options = RenderOptions(budget, variants or {}, patches, shape, without, given or {}, provider, memory)
         loaded = self.load_state(state)
-
-        def compile_loaded() -> Outcome:
-            pack, meter, (gather, end) = self._loaded.pack, self._meter, self._find_gather(stores or {})
-            try:
-                return compile_prompt(
-                    pack,
-                    loaded,
-                    meter,
-                    budget=budget,
-                    variants=variants,
-                    patches=patches,
-                    format=shape,
-                    without=without,
-                    gather=gather,
-                    given=given,
-                    provider=provider,
-                    memory=memory,
-                )
-            finally:
-                end()
-
         try:
-            return compile_loaded()
+            return self._compile(loaded, options, stores or {})
         except NotKeptError:
             self._load_again()
-            return compile_loaded()
+            return self._compile(loaded, options, stores or {})
+
+    def _compile(self, state: State, options: RenderOptions, stores: Mapping[str, str]) -> Outcome:
+        gather, end = self._find_gather(stores)
+        try:
+            return compile_prompt(self._loaded.pack, state, self._meter, options, gather)
+        finally:
+            end()
 
     def render(
         self,

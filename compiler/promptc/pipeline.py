@@ -1,13 +1,13 @@
 """The straight list: bind, strain (which selects, gathers what selecting needs, and measures), fit, assemble, verify."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cached_property
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathering
-from promptc.model.pack import Format, Pack
-from promptc.model.provider import Provider
+from promptc.model.pack import Pack
+from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble
@@ -55,36 +55,14 @@ def compile_prompt(
     pack: Pack,
     state: State,
     meter: Meter,
-    *,
-    budget: int | None = None,
-    variants: Mapping[str, str] | None = None,
-    patches: Sequence[str] = (),
-    format: Format | None = None,
-    without: Sequence[str] = (),
+    options: RenderOptions | None = None,
     gather: Callable[[Bound], Gathering] | None = None,
-    given: Mapping[str, Any] | None = None,
-    provider: Provider | None = None,
-    memory: Any = None,
 ) -> Outcome:
     """Renders `state` by `pack`. Raises `PromptcError` for what is invalid; content that does not fit is an `Outcome` with errors.
 
-    `without` leaves sections out as if their `when` were false. `gather` makes what asks the sources of a pack that has stores or indexes.
-    `given` are the values of the names that the pack is given, `provider` is the one whose overheads messages are counted with.
-    `memory` (a `Memory`) is what earlier renders selected: the outcome is the same with it.
+    `gather` makes what asks the sources of a pack that has stores or indexes.
     """
-    bound = bind(
-        pack,
-        state,
-        meter,
-        budget=budget,
-        variants=variants,
-        patches=patches,
-        format=format,
-        without=without,
-        given=given,
-        provider=provider,
-        memory=memory,
-    )
+    bound = bind(pack, state, meter, options or RenderOptions())
     fitted = fit(strain(bound, gather(bound) if gather is not None else None))
     if any(found.level == "error" for found in fitted.errors):
         return Outcome(fitted, None, None, warn(fitted, None))

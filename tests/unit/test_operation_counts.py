@@ -8,6 +8,7 @@ import pytest
 import promptc
 from benchmarks.blocks import make_reach_state, make_sentinel_state
 from benchmarks.fitting import CountingMeter
+from promptc.model.render_options import RenderOptions
 from promptc.passes.bind import bind
 from promptc.passes.fit import fit
 from promptc.passes.render_items import ItemRenderer
@@ -106,7 +107,7 @@ def test_a_notch_costs_the_same_however_many_items_there_are(manifest, tmp_path)
     spent = {}
     for count in (500, 2_000):
         meter = CountingMeter(pack.model.counting.counter)
-        strained = strain(bind(pack.model, pack.load_state(make_reach_state(count, 8, 7)), meter))
+        strained = strain(bind(pack.model, pack.load_state(make_reach_state(count, 8, 7)), meter, RenderOptions()))
         fit(strained)
         meter.asked = meter.encoded = 0
         fitted = fit(strained)

@@ -17,6 +17,7 @@ from promptc.diag.errors import UsageError
 from promptc.diag.span import Source
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.model.render_options import RenderOptions
 from promptc.model.state import State
 from promptc.passes.act import Entry
 from promptc.passes.bind import bind
@@ -76,16 +77,8 @@ def _find_names(pack: Pack, state: State, asked: Asked, expression: Expression, 
     if section is not None or item is not None:
         return _find_scope(compile_asked(pack, state, asked), section, item)
     shape, provider = find_format(asked.format)
-    bound = bind(
-        pack.model,
-        state,
-        meter,
-        budget=asked.budget,
-        variants=asked.variants,
-        patches=asked.patches,
-        format=shape,
-        provider=provider,
-    )
+    options = RenderOptions(asked.budget, asked.variants or {}, asked.patches, shape, provider=provider)
+    bound = bind(pack.model, state, meter, options)
     if not reads & _LATE:
         return bound.names
     strained = strain(bound)

@@ -9,6 +9,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.gathered import Gathered
+from promptc.model.memory import Memory
 from promptc.model.pack import Choice, Format, Pack, Plan
 from promptc.model.provider import Provider
 from promptc.model.ratio import Ratio
@@ -26,8 +27,7 @@ class Bound:
     """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out.
 
     `provider` is the one whose overheads messages are counted with (None: those of language.md §8), `due` the operations whose
-    `when` holds, `memory` what earlier renders selected (a `Memory`, or None: a warm
-    render does without, and does not import it).
+    `when` holds, `memory` what earlier renders selected.
     """
 
     pack: Pack
@@ -41,7 +41,7 @@ class Bound:
     warnings: tuple[Diagnostic, ...] = ()
     provider: Provider | None = None
     due: tuple[str, ...] = ()
-    memory: Any = None
+    memory: Memory | None = None
 
 
 @frozen(eq=False)

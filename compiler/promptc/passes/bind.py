@@ -6,8 +6,8 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError, fail
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
-from promptc.model.pack import Axis, Choice, Format, Pack
-from promptc.model.provider import Provider
+from promptc.model.pack import Axis, Choice, Pack
+from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.bind_lets import bind_lets
@@ -16,35 +16,20 @@ from promptc.template.runtime.run import COUNTER
 from promptc.text.meter import Meter
 
 
-def bind(
-    pack: Pack,
-    state: State,
-    meter: Meter,
-    *,
-    budget: int | None = None,
-    variants: Mapping[str, str] | None = None,
-    patches: Sequence[str] = (),
-    format: Format | None = None,
-    without: Sequence[str] = (),
-    given: Mapping[str, Any] | None = None,
-    provider: Provider | None = None,
-    memory: Any = None,
-) -> Bound:
-    """The pack bound to a state. `budget` (tokens), `variants`, `patches` and `format` take the place of what the pack and the state say;
-    `given` are the values of the names it is given, `provider` is the one whose overheads messages are counted with, `memory` what earlier
-    renders selected.
+def bind(pack: Pack, state: State, meter: Meter, options: RenderOptions) -> Bound:
+    """The pack bound to a state.
 
     Raises `UsageError` for an unknown axis, case or patch that was asked for, `PromptcError` for a failed assert, a `let` that cannot be
     evaluated, or a state that selects no case.
     """
-    bare: dict[str, Any] = {"state": state.value, COUNTER: meter.counter, **(given or {})}
+    bare: dict[str, Any] = {"state": state.value, COUNTER: meter.counter, **options.given}
     warnings = check_asserts(pack, bare)
     names = bind_lets(pack, bare)
     due = _find_due(pack, names)
-    _check_sections(pack, without)
-    choice = Choice(_choose_cases(pack.axes, names, variants or {}), _check_patches(pack, patches))
+    _check_sections(pack, options.without)
+    choice = Choice(_choose_cases(pack.axes, names, options.variants), _check_patches(pack, options.patches))
     plan = pack.find_plan(choice)
-    total = budget if budget is not None else plan.budget.total
+    total = options.budget if options.budget is not None else plan.budget.total
     if total <= 0:
         raise fail(
             "PC0501", f"the budget leaves {total} tokens for the prompt", plan.budget.span, help="make `context` larger than `reserve`"
@@ -59,13 +44,13 @@ def bind(
         meter,
         names,
         choice,
-        format or plan.output.format,
+        options.format or plan.output.format,
         total,
-        frozenset(without),
+        frozenset(options.without),
         (*pack.warnings, *state.warnings, *warnings),
-        provider=provider,
+        provider=options.provider,
         due=due,
-        memory=memory,
+        memory=options.memory,
     )
 
 

@@ -67,12 +67,6 @@ def count_demand(frame: Frame, selection: Selection, selected: Selected) -> int:
     return SectionFit(selection, selected, part, frame).count_charge() if selected.items else 0
 
 
-def _recall_fit(selection: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
-    from promptc.passes.recall_fit import recall_fit  # a warm render has no memory
-
-    return recall_fit(selection, selected, part, frame)
-
-
 class _Fitting:
     """The steps of one fit, in order."""
 
@@ -125,8 +119,13 @@ class _Fitting:
 
     def _load_fits(self) -> dict[str, SectionFit]:
         selection = self._strained.selection
-        load = SectionFit if selection.bound.memory is None else _recall_fit
-        return {one.section.id: load(selection, one, part, self._frame) for part, one in enumerate(selection.sections) if one.items}
+        present = [(part, one) for part, one in enumerate(selection.sections) if one.items]
+        memory = selection.bound.memory
+        if memory is None:
+            return {one.section.id: SectionFit(selection, one, part, self._frame) for part, one in present}
+        from promptc.passes.recall_fit import recall_fit  # a warm render has no memory
+
+        return {one.section.id: recall_fit(memory, selection, one, part, self._frame) for part, one in present}
 
     def _count_charges(self) -> dict[str, int]:
         return {name: fit.count_charge() for name, fit in self._fits.items()}

@@ -1,15 +1,15 @@
 """A section to be fitted, whose pieces an earlier render laid."""
 
 from promptc.diag.typed import Any
+from promptc.model.memory import Memory
 from promptc.model.stages import Selected, Selection
 from promptc.passes.frame import Frame
 from promptc.passes.section_fit import SectionFit
 
 
-def recall_fit(selection: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
-    """As `SectionFit`, with what its pieces come to from the memory of the render where the same items stood in the same frame before."""
-    memory, bound = selection.bound.memory, selection.bound
-    objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, bound.provider)
+def recall_fit(memory: Memory, selection: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
+    """As `SectionFit`, with what its pieces come to from the memory where the same items stood in the same frame before."""
+    objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, selection.bound.provider)
     key = ("laid", *map(id, objects), frame.format, selected.open, selected.close, selected.header)
     laid = memory.find(key)
     fit = SectionFit(selection, selected, part, frame, laid)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import promptc
+from promptc.model.render_options import RenderOptions
 from promptc.model.segment import Segment
 from promptc.passes.gather import gather
 from promptc.pipeline import Outcome, compile_prompt
@@ -52,7 +53,7 @@ def load_small(folder: Path, text: str, budget: int = 1000) -> promptc.Pack:
 def compile_small(pack: promptc.Pack, state: dict[str, Any], sources: SmallSources, **asked: Any) -> Outcome:
     """A render that asks these sources."""
     meter = Meter(pack.model.counting.counter)
-    return compile_prompt(pack.model, pack.load_state(state), meter, gather=lambda bound: gather(bound, sources), **asked)
+    return compile_prompt(pack.model, pack.load_state(state), meter, RenderOptions(**asked), lambda bound: gather(bound, sources))
 
 
 def render_small(pack: promptc.Pack, state: dict[str, Any], sources: SmallSources, **asked: Any) -> str:
