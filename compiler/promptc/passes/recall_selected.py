@@ -10,7 +10,7 @@ from promptc.model.stages import Bound, Selected
 from promptc.template.load_expression import Expression
 from promptc.text.guard import Guard
 
-_PLAIN = frozenset((str, int, float, bool, type(None)))
+_PLAIN = frozenset((str, int, bool, type(None)))
 
 
 @frozen(eq=False)
@@ -78,6 +78,8 @@ def _add(
             parts.append(tuple(value.items()))
         elif type(value) in _PLAIN:
             parts.append((type(value), value))
+        elif type(value) is float:
+            parts.append(value.hex())  # 0.0 and -0.0 are equal, and print unlike
         else:
             parts.append(id(value))
             objects.append(value)

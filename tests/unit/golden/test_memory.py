@@ -83,6 +83,16 @@ def test_sections_that_nothing_touched_are_not_selected_again():
         assert {"identity", "rules", "snapshot", "digest", "recent"} <= same and "input" not in same
 
 
+def test_values_that_are_equal_and_print_unlike_are_told_apart(tmp_path):
+    (tmp_path / "pack.yaml").write_text(
+        "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\nsections:\n  - {id: a, text: '{{ state.x }}'}\n"
+    )
+    pack, memory = promptc.load(tmp_path), Memory()
+    drawn = [0.0, 0.0, -0.0, 0, False, 1, 1, True, 1.0, "1", -0.0, 0.0, "0.0", None] * 2
+    for value in drawn:
+        assert pack.compile({"x": value}, memory=memory).emitted.text == pack.render({"x": value}).text
+
+
 def test_states_of_different_files_share_what_is_the_same(tmp_path):
     for name, text in {"a": '{"n": [1], "m": {"b": 1, "a": 2}, "t": "x"}', "b": '{"n": [1.0], "m": {"a": 2, "b": 1}, "t": "x"}'}.items():
         (tmp_path / name).write_text(text)

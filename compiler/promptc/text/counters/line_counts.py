@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import pairwise
 
-_LINES = 50_000
-_LINE = 2_000  # characters
+_LONG = 2_000
+"""Characters of a stretch that is too long to be remembered."""
+
+_MOST = 8_000_000
+"""Characters that are remembered."""
 
 
 class LineCounts:
@@ -53,12 +56,15 @@ class _Known(dict[str, int]):
         super().__init__()
         self._split = split
         self._tally = tally
+        self._characters = 0
 
     def __missing__(self, key: str) -> int:
         *matches, last = self._split(key)
         units = self._tally(matches) if last == key[-1] else -1
-        if len(key) <= _LINE:
-            if len(self) >= _LINES:
+        if len(key) <= _LONG:
+            self._characters += len(key)
+            if self._characters > _MOST:
                 self.clear()
+                self._characters = len(key)
             self[key] = units
         return units

@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from promptc.text.counters import line_counts
 from promptc.text.counters.line_counts import LineCounts
 
 
@@ -11,7 +12,8 @@ class Words:
     def __init__(self, pattern):
         self.find_all = re.compile(pattern).findall
         self.texts = []
-        self.count = LineCounts(self.split, lambda found: len(list(found))).count
+        counts = LineCounts(self.split, lambda found: len(list(found)))
+        self.count, self.known = counts.count, counts._known
 
     def split(self, text):
         self.texts.append(text)
@@ -51,3 +53,10 @@ def test_long_lines_are_not_remembered(words):
 
 def test_an_empty_text_has_none(words):
     assert words.count("") == 0
+
+
+def test_what_is_remembered_is_bounded(words, monkeypatch):
+    monkeypatch.setattr(line_counts, "_MOST", 100)
+    for number in range(50):
+        assert words.count("a" * (number + 1) + "\nend") == 3
+    assert sum(map(len, words.known)) <= 100
