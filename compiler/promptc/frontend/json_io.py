@@ -46,6 +46,11 @@ class JsonDocument:
             self._canonical.append(render_canonical_json(self.value).encode())
         return self._canonical[0]
 
+    @property
+    def is_rendered(self) -> bool:
+        """Whether the canonical JSON is at hand."""
+        return bool(self._canonical)
+
     def span(self, pointer: str) -> Span:
         """The place of the value at a JSON pointer (RFC 6901), or of the nearest value around it that exists."""
         found: Span = self._find_places().find_value(pointer)

@@ -1,13 +1,12 @@
 """A state's bytes or dict, checked against the pack's schema, defaults filled in."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json, load_plain
 from promptc.frontend.state_schema import StateSchema
-from promptc.model.state import State
+from promptc.model.state import Digest, State
 from promptc.text.digest import render_digest
 
 
@@ -36,7 +35,8 @@ def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
 
 def _fill(document: JsonDocument, schema: StateSchema | None) -> State:
     value = schema.fill(document.value) if schema is not None else document.value
-    return State(value, cache(lambda: render_digest(document.canonical)), document.source.name)
+    late = Digest(render_digest(document.canonical)) if document.is_rendered else Digest(render=lambda: document.canonical)
+    return State(value, late, document.source.name)
 
 
 def _dump(given: Mapping[str, Any]) -> bytes:

@@ -22,8 +22,9 @@ from promptc.text.canonical import render_canonical_json
 _MOST_STATES = 8
 """Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
 
-_MOST_PARTS = 512
-_LONG_PART = 100_000
+_MOST_OF_PARTS = 8_000_000
+"""Characters of JSON of the parts that are shared."""
+
 _MOST_LONG = 256
 _MOST_PACKS = 64
 _MOST_MEMORIES = 4
@@ -44,6 +45,7 @@ class Shelf:
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, tuple[JsonDocument, bytes]] = {}
         self._parts: dict[str, Any] = {}
+        self._of_parts = 0
         self._stores: dict[str, str] = {}
         self._memories: dict[tuple[str, str], Memory] = {}
         self._shared: dict[tuple[int, str, int], tuple[Pack, Any, Any]] = {}
@@ -123,11 +125,16 @@ class Shelf:
         if not isinstance(value, (dict, list)) or not value:
             return value
         text = render_canonical_json(value)
-        if len(text) > _LONG_PART:
-            return value
-        if len(self._parts) >= _MOST_PARTS and text not in self._parts:
-            del self._parts[next(iter(self._parts))]
-        return self._parts.setdefault(text, value)
+        found = self._parts.get(text)
+        if found is not None:
+            return found
+        self._of_parts += len(text)
+        if self._of_parts > _MOST_OF_PARTS:
+            self._parts.clear()
+            self._of_parts = len(text)
+        if len(text) <= _MOST_OF_PARTS:
+            self._parts[text] = value
+        return value
 
     def digest_pack(self, root: str, path: str) -> bytes | None:
         """A digest of all that decides what the pack makes of a state and of what its stores hold; None where it cannot be loaded."""

@@ -12,6 +12,9 @@ from promptc.text.guard import Guard
 
 _PLAIN = frozenset((str, int, bool, type(None)))
 
+_ABSENT = object()
+"""A key that the state does not have, which templates tell from one that holds null."""
+
 
 @frozen(eq=False)
 class Recalled:
@@ -73,7 +76,7 @@ def _add(
     if root in names:
         value = names[root]
         if len(path) > 1 and isinstance(value, dict):
-            value = value.get(path[1])
+            value = value.get(path[1], _ABSENT)
         if root == "variant":
             parts.append(tuple(value.items()))
         elif type(value) in _PLAIN:

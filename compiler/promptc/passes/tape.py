@@ -62,14 +62,14 @@ class Tape:
     """The pieces of a layout in order. `units` is the exact count of what they emit, message overhead (`frame`) included."""
 
     def __init__(self, meter: Meter, trail: Trail, overhead: Callable[[Cell], int]) -> None:
+        self.units = 0
+        self.first: Cell | None = None
+        self.last: Cell | None = None
         self._meter = meter
         self._trail = trail
         self._overhead = overhead
         self._parts_lines = meter.is_safe("\n", "x")
         self._journal: list[_Undo] | None = None
-        self.units = 0
-        self.first: Cell | None = None
-        self.last: Cell | None = None
 
     def __del__(self) -> None:
         """Cells that know each other are no one's garbage until the collector comes by: so that a render gives its memory back at its end,

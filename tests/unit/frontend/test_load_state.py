@@ -1,5 +1,6 @@
 """A state is read, checked and filled in; a valid one needs few modules."""
 
+import hashlib
 import json
 import marshal
 import pickle
@@ -14,6 +15,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.frontend.load_state import load_state
 from promptc.frontend.load_state_schema import load_state_schema
+from promptc.model.state import Digest
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = (ROOT / "packs/sentinel/state.schema.json").read_bytes()
@@ -74,6 +76,23 @@ def test_a_schema_may_be_pickled():
     again = pickle.loads(pickle.dumps(schema))
     assert (again.schema, again.warnings, again.code) == (schema.schema, schema.warnings, schema.code)
     assert load_state(STATE, again, "state.json").value == load_state(STATE, schema, "state.json").value
+
+
+@pytest.mark.parametrize("changes", [(), (("/pressure", "0.5"),)])
+def test_a_state_may_be_pickled(changes):
+    state = load_state(b'{"b": [1.0, -0.0], "a": "x"}', None, "state.json", changes)
+    again = pickle.loads(pickle.dumps(state))
+    assert (again.value, again.digest, again.name) == (state.value, state.digest, state.name)
+    canonical = json.dumps({"b": [1.0, -0.0], "a": "x", **({"pressure": 0.5} if changes else {})}, sort_keys=True, separators=(",", ":"))
+    assert state.digest == f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
+
+
+def test_what_a_digest_is_taken_of_is_let_go():
+    made = []
+    digest = Digest(render=lambda: made.append(1) or b"{}")
+    assert digest.find() == digest.find() == Digest(digest.find()).find()
+    assert made == [1]
+    assert digest._render is None
 
 
 def test_what_defaults_add_is_bounded(monkeypatch):

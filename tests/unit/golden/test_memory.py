@@ -83,14 +83,24 @@ def test_sections_that_nothing_touched_are_not_selected_again():
         assert {"identity", "rules", "snapshot", "digest", "recent"} <= same and "input" not in same
 
 
-def test_values_that_are_equal_and_print_unlike_are_told_apart(tmp_path):
-    (tmp_path / "pack.yaml").write_text(
-        "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\nsections:\n  - {id: a, text: '{{ state.x }}'}\n"
-    )
+@pytest.mark.parametrize("text", ["{{ state.x }}", "{{ state.x | default('none') }}", "{{ state.x is defined }}", "{{ x }}"])
+def test_values_that_print_unlike_are_told_apart(text, tmp_path):
+    let = "let: {x: 'state.x | default(7)'}\n" if text == "{{ x }}" else ""
+    head = "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\n"
+    (tmp_path / "pack.yaml").write_text(f'{head}{let}sections:\n  - {{id: a, text: "{text}"}}\n')
     pack, memory = promptc.load(tmp_path), Memory()
-    drawn = [0.0, 0.0, -0.0, 0, False, 1, 1, True, 1.0, "1", -0.0, 0.0, "0.0", None] * 2
-    for value in drawn:
-        assert pack.compile({"x": value}, memory=memory).emitted.text == pack.render({"x": value}).text
+    for state in [{"x": value} for value in (0.0, -0.0, 0, False, 1, True, 1.0, "1", "0.0", None, [], [0.0], [-0.0])] + [{}]:
+        for _ in range(3):
+            assert _come_to(pack, state, memory) == _come_to(pack, state)
+    for value in (None, 0.0, -0.0, 0, True, 1):
+        assert _come_to(pack, {"x": value}, memory) == _come_to(pack, {"x": value})
+
+
+def _come_to(pack, state, memory=None):
+    try:
+        return pack.compile(state, memory=memory).emitted.text
+    except promptc.PromptcError as error:
+        return error.diagnostics
 
 
 def test_states_of_different_files_share_what_is_the_same(tmp_path):

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 
 _LONG = 2_000
-"""Characters of a stretch that is too long to be remembered."""
+"""Characters of a stretch from which on it is not remembered."""
 
 _MOST = 8_000_000
 """Characters that are remembered."""
@@ -50,7 +50,8 @@ def _find_line() -> re.Pattern[str]:
 
 
 class _Known(dict[str, int]):
-    """From a stretch and the character behind it to the stretch's tokens; -1 where a match goes on into that character."""
+    """From a stretch and the character behind it to the stretch's tokens; -1 where a match goes on into that character, or the stretch is
+    too long to be remembered."""
 
     def __init__(self, split: Callable[[str], Iterable[str]], tally: Callable[[Iterable[str]], int]) -> None:
         super().__init__()
@@ -59,12 +60,12 @@ class _Known(dict[str, int]):
         self._characters = 0
 
     def __missing__(self, key: str) -> int:
+        if len(key) > _LONG:
+            return -1
         *matches, last = self._split(key)
-        units = self._tally(matches) if last == key[-1] else -1
-        if len(key) <= _LONG:
-            self._characters += len(key)
-            if self._characters > _MOST:
-                self.clear()
-                self._characters = len(key)
-            self[key] = units
+        self._characters += len(key)
+        if self._characters > _MOST:
+            self.clear()
+            self._characters = len(key)
+        self[key] = units = self._tally(matches) if last == key[-1] else -1
         return units
