@@ -21,9 +21,10 @@ def test_a_password_is_starred(line, secret):
     assert shown == line.format("*" * len(secret))
 
 
-@pytest.mark.parametrize(
-    "line", ["a: b@c", "https://example.org/a:b", "postgresql://me@h:5432/d", "time 12:30 @ noon", "see http://h:8080/x y@z", "mailto:me@h"]
-)
+PLAIN = ("a: b@c", "https://example.org/a:b", "postgresql://me@h:5432/d", "time 12:30 @ noon", "see http://h:8080/x y@z", "mailto:me@h")
+
+
+@pytest.mark.parametrize("line", [*PLAIN, "- [mail to:bob.smith@h now]", "the prompt lacks 'mail to:bob@h now'"])
 def test_what_is_none_stays(line):
     assert hide_passwords(line) == line
 

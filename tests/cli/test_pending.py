@@ -123,25 +123,34 @@ def test_what_cannot_be_accepted_is_named_and_the_others_are_accepted(there, run
         assert _read(there, other) == ((old, new) if other == name else (new, None))
 
 
-@pytest.mark.parametrize("after", range(4))
-def test_what_an_interruption_leaves_is_named(there, run, monkeypatch, after):
-    """After so many of the three: those accepted are, the others are pending and listed."""
-    calls = []
+@pytest.mark.parametrize("during", range(4))
+def test_what_an_interruption_leaves_is_named(there, run, monkeypatch, during):
+    """Ctrl-C while one of the three is accepted, or never: that one is accepted whole, those behind it are pending and listed."""
+    for name in CASES:
+        (there / "fixtures" / "tavern" / name / "golden.inputs.json.new").write_text(name, encoding="utf-8")
+    replaced = []
 
     def interrupt(source, target):
-        if len(calls) == after:
-            raise KeyboardInterrupt
-        calls.append(target)
+        replaced.append(target)
+        if len(replaced) == 2 * during + 1:  # each has a golden and its inputs
+            os.kill(os.getpid(), signal.SIGINT)
         source.replace(target)
 
     monkeypatch.setattr(settle, "_replace", interrupt)
-    done = run("accept", "--all")
-    names = sorted(CASES)
-    assert done.code == (130 if after < 3 else 0)
-    for at, name in enumerate(names):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = run("accept", "--all")
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.code == (130 if during < 3 else 0)
+    assert f"accepted {min(during + 1, 3)} golden" in done.err
+    for at, name in enumerate(sorted(CASES)):
         old, new = CASES[name]
-        assert _read(there, name) == ((new, None) if at < after else (old, new))
-        assert (f"    fixtures/tavern/{name}/golden.txt\n" in done.err) == (at >= after)
+        inputs = there / "fixtures" / "tavern" / name / "golden.inputs.json"
+        assert _read(there, name) == ((new, None) if at <= during else (old, new))
+        assert inputs.exists() == (at <= during) and Path(f"{inputs}.new").exists() == (at > during)
+        assert (f"    fixtures/tavern/{name}/golden.txt\n" in done.err) == (at > during)
 
 
 def test_the_inputs_go_with_the_golden(there, run):

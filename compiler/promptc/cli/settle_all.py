@@ -1,6 +1,9 @@
 """Accepting or rejecting many goldens: all of them, or those left are named."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
 
 from promptc.cli.escape import escape_controls
 from promptc.cli.reporter import Reporter
@@ -20,21 +23,38 @@ def settle_all(reporter: Reporter, chosen: Sequence[Pending], settle: Callable[[
     """
     failed: list[Pending] = []
     found: list[Diagnostic] = []
-    at, code = 0, 0
-    try:
-        for at, one in enumerate(chosen):  # noqa: B007  what is left is told from it
+    settled, code = 0, 0
+    with _hold_interrupts() as interrupts:
+        for one in chosen:
+            if interrupts:
+                break
             try:
                 settle(one)
+                settled += 1
             except PromptcError as error:
                 failed.append(one)
                 found += error.diagnostics
                 code = max(code, error.exit_code if isinstance(error, DiskError) else _STALE)
-    except KeyboardInterrupt:
-        _tell(reporter, done, at - len(failed), [*failed, *chosen[at:]])
-        raise
     reporter.report(found)
-    _tell(reporter, done, len(chosen) - len(failed), failed)
+    _tell(reporter, done, settled, [*failed, *chosen[settled + len(failed) :]])
+    if interrupts:
+        raise KeyboardInterrupt
     return code
+
+
+@contextlib.contextmanager
+def _hold_interrupts() -> Iterator[list[int]]:
+    """Interrupts wait in a list, so that none falls between a golden and what is said of it: one is settled whole, or not at all."""
+    held: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+        yield held
+        return
+    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        yield held
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _tell(reporter: Reporter, done: str, count: int, left: Sequence[Pending]) -> None:

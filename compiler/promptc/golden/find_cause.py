@@ -25,6 +25,7 @@ from promptc.golden.read_plain import read_regular
 from promptc.golden.run_case import run_case
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.shell import Shell
+from promptc.golden.verdict import Verdict
 
 _MOVING = ("digests", "at")
 _MOST = 60
@@ -39,6 +40,15 @@ class Cause:
 
     changes: tuple[Change, ...] = field(default_factory=tuple)
     what: str = ""
+
+
+def is_digests_alone(verdict: Verdict) -> bool:
+    """Whether nothing but digests and places in reports differs: then no edit has to be looked for."""
+    if not verdict.differences or any(one.code != "PC0920" for one in verdict.findings):
+        return False
+    return all(
+        one.kind == "report" and one.old is not None and _leave_places(one.old) == _leave_places(one.new) for one in verdict.differences
+    )
 
 
 def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:

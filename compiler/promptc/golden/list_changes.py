@@ -77,7 +77,7 @@ def _describe(before: str, after: str) -> str:
     if old == new:
         return f"white space alone: {_clip(new)}" if new else "white space alone"
     start = _count_alike(old, new)
-    start = max(0, old.rfind(" ", 0, start) + 1) if start < max(len(old), len(new)) else 0
+    start = max(0, start - _LONGEST // 2, old.rfind(" ", 0, start) + 1) if start < max(len(old), len(new)) else 0
     return f"{_clip(old[start:]) or _NOTHING} → {_clip(new[start:]) or _NOTHING}"
 
 

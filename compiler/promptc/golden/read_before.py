@@ -31,8 +31,8 @@ class Before:
 
 
 def read_before(case: Case, now: Mapping[str, Any]) -> Iterator[Before]:
-    """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the commit has
-    them that last touched a golden; as the last commit has them. Contents are asked of git. Never raises; nothing where nothing is known.
+    """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the last commit
+    has them; as the commit has them that last touched a golden. Contents are asked of git. Never raises; nothing where nothing is known.
 
     A note is not trusted: of its paths only those inside the root count, and of its identities only git's.
     """
@@ -93,15 +93,15 @@ def is_inside(path: str) -> bool:
 
 
 def _list_revisions(case: Case) -> list[str]:
-    """The commit that last touched a golden of the case, and the last one."""
+    """The last commit, from which uncommitted edits are told, and the one that last touched a golden of the case."""
     goldens = [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
     last = (_run_git(case.root, "log", "-1", "--format=%H", "--", *goldens) or b"").decode().strip()
     head = (_run_git(case.root, "rev-parse", "HEAD") or b"").decode().strip()
-    return list(dict.fromkeys(one for one in (last, head) if _IDENTITY.fullmatch(one)))
+    return list(dict.fromkeys(one for one in (head, last) if _IDENTITY.fullmatch(one)))
 
 
 def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
-    """What a commit has of these files; those that it does not know are as they are now."""
+    """What a commit has of these files; those that it does not know are as they are now. None where it does not know the case."""
     folders = sorted({os.path.dirname(path) or "." for path in files})
     listed = _run_git(case.root, "ls-tree", "-z", revision, "--", *(f"{folder}/" for folder in folders))
     if listed is None:
@@ -111,7 +111,7 @@ def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict
         kind, _, path = entry.partition("\t")
         if kind.split()[1:2] == [_BLOB]:
             committed[path] = kind.split()[2]
-    return {path: committed.get(path, identity) for path, identity in files.items()}
+    return {path: committed.get(path, identity) for path, identity in files.items()} if case.file in committed else None
 
 
 def _read_blob(root: str, identity: str) -> str | None:

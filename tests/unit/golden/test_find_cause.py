@@ -13,17 +13,19 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from promptc.api import Pack
+from promptc.cli.cause_finder import MOST, CauseFinder
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.golden.case import Case
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
-from promptc.golden.find_cause import Cause, find_cause
+from promptc.golden.find_cause import Cause, find_cause, is_digests_alone
 from promptc.golden.given import There, given
 from promptc.golden.list_changes import list_changes, put_back
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Outcome
 from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.verdict import Difference, Verdict
 from tests.contract.sources import ROOT
 
 
@@ -149,6 +151,68 @@ def test_a_remark_moves_places_alone(there: Path) -> None:
     _edit(there / "packs" / "starter" / "pack.yaml", "promptc: 1\n", "# a remark\npromptc: 1\n")
     found = _find(there)
     assert found is not None and found.what == "only digests and places: packs/starter/pack.yaml"
+
+
+def test_an_edit_that_is_not_committed_is_told_from_the_last_commit(there: Path) -> None:
+    """Whatever was committed since the golden was, without being felt."""
+    _edit(there / "packs" / "starter" / "pack.yaml", "What you know:", "What is known:")
+    golden = there / "fixtures" / "starter" / "plain" / "golden.txt"
+    golden.write_text(golden.read_text(encoding="utf-8").replace("What you know:", "What is known:"), encoding="utf-8")
+    for line in ("add packs fixtures", "-c user.name=a -c user.email=a@b.c commit -q -m second"):
+        subprocess.run(["git", *line.split()], check=True, cwd=there)
+    _edit(there / "packs" / "starter" / "pack.yaml", "What is known:", "What you know:")
+    _edit(there / "packs" / "starter" / "pack.yaml", "promptc: 1\n", "# a remark\npromptc: 1\n")
+    for line in ("add packs", "-c user.name=a -c user.email=a@b.c commit -q -m third"):
+        subprocess.run(["git", *line.split()], check=True, cwd=there)
+    _edit(there / "packs" / "starter" / "pack.yaml", "What you know:", "What is known:")
+    _edit(_template(there), "sentences", "words")
+    found = _find(there)
+    assert found is not None and [one.path for one in found.changes] == [f"packs/starter/templates/{_template(there).name}"]
+
+
+def test_a_case_that_git_does_not_know_has_no_cause(there: Path) -> None:
+    """It never held, so no edit broke it."""
+    folder = there / "fixtures" / "starter" / "fresh"
+    folder.mkdir()
+    (folder / "case.yaml").write_text("title: x\nstate: ../plain/state.json\nexpect: {contains: [Zebra]}\n", encoding="utf-8")
+    case = load_case(str(folder))
+    with work_in(str(there)):
+        assert find_cause(case, Pack.load(case.pack), _Shell()) is None
+
+
+@pytest.mark.parametrize("size", [5, 60])
+def test_what_is_told_of_a_change_shows_it(size: int) -> None:
+    old = '{"a":"' + "x" * size + '","text":"he keeps it"}'
+    (change,) = list_changes("state.json", old, old.replace("keeps", "sells"))
+    before, _, after = change.what.partition(" → ")
+    assert before != after and before.startswith("keeps") and after.startswith("sells")
+    (change,) = list_changes("state.json", old.replace(" ", "_"), old.replace(" ", "_").replace("keeps", "sells"))
+    before, _, after = change.what.partition(" → ")
+    assert "keeps" in before and "sells" in after
+
+
+def _judge(*differences: Difference, codes: Sequence[str] = ("PC0920",), folder: str = "/nowhere") -> Verdict:
+    findings = tuple(Diagnostic(code, "x") for code in codes)
+    return Verdict("x", "failed", "/", folder, "case.yaml", findings=findings, differences=differences)
+
+
+def test_digests_and_places_alone_need_no_search() -> None:
+    alike = Difference("report", "r", b'{"digests": {"pack": "a"}, "tokens": 3}', b'{"digests": {"pack": "b"}, "tokens": 3}')
+    other = Difference("report", "r", b'{"digests": {"pack": "a"}, "tokens": 3}', b'{"digests": {"pack": "b"}, "tokens": 4}')
+    text = Difference("text", "t", b"a", b"b")
+    assert is_digests_alone(_judge(alike))
+    assert not any(map(is_digests_alone, (_judge(), _judge(other), _judge(alike, text), _judge(alike, codes=("PC0920", "PC0924")))))
+
+
+def test_failures_beyond_the_first_say_that_their_cause_was_not_looked_for(tmp_path: Path) -> None:
+    alike = Difference("report", "r", b'{"digests": 1}', b'{"digests": 2}')
+    text = Difference("text", "t", b"a", b"b")
+    with CauseFinder(None) as finder:
+        told = [finder.explain(_judge(alike)).cause for _ in range(MOST + 5)]
+        assert told == [("an edit that shows in nothing but digests and places",)] * (MOST + 5)
+        assert finder.explain(_judge(codes=("PC0923",))).cause == ()
+        told = [finder.explain(_judge(text, folder=str(tmp_path))).cause for _ in range(MOST + 1)]
+    assert told[:MOST] == [()] * MOST and "not looked for" in told[MOST][0]
 
 
 def test_without_git_the_changed_files_are_named(there: Path) -> None:
