@@ -18,6 +18,7 @@ from promptc.golden.copy_case import copy_case
 from promptc.golden.describe_inputs import describe_inputs, identify
 from promptc.golden.find_home import find_root
 from promptc.golden.list_changes import Change, list_changes, put_back
+from promptc.golden.list_packs import list_packs
 from promptc.golden.load_case import load_case
 from promptc.golden.name_key import name_key
 from promptc.golden.read_before import Before, find_golden_edited, is_inside, read_before
@@ -62,7 +63,7 @@ def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
     accounts = list(read_before(case, now))
     with contextlib.ExitStack() as stack:
         try:
-            copy = _Copy(case, stack.enter_context(copy_case(case)), shell, now["files"])
+            copy = _Copy(case, stack.enter_context(copy_case(case)), shell, [*now["files"], *_iter_asked(case)])
         except OSError:
             return _tell_else(case, accounts, now)
         for before in accounts:
@@ -93,10 +94,21 @@ def _find_in(case: Case, before: Before, copy: "_Copy") -> Cause | None:
 
 def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
     """The files of a pack that cannot be loaded, with their identities: nobody knows which of them it names."""
-    pack = Path(case.root, case.pack)
+    yield from ((path.relative_to(case.root).as_posix(), identify(path.read_bytes())) for path in _iter_files(Path(case.root, case.pack)))
+
+
+def _iter_asked(case: Case) -> Iterator[str]:
+    """The files beside the packs of the questions that a case may ask: without them none of its runs holds."""
+    with Shelf() as shelf:
+        packs = list_packs(case, shelf)[1:]
+    for pack in packs:
+        yield from (path.relative_to(case.root).as_posix() for path in _iter_files(Path(case.root, pack).parent))
+
+
+def _iter_files(pack: Path) -> Iterator[Path]:
     for path in sorted(pack.rglob("*")) if pack.is_dir() else [pack]:
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES:
-            yield path.relative_to(case.root).as_posix(), identify(path.read_bytes())
+            yield path
 
 
 def _list_all(case: Case, before: Before) -> tuple[Change, ...]:

@@ -170,6 +170,20 @@ def test_an_edit_that_is_not_committed_is_told_from_the_last_commit(there: Path)
     assert found is not None and [one.path for one in found.changes] == [f"packs/starter/templates/{_template(there).name}"]
 
 
+def test_a_check_of_a_pack_whose_operations_ask_has_its_cause(tmp_path: Path) -> None:
+    """The packs of the questions are in the copy, too."""
+    for name in ("packs/companion", "fixtures/companion/drift"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for line in ("init -q", "add .", "-c user.name=a -c user.email=a@b.c commit -q -m first"):
+        subprocess.run(["git", *line.split()], check=True, cwd=tmp_path)
+    _edit(tmp_path / "packs" / "companion" / "pack.yaml", "PROFILE: 2", "PROFILE: 1")
+    case = load_case(str(tmp_path / "fixtures" / "companion" / "drift"))
+    with work_in(str(tmp_path)):
+        found = find_cause(case, Pack.load(case.pack), _Shell())
+    assert found is not None
+    assert [one.path for one in found.changes] == ["packs/companion/pack.yaml"], found.what
+
+
 def test_a_case_that_git_does_not_know_has_no_cause(there: Path) -> None:
     """It never held, so no edit broke it."""
     folder = there / "fixtures" / "starter" / "fresh"
