@@ -90,7 +90,8 @@ def _describe_rule(fault: Fault, root: Node, whole: str) -> Diagnostic:
     node = _find(root, fault.path)
     present = [key for key in node.value if key in find_rule(fault)]
     place = name_place(fault.path, root) or whole
-    title = fault.schema.get("title", "") if isinstance(fault.schema, dict) else ""
+    titled = fault.schema.get("title", "") if fault.path and isinstance(fault.schema, dict) else ""  # the whole has a heading
+    title = titled or f"one of {join_and(find_rule(fault))}"
     has = join_and(present) if present else "none of them"
     return Diagnostic(
         "PC0207", f"{place} takes {title}, and has {has}", node.key_span(present[-1]) if present else node.span, _mend_rule(present)
