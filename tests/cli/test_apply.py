@@ -252,10 +252,9 @@ def _forge(**changed):
 )
 def test_a_forged_header_is_refused(changed, here, run):
     run("apply", "logbook", "prune", "state.json")
-    begun = time.monotonic()
     done = run("apply", "logbook", "--restore", "state.json", _forge(**changed))
     assert done.code == 4 and "PC0825" in done.err and "it is no archive of promptc" in " ".join(done.err.split())
-    assert _numbers() == [7, 8, 9] and time.monotonic() - begun < 20
+    assert _numbers() == [7, 8, 9]
 
 
 def test_an_archive_of_another_pack_is_put_back_with_a_warning(here, run):
@@ -335,7 +334,7 @@ def test_a_state_in_use_is_waited_for(here, run):
     with hold_lock(here / "state.json.lock", wait=0, purpose="checkpoint", shown="state.json"):
         begun = time.monotonic()
         done = run("apply", "logbook", "prune", "state.json", "--wait", "0.2")
-        assert done.code == 4 and 0.2 <= time.monotonic() - begun < 5
+        assert done.code == 4 and time.monotonic() - begun >= 0.2
         assert f"PC0820 `state.json` is in use by process {os.getpid()} (checkpoint)" in done.err
     assert run("apply", "logbook", "prune", "state.json", "--wait", "0").code == 0
 
@@ -450,12 +449,12 @@ def test_others_get_the_lock_while_a_model_thinks(here, run):
 def test_an_interrupt_while_a_model_thinks_ends_it(signal_sent, here):
     before = Path("state.json").read_bytes()
     probe = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); " + command([])[2]
-    with _Model(_write, delay=5) as model:
+    with _Model(_write, delay=60) as model:
         arguments = [command([])[0], "-c", probe, "apply", "logbook", "digest", "state.json", *model.flags]
         running = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
         assert running.stderr is not None and b"waiting" in running.stderr.readline()
         running.send_signal(signal_sent)
-        out, err = running.communicate(timeout=10)
+        out, err = running.communicate(timeout=50)
     assert (running.returncode, out, err) == (130, b"", b"") and Path("state.json").read_bytes() == before
 
 

@@ -224,6 +224,19 @@ def test_a_pending_golden_that_cannot_be_written(there, run):
     assert (there / "fixtures/tavern/fog/golden.txt.new").is_file()
 
 
+def test_an_interrupt_while_a_pending_golden_is_written(there, run, monkeypatch):
+    """At the worst place: it is written, and has not got its name."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    change_pack(there, "You stand in", "You are in")
+    monkeypatch.setattr("promptc.golden.write_pending.os.replace", interrupt)
+    assert run("test", "-j", "1").code == 130
+    left = {path.name for path in there.joinpath("fixtures/tavern").rglob("*") if path.is_file()}
+    assert left == {"state.json", "case.yaml", "golden.txt"}
+
+
 def test_a_case_that_breaks_its_claims_offers_no_golden(there, run):
     make_case(there, "claims", 'expect: {tokens: "<= 3"}\n', golden="old\n")
     done = run("test", "tavern/claims")

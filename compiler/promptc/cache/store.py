@@ -57,8 +57,9 @@ class Cache:
             _write_beside(beside, sealed)
             os.replace(beside, path)
         except OSError:
-            _remove(beside)
             return
+        finally:
+            _remove(beside)
         _trim(self._folder)
 
     def _find_path(self, name: str) -> str:

@@ -16,7 +16,7 @@ from promptc.diag.typed import Any, Generic, TypeVar
 _Work = TypeVar("_Work")
 _Done = TypeVar("_Done")
 _PATIENCE = 10
-"""Seconds that a process may take to put its things away."""
+"""Seconds that a process may take, when nothing more is wanted of it, to end its work and put its things away."""
 
 _AHEAD = 8
 """Results that may wait for an earlier one, for each process: so that memory does not grow where one piece of work is slow."""
@@ -25,11 +25,14 @@ _AHEAD = 8
 class _Worker(Generic[_Work]):
     """One process, and the number of the work it is doing."""
 
-    def __init__(self, context: Any, start: Callable[[], AbstractContextManager[Callable[[Any], Any]]]) -> None:
+    def __init__(
+        self, context: Any, start: Callable[[], AbstractContextManager[Callable[[Any], Any]]], earlier: Sequence["_Worker[Any]"]
+    ) -> None:
         own, theirs = context.Pipe()
         self.pipe: Connection = own
         self.number = -1
-        self._process = context.Process(target=_serve, args=(theirs, own, start), daemon=True)
+        not_its = [own, *(worker.pipe for worker in earlier)]
+        self._process = context.Process(target=_serve, args=(theirs, not_its, start), daemon=True)
         self._process.start()
         theirs.close()
 
@@ -45,14 +48,12 @@ class _Worker(Generic[_Work]):
             raise _explain_end(self._process.exitcode) from None
 
     def dismiss(self) -> None:
-        """Nothing more is to be done: the process may put its things away. That the pipe is closed it might not see, as others hold it."""
-        with contextlib.suppress(OSError):
-            self.pipe.send(None)
-        self._process.join(_PATIENCE)
+        """Nothing more is wanted of the process: it sees so when it has done the work it is doing, and puts its things away."""
+        self.pipe.close()
 
     def end(self) -> None:
-        self.pipe.close()
-        self._process.terminate()
+        self._process.join(_PATIENCE)
+        self._process.kill()
         self._process.join()
 
 
@@ -63,7 +64,7 @@ def run_workers(
     closed when there is none left; with a single job it is called here.
 
     What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
-    it ends, no process is left.
+    it ends, no process is left, and nothing half written: each may end the work it is doing.
     """
     if jobs == 1 or len(works) < 2:
         with start() as serve:
@@ -72,11 +73,13 @@ def run_workers(
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     workers: list[_Worker[_Work]] = []
     try:
-        workers += [_Worker(context, start) for _ in range(min(jobs, len(works)))]
+        with _holding_interrupts():
+            for _ in range(min(jobs, len(works))):
+                workers.append(_Worker(context, start, workers))
         yield from _distribute(works, workers)
+    finally:
         for worker in workers:
             worker.dismiss()
-    finally:
         for worker in workers:
             worker.end()
 
@@ -102,18 +105,17 @@ def _distribute(works: Sequence[_Work], workers: Sequence[_Worker[_Work]]) -> It
             yield found
 
 
-def _serve(pipe: Connection, other: Connection, start: Callable[[], AbstractContextManager[Callable[[Any], Any]]]) -> None:
-    """In the process: until nobody gives work any more. An interrupt is for the parent to act upon."""
+def _serve(pipe: Connection, not_its: Sequence[Connection], start: Callable[[], AbstractContextManager[Callable[[Any], Any]]]) -> None:
+    """In the process: until nobody gives work any more, or wants what came of it. An interrupt is for the parent to act upon.
+
+    The parent's ends of the pipes are closed here: a pipe that a process holds both ends of would never end.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    other.close()
-    with start() as serve:
+    for other in not_its:
+        other.close()
+    with start() as serve, contextlib.suppress(EOFError, OSError):
         while True:
-            try:
-                work = pipe.recv()
-            except (EOFError, OSError):
-                return
-            if work is None:
-                return
+            work = pipe.recv()
             pipe.send(_try(serve, work))
 
 
@@ -123,6 +125,19 @@ def _try(serve: Callable[[Any], Any], work: Any) -> Any:
         return serve(work)
     except BaseException as error:  # noqa: BLE001
         return _Failed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+
+
+@contextlib.contextmanager
+def _holding_interrupts() -> Iterator[None]:
+    """An interrupt comes when this is over. A process that is started meanwhile never sees one, not even before it can say so."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Failed:

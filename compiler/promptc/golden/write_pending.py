@@ -61,7 +61,6 @@ def _write(path: str, content: bytes) -> None:
         with os.fdopen(os.open(beside, _WRITE, 0o666), "wb") as file:
             file.write(content)
         os.replace(beside, path)
-    except OSError:
+    finally:
         with contextlib.suppress(OSError):
             os.unlink(beside)
-        raise

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import time
+from functools import partial
 
 import pytest
 
@@ -86,3 +87,49 @@ def test_who_stops_reading_leaves_no_process():
     assert next(results) == 0
     results.close()
     assert not multiprocessing.active_children()
+
+
+@contextlib.contextmanager
+def start_writing(folder):
+    """Each work is two files, the second of them a while later; beside, one for the process."""
+
+    def work(number):
+        (folder / f"{number}.begun").touch()
+        time.sleep(0.05)
+        (folder / f"{number}.ended").touch()
+        return number
+
+    yield work
+    (folder / f"{os.getpid()}.away").touch()
+
+
+def test_who_stops_reading_leaves_no_work_half_done(tmp_path):
+    results = run_workers(range(1000), partial(start_writing, tmp_path), jobs=3)
+    next(results)
+    results.close()
+    begun, ended = ({path.stem for path in tmp_path.glob(f"*.{what}")} for what in ("begun", "ended"))
+    assert begun == ended and 0 < len(begun) < 1000
+    assert len(list(tmp_path.glob("*.away"))) == 3
+
+
+def test_a_process_that_does_not_end_is_ended(monkeypatch):
+    @contextlib.contextmanager
+    def start():
+        yield lambda number: time.sleep(3600 if number else 0)
+
+    monkeypatch.setattr("promptc.golden.run_workers._PATIENCE", 0.1)
+    results = run_workers(range(10), start, jobs=2)
+    next(results)
+    results.close()
+    assert not multiprocessing.active_children()
+
+
+def test_an_interrupt_is_not_for_the_processes():
+    """Not from the first moment on: it is this one that it reaches, once, when all of them are started."""
+
+    @contextlib.contextmanager
+    def start():
+        yield lambda number: signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    assert list(run_workers(range(20), start, jobs=2)) == [True] * 20
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
