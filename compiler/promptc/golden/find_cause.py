@@ -12,15 +12,15 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.golden.case import Case
+from promptc.golden.change import Change
 from promptc.golden.check_expect import check_expect
 from promptc.golden.compare_goldens import compare_goldens, render_goldens
 from promptc.golden.copy_case import copy_case
 from promptc.golden.describe_inputs import describe_inputs, identify
 from promptc.golden.find_home import find_root
-from promptc.golden.list_changes import Change, list_changes, put_back
+from promptc.golden.list_changes import list_changes, put_back
 from promptc.golden.list_packs import list_packs
 from promptc.golden.load_case import load_case
-from promptc.golden.name_key import name_key
 from promptc.golden.read_before import Before, find_golden_edited, is_inside, read_before
 from promptc.golden.read_plain import read_regular
 from promptc.golden.run_case import run_case
@@ -116,9 +116,7 @@ def _list_all(case: Case, before: Before) -> tuple[Change, ...]:
 
 
 def _list_of(case: Case, path: str, old: str | None) -> tuple[Change, ...]:
-    new = _read(Path(case.root, path))
-    found = list_changes(path, old or "", new)
-    return tuple(name_key(change, new) for change in found)
+    return list_changes(path, old or "", _read(Path(case.root, path)))
 
 
 def _read(path: Path) -> str:

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given as drawn
@@ -18,6 +19,7 @@ from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.golden.case import Case
+from promptc.golden.change import LineUndo, ValueUndo
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.find_cause import Cause, find_cause, is_digests_alone
 from promptc.golden.given import There, given
@@ -197,10 +199,10 @@ def test_a_case_that_git_does_not_know_has_no_cause(there: Path) -> None:
 @pytest.mark.parametrize("size", [5, 60])
 def test_what_is_told_of_a_change_shows_it(size: int) -> None:
     old = '{"a":"' + "x" * size + '","text":"he keeps it"}'
-    (change,) = list_changes("state.json", old, old.replace("keeps", "sells"))
+    (change,) = list_changes("notes.md", old, old.replace("keeps", "sells"))
     before, _, after = change.what.partition(" → ")
     assert before != after and before.startswith("keeps") and after.startswith("sells")
-    (change,) = list_changes("state.json", old.replace(" ", "_"), old.replace(" ", "_").replace("keeps", "sells"))
+    (change,) = list_changes("notes.md", old.replace(" ", "_"), old.replace(" ", "_").replace("keeps", "sells"))
     before, _, after = change.what.partition(" → ")
     assert "keeps" in before and "sells" in after
 
@@ -351,10 +353,89 @@ def test_some_put_back_leave_the_others(old: str, new: str, data: st.DataObject)
     """What the others brought is still there, and what these took is back."""
     changes = list_changes("x", old, new)
     some = [one for one in changes if data.draw(st.booleans())]
-    mixed = put_back(new, some)
-    assert len(mixed) == len(new) + sum(len(one.before) - len("".join(_lines(new)[one.start : one.stop])) for one in some)
-    assert all(one.before in mixed for one in some)
+    mixed, undone = put_back(new, some), [one.undo for one in some]
+    assert len(mixed) == len(new) + sum(len(one.before) - len("".join(_lines(new)[one.start : one.stop])) for one in undone)
+    assert all(one.before in mixed for one in undone)
 
 
 def _lines(text: str) -> list[str]:
     return text.splitlines(keepends=True)
+
+
+# --- values ---
+
+_KEYS = st.lists(st.sampled_from("abcde"), unique=True, max_size=4)
+_VALUES = st.recursive(
+    st.sampled_from([None, True, 0, 1, -0.0, 0.0, 1.0, "", "a", "a b"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | _KEYS.flatmap(lambda keys: st.fixed_dictionaries(dict.fromkeys(keys, inner)))
+        | st.lists(st.fixed_dictionaries({"id": st.sampled_from("xyz"), "n": inner}), max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@drawn(_VALUES, _VALUES, st.sampled_from([None, 1]))
+def test_all_values_put_back_give_what_it_was(old: object, new: object, indent: int | None) -> None:
+    """The order of keys and the kind of numbers too, whatever the lines are."""
+    text = json.dumps(new, indent=indent)
+    changes = list_changes("x.json", json.dumps(old), text)
+    if json.dumps(old) == json.dumps(new):
+        assert {type(one.undo) for one in changes} <= {LineUndo}
+        return
+    assert changes and json.dumps(json.loads(put_back(text, changes))) == json.dumps(old)
+    for one in changes:
+        assert json.dumps(json.loads(put_back(text, [one]))) != json.dumps(new)
+
+
+@drawn(_VALUES, _VALUES, st.data())
+def test_some_values_put_back_are_json_and_the_rest_brings_it_back(old: object, new: object, data: st.DataObject) -> None:
+    text = json.dumps(new)
+    changes = [one for one in list_changes("x.json", json.dumps(old), text) if isinstance(one.undo, ValueUndo)]
+    for some in (data.draw(st.permutations(changes)), [one for one in changes if data.draw(st.booleans())]):
+        mixed = json.loads(put_back(text, some)) if some else new
+        assert len(some) < len(changes) or not changes or json.dumps(mixed) == json.dumps(old)
+
+
+_SCENE = {"mood": "calm", "light": "dim", "hour": 3}
+_OLD = {"scene": _SCENE, "log": [{"id": "a", "text": "one"}, {"id": "b", "text": "two"}], "ages": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        ({"scene": {"mood": "tense"}}, ['scene.mood: "calm" → "tense"']),
+        ({"scene": {"mood": "tense", "hour": 4}}, ['scene.mood: "calm" → "tense"', "scene.hour: 3 → 4"]),
+        ({"scene": {"light": None}}, ['scene.light: "dim" → null']),
+        ({"log": [{"id": "a", "text": "one"}]}, ['log.b: {"id":"b","text":"two"} → nothing']),
+        (
+            {"log": [{"id": "a", "text": "1"}, {"id": "b", "text": "two"}, {"id": "c"}]},
+            ['log.a.text: "one" → "1"', 'log.c: nothing → {"id":"c"}'],
+        ),
+        ({"log": [{"id": "b", "text": "two"}]}, ['log.a: {"id":"a","text":"one"} → nothing']),
+        ({"ages": [1, 3]}, ["ages.1: 2 → nothing"]),
+        ({"ages": [1, 2.0, 3]}, ["ages.1: 2 → 2.0"]),
+        ({"ages": "none"}, ['ages: [1,2,3] → "none"']),
+        ({"new": True}, ["new: nothing → true"]),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_what_is_told_of_values(new: dict[str, Any], told: list[str], indent: int | None) -> None:
+    """The same on one line and on many."""
+    now = {**_OLD, **new, "scene": {**_SCENE, **new.get("scene", {})}}
+    assert [one.what for one in list_changes("state.json", json.dumps(_OLD), json.dumps(now, indent=indent))] == told
+
+
+def test_a_key_that_is_gone_is_told_by_its_own_name() -> None:
+    text = json.dumps(_OLD, indent=1)
+    (change,) = list_changes("state.json", text, text.replace('  "light": "dim",\n', ""))
+    assert (change.what, change.line) == ('scene.light: "dim" → nothing', 2)
+    manifest = "sections:\n  first:\n    budget: 3\n    header: x\n  second:\n    header: y\n"
+    (change,) = list_changes("pack.yaml", manifest, manifest.replace("    header: x\n", ""))
+    assert (change.what, change.line) == ("sections.first.header: header: x → nothing", 4)
+
+
+def test_json_that_says_the_same_on_other_lines_is_told_by_its_lines() -> None:
+    (change,) = list_changes("state.json", '{"a": 1}', '{"a":  1}')
+    assert isinstance(change.undo, LineUndo) and change.what == 'a: white space alone: {"a": 1}'
