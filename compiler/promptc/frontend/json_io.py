@@ -95,6 +95,17 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
     return JsonDocument(value, Source(name, text), [], [canonical])
 
 
+def read_value(text: str, at: int) -> tuple[Any, int] | None:
+    """The value that begins at a place of an object's text, and where it ends; None for what `load_json` refuses or looks at again."""
+    reading = _Reading(False)
+    try:
+        value, end = reading.scan(text, at)
+    except (ValueError, StopIteration, RecursionError):
+        return None
+    wide = b"0" * _DOUBTFUL in text[at:end].encode().translate(_DIGITS)
+    return None if wide or reading.doubtful or _is_deep([value]) or not _render(value) else (value, end)
+
+
 def load_plain(given: Mapping[str, Any], name: str) -> JsonDocument | None:
     """What `load_json` gives for the JSON text of plain data, with half the work; its source is its canonical JSON.
 
@@ -141,11 +152,16 @@ class _Reading:
 
     def parse(self, text: str) -> Any:
         """The value. Raises a ValueError, a StopIteration or a RecursionError for what is no JSON, which `json` knows to explain."""
-        context: Any = self
-        value, end = make_scanner(context)(text, len(text) - len(text.lstrip(_SPACE)))
+        value, end = self.scan(text, len(text) - len(text.lstrip(_SPACE)))
         if text[end:].strip(_SPACE):
             raise StopIteration
         return value
+
+    def scan(self, text: str, at: int) -> tuple[Any, int]:
+        """The value that begins at `at`, and where it ends. Raises the same."""
+        context: Any = self
+        found: tuple[Any, int] = make_scanner(context)(text, at)
+        return found
 
     def _build(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """A mapping with its keys in order. Mappings mostly have the keys of one before, so orders are remembered."""

@@ -39,17 +39,25 @@ def read_regular(path: str, limit: int = -1, *, follow: bool = True) -> bytes:
     """
     opened = os.open(path, _READ if follow else _READ | _NO_LINK)
     try:
-        mode = os.fstat(opened).st_mode
-        if not stat.S_ISREG(mode):
-            raise IsADirectoryError(path) if stat.S_ISDIR(mode) else IrregularError(path)
-        parts: list[bytes] = []
-        left = limit + 1 if limit >= 0 else sys.maxsize
-        while left and (part := os.read(opened, min(left, _PART))):
-            parts.append(part)
-            left -= len(part)
-        return b"".join(parts)
+        found = os.fstat(opened)
+        if not stat.S_ISREG(found.st_mode):
+            raise IsADirectoryError(path) if stat.S_ISDIR(found.st_mode) else IrregularError(path)
+        return _read(opened, limit + 1 if limit >= 0 else sys.maxsize, found.st_size)
     finally:
         os.close(opened)
+
+
+def _read(opened: int, left: int, size: int) -> bytes:
+    """At most `left` bytes. What is `size` bytes long is read at once: that nothing follows is seen by asking for one more."""
+    whole = os.read(opened, min(left, size + 1, _PART))
+    if len(whole) == size < left:
+        return whole
+    parts = [whole]
+    left -= len(whole)
+    while left and (part := os.read(opened, min(left, _PART))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
 
 
 def refuse_reading(shown: str, wrong: OSError, span: Span | None = None) -> CaseError:

@@ -12,18 +12,15 @@ from promptc.cache.store import Cache
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
-from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument, load_json
+from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument
+from promptc.frontend.known_parts import KnownParts
 from promptc.golden.digest_tree import digest_tree
 from promptc.golden.read_plain import read_plain, read_regular
 from promptc.model.memory import Memory
 from promptc.model.state import State
-from promptc.text.canonical import render_canonical_json
 
 _MOST_STATES = 8
 """Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
-
-_MOST_OF_PARTS = 8_000_000
-"""Characters of JSON of the parts that are shared."""
 
 _MOST_LONG = 256
 _MOST_PACKS = 64
@@ -44,8 +41,7 @@ class Shelf:
         self._cache = cache
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, tuple[JsonDocument, bytes]] = {}
-        self._parts: dict[str, Any] = {}
-        self._of_parts = 0
+        self._parts = KnownParts()
         self._stores: dict[str, str] = {}
         self._memories: dict[tuple[str, str], Memory] = {}
         self._shared: dict[tuple[int, str, int], tuple[Pack, Any, Any]] = {}
@@ -108,33 +104,10 @@ class Shelf:
         found = self._states.get(path)
         if found is None:
             content = read_plain(path, shown, MAX_STATE_BYTES, span)
-            found = self._states[path] = self._share_parts(load_json(content, shown)), _digest(content)
+            found = self._states[path] = self._parts.load(content, shown), _digest(content)
             if len(self._states) > _MOST_STATES:
                 self._states.pop(next(iter(self._states)))
         return found[0]
-
-    def _share_parts(self, document: JsonDocument) -> JsonDocument:
-        """The same document, with what stands at its keys as the objects that earlier ones had there, where it is the same to the byte: the
-        states of many cases differ in little, whether they are one file with changes or a file each.
-        """
-        if not isinstance(document.value, dict):
-            return document
-        return replace(document, value={name: self._find_part(value) for name, value in document.value.items()})
-
-    def _find_part(self, value: Any) -> Any:
-        if not isinstance(value, (dict, list)) or not value:
-            return value
-        text = render_canonical_json(value)
-        found = self._parts.get(text)
-        if found is not None:
-            return found
-        self._of_parts += len(text)
-        if self._of_parts > _MOST_OF_PARTS:
-            self._parts.clear()
-            self._of_parts = len(text)
-        if len(text) <= _MOST_OF_PARTS:
-            self._parts[text] = value
-        return value
 
     def digest_pack(self, root: str, path: str) -> bytes | None:
         """A digest of all that decides what the pack makes of a state and of what its stores hold; None where it cannot be loaded."""

@@ -104,7 +104,7 @@ def _come_to(pack, state, memory=None):
 
 
 def test_states_of_different_files_share_what_is_the_same(tmp_path):
-    for name, text in {"a": '{"n": [1], "m": {"b": 1, "a": 2}, "t": "x"}', "b": '{"n": [1.0], "m": {"a": 2, "b": 1}, "t": "x"}'}.items():
+    for name, text in {"a": '{"n": [1], "m": {"b": 1, "a": 2}, "t": "x"}', "b": '{"m": {"b": 1, "a": 2}, "n": [1.0], "t": "x"}'}.items():
         (tmp_path / name).write_text(text)
     with Shelf() as shelf:
         first, second = (shelf.load_state(str(tmp_path / name), name, None) for name in "ab")
