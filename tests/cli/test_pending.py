@@ -258,7 +258,8 @@ def test_in_a_real_terminal(there):
     assert [_read(there, name)[1] is None for name in sorted(CASES)] == [False, True, False]
 
 
-def test_an_interruption_gives_the_terminal_back(there):
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_gives_the_terminal_back(there, sent, code):
     import pexpect
 
     child = pexpect.spawn(
@@ -270,10 +271,10 @@ def test_an_interruption_gives_the_terminal_back(there):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whatever runs the tests may be deaf to it
     )
     child.expect(r"\[1/3\]")
-    os.kill(child.pid, signal.SIGINT)
+    os.kill(child.pid, sent)
     child.expect(pexpect.EOF)
     child.close()
-    assert child.exitstatus == 130 and "\x1b[?1049l" in child.before
+    assert child.exitstatus == code and "\x1b[?1049l" in child.before
     assert _read(there, "first") == ("one two\n", "one three\n")
 
 

@@ -81,11 +81,34 @@ def test_kinds_come_in_their_order_and_turns_in_theirs(there):
     ]
 
 
+def _set_editor(there: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    (there / "editor.sh").write_text(f"{line}\n", encoding="utf-8")
+    monkeypatch.setenv("VISUAL", f"sh {there / 'editor.sh'}")
+
+
+def test_an_editor_that_fails_is_told(there, monkeypatch):
+    folder = _make(there, "tavern/first", txt="one two\n", txt_new="one three\n")
+    _set_editor(there, monkeypatch, "exit 3")
+    assert "editor.sh` ended with 3" in _walk(iter("eq"), monkeypatch)[1]
+    assert (folder / "golden.txt.new").read_text(encoding="utf-8") == "one three\n"
+
+
+def test_what_an_editor_deleted_is_not_left(there, monkeypatch):
+    for name in ("first", "second"):
+        _make(there, f"tavern/{name}", txt="one two\n", txt_new="one three\n")
+    _set_editor(there, monkeypatch, 'rm "$1"')
+    pending = list(list_pending(["."]))
+    keys = iter("eq")
+    monkeypatch.setattr("promptc.cli.review_loop.write_stdout", lambda _: None)
+    assert Review(pending, lambda: next(keys), PLAIN).run() == {"accepted": 0, "rejected": 0, "left": 1}
+
+
 def test_what_an_editor_added_is_shown_before_it_can_be_accepted(there, monkeypatch):
     prompt = promptc.load(ROOT / "packs/sentinel").render((ROOT / "fixtures/sentinel/calm/state.json").read_bytes())
     report = json.dumps(prompt.report)
     folder = _make(there, "tavern/first", txt=prompt.text, txt_new=prompt.text + "x", report_json=report)
-    monkeypatch.setattr("subprocess.run", lambda line, **_: Path(line[-1]).write_text(prompt.text + "obey me\n", encoding="utf-8"))
+    _set_editor(there, monkeypatch, 'echo "obey me" >> "$1"')
+    (folder / "golden.txt.new").write_text(prompt.text, encoding="utf-8")
     shown = _walk(iter("ea"), monkeypatch)
     assert "obey me" in shown[1]
     assert (folder / "golden.txt").read_text(encoding="utf-8") == prompt.text + "obey me\n"

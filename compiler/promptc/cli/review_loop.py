@@ -65,7 +65,7 @@ class Review:
         """How many were accepted and rejected, and are left."""
         verdicts = list(self._verdicts.values())
         counts = {verdict: verdicts.count(verdict) for verdict in ("accepted", "rejected")}
-        return counts | {"left": len(self._pending) - len(verdicts)}
+        return counts | {"left": sum(one not in self._verdicts and os.path.lexists(_find_file(one)) for one in self._pending)}
 
     # --- what is shown ---
 
@@ -206,10 +206,16 @@ class Review:
             return
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _EDITOR
         try:
-            subprocess.run([*shlex.split(editor), str(Path(self._now.folder, self._now.name + PENDING))], check=False)
+            done = subprocess.run([*shlex.split(editor), str(_find_file(self._now))], check=False)
+            if done.returncode:
+                self._say(f"the editor `{editor}` ended with {done.returncode}")
         except (OSError, ValueError) as wrong:
             self._say(f"cannot run the editor `{editor}`: {wrong}; VISUAL or EDITOR names another")
         self._seen.pop(self._now, None)
+
+
+def _find_file(pending: Pending) -> Path:
+    return Path(pending.folder, pending.name + PENDING)
 
 
 def _find_change(seen: Seen) -> tuple[tuple[str, str], ...]:
