@@ -26,6 +26,7 @@ from promptc.golden.given import There, given
 from promptc.golden.list_changes import list_changes, put_back
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Outcome
+from promptc.golden.say_change import say_change
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.verdict import Difference, Verdict
 from tests.contract.sources import ROOT
@@ -425,6 +426,25 @@ def test_what_is_told_of_values(new: dict[str, Any], told: list[str], indent: in
     """The same on one line and on many."""
     now = {**_OLD, **new, "scene": {**_SCENE, **new.get("scene", {})}}
     assert [one.what for one in list_changes("state.json", json.dumps(_OLD), json.dumps(now, indent=indent))] == told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("one", "two", "one → two"),
+        ("", "two", "nothing → two"),
+        ("one ", "", "one → nothing"),
+        ("a  b", "a b", "white space alone: a b"),
+        ("{use: cl100k_base, fallback: chars/4}", "{use: o200k_base, fallback: chars/4}", "cl100k_base,… → o200k_base,…"),
+        ("he sits and waits", "he sits, and waits", "sits… → sits,…"),
+        ("b c", "x b c", "b… → x b…"),
+        ("a a", "a a a", "a → a a"),
+        ("say " + "long " * 20, "sing " + "long " * 20, "say… → sing…"),
+        ("x " + "old " * 20, "x " + "new " * 20, "old old old old old old old old old old… → new new new new new new new new new new…"),
+    ],
+)
+def test_a_change_is_told_in_a_line(before: str, after: str, told: str) -> None:
+    assert say_change(before, after) == told
 
 
 def test_a_key_that_is_gone_is_told_by_its_own_name() -> None:
