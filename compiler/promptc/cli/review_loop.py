@@ -1,10 +1,13 @@
 """A review: keys in, goldens accepted, rejected, or left."""
 
+import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from promptc.cli.paint import Paint
@@ -206,12 +209,26 @@ class Review:
             return
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _EDITOR
         try:
-            done = subprocess.run([*shlex.split(editor), str(_find_file(self._now))], check=False)
+            with _leaving_interrupts():
+                done = subprocess.run([*shlex.split(editor), str(_find_file(self._now))], check=False)
             if done.returncode:
                 self._say(f"the editor `{editor}` ended with {done.returncode}")
         except (OSError, ValueError) as wrong:
             self._say(f"cannot run the editor `{editor}`: {wrong}; VISUAL or EDITOR names another")
         self._seen.pop(self._now, None)
+
+
+@contextlib.contextmanager
+def _leaving_interrupts() -> Iterator[None]:
+    """Ctrl-C is for the editor, and for whatever it starts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _find_file(pending: Pending) -> Path:

@@ -79,6 +79,7 @@ class _Reader:
 
     def read(self, text: str) -> None:
         """Sets `root`, or notes what is wrong."""
+        wrong_syntax = _syntax_error()
         try:
             self._check_characters(text)
             takers = {name: getattr(self, taker) for name, taker in _TAKERS.items()}
@@ -86,7 +87,7 @@ class _Reader:
                 takers[type(event).__name__](event)
         except _StopError:
             pass
-        except _syntax_error() as wrong:
+        except wrong_syntax as wrong:
             found = explain_syntax(wrong, self._lines)
             if all(earlier.span is None or earlier.span.line != found.line + 1 for earlier in self.found):
                 self._note("PC0110", found.message, self._span(found.line, found.column), found.help)

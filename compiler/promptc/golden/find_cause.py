@@ -12,13 +12,14 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.golden.case import Case
-from promptc.golden.change import Change
+from promptc.golden.change import Change, ValueUndo
 from promptc.golden.check_expect import check_expect
 from promptc.golden.compare_goldens import compare_goldens, render_goldens
 from promptc.golden.copy_case import copy_case
 from promptc.golden.describe_inputs import describe_inputs, identify
 from promptc.golden.find_home import find_root
 from promptc.golden.list_changes import list_changes, put_back
+from promptc.golden.list_line_changes import list_line_changes
 from promptc.golden.list_packs import list_packs
 from promptc.golden.load_case import load_case
 from promptc.golden.read_before import Before, find_golden_edited, is_inside, read_before
@@ -58,12 +59,11 @@ def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
     Digests and places in the report are left aside: they change with every edit.
     """
     now = describe_inputs(case, pack)
-    if pack is None:
-        now = {**now, "files": dict(_iter_folder(case)) | now["files"]}
-    accounts = list(read_before(case, now))
+    around = dict(_iter_folder(case)) if pack is None else {}
+    accounts = list(read_before(case, now, around))
     with contextlib.ExitStack() as stack:
         try:
-            copy = _Copy(case, stack.enter_context(copy_case(case)), shell, [*now["files"], *_iter_asked(case)])
+            copy = _Copy(case, stack.enter_context(copy_case(case)), shell, [*now["files"], *around, *_iter_asked(case)])
         except OSError:
             return _tell_else(case, accounts, now)
         for before in accounts:
@@ -75,14 +75,14 @@ def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
 
 def _find_in(case: Case, before: Before, copy: "_Copy") -> Cause | None:
     """The cause by one account; None where putting everything back does not make the case hold."""
-    changes = _list_all(case, before)
     runs = [0]
 
     def holds(some: Sequence[Change]) -> bool:
         runs[0] += 1
         return runs[0] <= _MOST and copy.holds(before, some)
 
-    if not changes or not holds(changes):
+    changes = next((found for found in _iter_accounts(case, before) if found and holds(found)), None)
+    if changes is None:
         return None
     if holds(()):
         return Cause(what=f"only digests and places: {', '.join(sorted({one.path for one in changes}))}")
@@ -111,12 +111,13 @@ def _iter_files(pack: Path) -> Iterator[Path]:
             yield path
 
 
-def _list_all(case: Case, before: Before) -> tuple[Change, ...]:
-    return tuple(change for path, old in before.files.items() for change in _list_of(case, path, old))
-
-
-def _list_of(case: Case, path: str, old: str | None) -> tuple[Change, ...]:
-    return list_changes(path, old or "", _read(Path(case.root, path)))
+def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[Change, ...]]:
+    """All changes; where values are among them also by lines alone, as the text of a JSON file may itself stand in a golden."""
+    texts = [(path, old or "", _read(Path(case.root, path))) for path, old in before.files.items()]
+    changes = tuple(change for text in texts for change in list_changes(*text))
+    yield changes
+    if any(isinstance(one.undo, ValueUndo) for one in changes):
+        yield tuple(change for text in texts for change in list_line_changes(*text))
 
 
 def _read(path: Path) -> str:

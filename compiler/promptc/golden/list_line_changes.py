@@ -25,9 +25,13 @@ def put_lines_back(new: str, changes: Sequence[Change]) -> str:
 
 
 def _describe(path: str, old: str, new: str, gone_from: int, start: int, before: str, after: str) -> Change:
-    """With the keys that lead to it: where lines are gone, those that led to them."""
+    """With the keys that lead to it; where lines are gone, those that led to them."""
     line, column = _find_place(before, after)
-    named = name_key(path, new, start + line, column) if after else name_key(path, old, gone_from, _indent(before))
+    if before and after:
+        named = name_key(path, new, start + line, column)
+    else:
+        text, at, lines = (new, start, after) if after else (old, gone_from, before)
+        named = name_key(path, text, at, _indent(lines), is_whole=True)
     said = say_change(before, after)
     undo = LineUndo(start, start + len(_LINE.findall(after)), before)
     return Change(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)

@@ -16,6 +16,8 @@ from promptc.text.extend_pointer import extend_pointer
 _MOST = 2_000
 """Entries of a list, between those that are alike at its ends, up to which they are set against each other."""
 
+_MARK = "\ufeff"
+
 
 def list_value_changes(path: str, old: str, new: str) -> tuple[Change, ...]:
     """The changes from `old` to `new`, in the order of `new`, each of one value; nothing where one of them is no JSON, or both are the same
@@ -23,16 +25,16 @@ def list_value_changes(path: str, old: str, new: str) -> tuple[Change, ...]:
     """
     try:
         document = load_json(new.encode(), path)
-        load_json(old.encode(), path)
+        before = json.loads(load_json(old.encode(), path).source.text)
     except PromptcError:
         return ()
-    before, now = json.loads(old), json.loads(new)
+    now = json.loads(document.source.text)
     return tuple(_describe(document, now, undo) for undo in _iter_undo((), before, now))
 
 
 def put_values_back(new: str, changes: Sequence[Change]) -> str:
     """The present JSON with these changes undone; with all of them it is the value that it was."""
-    whole = [json.loads(new)]
+    whole = [json.loads(new.removeprefix(_MARK))]
     for undo in sorted((one.undo for one in changes), key=_rank):
         _undo(whole, undo)
     return render_json_line(whole[0]) + "\n"
@@ -68,12 +70,16 @@ def _iter_in_object(keys: tuple[str | int, ...], old: dict[str, Any], new: dict[
 
 
 def _iter_in_list(keys: tuple[str | int, ...], old: list[Any], new: list[Any]) -> Iterator[ValueUndo]:
+    """What is in both goes by what it says; of the rest, what calls itself the same, or has no name and is of a kind, is one entry."""
     for start, stop, first, last in _iter_unlike([render_json_line(one) for one in old], [render_json_line(one) for one in new]):
-        while start < stop and first < last and _is_same_entry(old[start], new[first]):
-            yield from _iter_undo((*keys, first), old[start], new[first])
-            start, first = start + 1, first + 1
-        if start < stop or first < last:
-            yield ValueUndo(keys, "entries", render_json_line(old[start:stop]), start=first, stop=last)
+        names = [_name(one) for one in old[start:stop]], [_name(one) for one in new[first:last]]
+        for kind, old_from, old_to, new_from, new_to in _match(*names):
+            if kind != "equal":
+                was = render_json_line(old[start + old_from : start + old_to])
+                yield ValueUndo(keys, "entries", was, start=first + new_from, stop=first + new_to)
+                continue
+            for at in range(new_to - new_from):
+                yield from _iter_undo((*keys, first + new_from + at), old[start + old_from + at], new[first + new_from + at])
 
 
 def _iter_unlike(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
@@ -85,15 +91,18 @@ def _iter_unlike(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, 
     if max(len(inner_old), len(inner_new)) > _MOST:
         yield head, len(old) - tail, head, len(new) - tail
         return
-    for kind, *places in SequenceMatcher(None, inner_old, inner_new, autojunk=False).get_opcodes():
+    for kind, *places in _match(inner_old, inner_new):
         if kind != "equal":
             start, stop, first, last = (head + place for place in places)
             yield start, stop, first, last
 
 
-def _is_same_entry(old: Any, new: Any) -> bool:
-    """Whether one is the other, changed: what calls itself the same, or what has no name."""
-    return type(old) is type(new) and find_name(old) == find_name(new)
+def _match(old: Sequence[Any], new: Sequence[Any]) -> Sequence[tuple[str, int, int, int, int]]:
+    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+
+
+def _name(entry: Any) -> tuple[str, str]:
+    return type(entry).__name__, find_name(entry)
 
 
 def _undo(whole: list[Any], undo: ValueUndo) -> None:

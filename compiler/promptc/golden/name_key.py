@@ -7,9 +7,9 @@ from promptc.model.node import Node
 _MANIFESTS = (".yaml", ".yml", ".json")
 
 
-def name_key(path: str, text: str, line: int, column: int) -> str:
+def name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = False) -> str:
     """The keys that lead to what stands at a place of the file, from 0 (`sections.recent.budget`); empty where the file is no YAML, or
-    cannot be read.
+    cannot be read. `is_whole` tells that an entry of a list which begins there is meant, not the first of its keys.
     """
     if not path.endswith(_MANIFESTS):
         return ""
@@ -17,7 +17,7 @@ def name_key(path: str, text: str, line: int, column: int) -> str:
         root = load_yaml(text.encode(), path, "")
     except PromptcError:
         return ""
-    return ".".join(_find_keys(root, line + 1, column + 1))
+    return ".".join(_find_keys(root, line + 1, column + 1, is_whole))
 
 
 def find_name(entry: object) -> str:
@@ -30,7 +30,7 @@ def find_name(entry: object) -> str:
     return ""
 
 
-def _find_keys(node: Node, line: int, column: int) -> list[str]:
+def _find_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
     """The keys down to the last one that begins at or before the place."""
     if isinstance(node.value, dict):
         inner = [(node.key_span(key), key, value) for key, value in node.items()]
@@ -39,4 +39,8 @@ def _find_keys(node: Node, line: int, column: int) -> list[str]:
     else:
         return []
     passed = [(name, value) for span, name, value in inner if (span.line, span.column) <= (line, column)]
-    return [passed[-1][0], *_find_keys(passed[-1][1], line, column)] if passed else []
+    if not passed:
+        return []
+    name, value = passed[-1]
+    is_it = is_whole and isinstance(node.value, tuple) and (value.span.line, value.span.column) == (line, column)
+    return [name] if is_it else [name, *_find_keys(value, line, column, is_whole)]

@@ -10,9 +10,11 @@ from pathlib import PurePosixPath
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.golden.case import INPUTS, Case
+from promptc.golden.describe_inputs import identify
 from promptc.golden.read_plain import read_regular
 
 _BLOB = "blob"
+_GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")
 _UNFIT = re.compile(r"[\x00\\:]")
 
@@ -30,9 +32,11 @@ class Before:
     version: str = ""
 
 
-def read_before(case: Case, now: Mapping[str, Any]) -> Iterator[Before]:
+def read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) -> Iterator[Before]:
     """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the last commit
     has them; as the commit has them that last touched a golden. Contents are asked of git. Never raises; nothing where nothing is known.
+
+    `around` are files that may be inputs, too, with their identities: those of a pack that cannot be loaded, which names nobody knows what.
 
     A note is not trusted: of its paths only those inside the root count, and of its identities only git's.
     """
@@ -47,9 +51,9 @@ def read_before(case: Case, now: Mapping[str, Any]) -> Iterator[Before]:
             version if isinstance(version, str) and version != now["promptc"] else "",
         )
     for revision in _list_revisions(case):
-        committed = _list_committed(case, revision, now["files"])
+        committed = _list_committed(case, revision, {**around, **now["files"]})
         if committed is not None:
-            yield _compare(case, committed, now)
+            yield _compare(case, committed, {**now, "files": {**around, **now["files"]}})
 
 
 def _show_other(noted: Any, now: Any) -> str:
@@ -67,10 +71,19 @@ def find_golden_edited(case: Case) -> str:
 
 
 def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", version: str = "") -> Before:
-    changed = sorted(path for path in {*files, *now["files"]} if files.get(path) != now["files"].get(path))
+    """What was read then is looked up where it was, whether it is still read or not."""
+    here = {path: _identify(case, path) for path in files} | now["files"]
+    changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
     contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
     lost = tuple(path for path, content in contents.items() if content is None and path in files)
     return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, version)
+
+
+def _identify(case: Case, path: str) -> str | None:
+    try:
+        return identify(read_regular(os.path.join(case.root, path)))
+    except OSError:
+        return None
 
 
 def _read_noted(case: Case) -> dict[str, Any] | None:
@@ -101,9 +114,11 @@ def _list_revisions(case: Case) -> list[str]:
 
 
 def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
-    """What a commit has of these files; those that it does not know are as they are now. None where it does not know the case."""
+    """What a commit has of these files, and of those beside them that are gone; what it does not know is as it is now. None where it does
+    not know the case.
+    """
     folders = sorted({os.path.dirname(path) or "." for path in files})
-    listed = _run_git(case.root, "ls-tree", "-z", revision, "--", *(f"{folder}/" for folder in folders))
+    listed = _run_git(case.root, "ls-tree", "-z", revision, "--", *(f"{folder}/" for folder in folders), f"{case.pack}/templates/")
     if listed is None:
         return None
     committed: dict[str, str] = {}
@@ -111,7 +126,18 @@ def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict
         kind, _, path = entry.partition("\t")
         if kind.split()[1:2] == [_BLOB]:
             committed[path] = kind.split()[2]
-    return {path: committed.get(path, identity) for path, identity in files.items()} if case.file in committed else None
+    if case.file not in committed:
+        return None
+    gone = {
+        path: name
+        for path, name in committed.items()
+        if not os.path.basename(path).startswith(_GOLDEN) and not os.path.lexists(os.path.join(case.root, path))
+    }
+    return {**gone, **{path: committed.get(path, identity) for path, identity in files.items()}}
+
+
+def _is_gone(case: Case, path: str) -> bool:
+    return not os.path.basename(path).startswith(_GOLDEN) and not os.path.lexists(os.path.join(case.root, path))
 
 
 def _read_blob(root: str, identity: str) -> str | None:

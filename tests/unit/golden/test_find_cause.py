@@ -20,12 +20,14 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.golden.case import Case
 from promptc.golden.change import LineUndo, ValueUndo
+from promptc.golden.compare_goldens import render_goldens
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.find_cause import Cause, find_cause, is_digests_alone
 from promptc.golden.given import There, given
 from promptc.golden.list_changes import list_changes, put_back
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Outcome
+from promptc.golden.run_case import run_case
 from promptc.golden.say_change import say_change
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.verdict import Difference, Verdict
@@ -148,6 +150,73 @@ def test_an_edit_that_breaks_the_pack_is_the_cause_of_it(there: Path) -> None:
     _edit(manifest, "sections:", "sectoins:")
     found = _find(there)
     assert found is not None and [one.path for one in found.changes] == ["packs/starter/pack.yaml"]
+
+
+def _note_inputs(there: Path) -> None:
+    """Beside the goldens, what they were made of, as accepting them would."""
+    case = load_case(str(there / "fixtures" / "starter" / "plain"))
+    with work_in(str(there)):
+        noted = render_inputs(describe_inputs(case, Pack.load(case.pack)), None)
+    (there / "fixtures" / "starter" / "plain" / "golden.inputs.json").write_bytes(noted)
+
+
+@pytest.mark.parametrize("noted", [False, True], ids=["by the last commit", "as noted"])
+@pytest.mark.parametrize("new_name", [None, "renamed.md.j2"], ids=["deleted", "renamed"])
+def test_a_file_that_is_gone_is_the_cause(there: Path, noted: bool, new_name: str | None) -> None:
+    if noted:
+        _note_inputs(there)
+    template = _template(there)
+    template.rename(template.parent / new_name) if new_name else template.unlink()
+    found = _find(there)
+    assert found is not None and [one.path for one in found.changes] == [f"packs/starter/templates/{template.name}"]
+    assert found.changes[0].what.endswith(" → nothing")
+
+
+def test_a_file_that_is_gone_from_a_pack_with_its_cases_in_it(there: Path) -> None:
+    """Nor is the case itself, or a golden, taken for a file that came."""
+    shutil.move(there / "fixtures" / "starter" / "plain", there / "packs" / "starter" / "cases" / "plain")
+    for line in ("add .", "-c user.name=a -c user.email=a@b.c commit -q -m moved"):
+        subprocess.run(["git", *line.split()], check=True, cwd=there)
+    folder = there / "packs" / "starter" / "cases" / "plain"
+    case = load_case(str(folder))
+    with work_in(str(there)):
+        (folder / "golden.inputs.json").write_bytes(render_inputs(describe_inputs(case, Pack.load(case.pack)), None))
+        template = _template(there)
+        template.unlink()
+        found = find_cause(case, None, _Shell())
+    assert found is not None and [one.path for one in found.changes] == [f"packs/starter/templates/{template.name}"]
+
+
+@pytest.mark.parametrize("side", ["old", "new", "both"])
+def test_a_byte_order_mark_is_nothing(there: Path, side: str) -> None:
+    state = there / "fixtures" / "starter" / "plain" / "state.json"
+    if side != "new":
+        state.write_text("\ufeff" + state.read_text(encoding="utf-8"), encoding="utf-8")
+        for line in ("add .", "-c user.name=a -c user.email=a@b.c commit -q -m marked"):
+            subprocess.run(["git", *line.split()], check=True, cwd=there)
+    text = state.read_text(encoding="utf-8").replace("214", "215").removeprefix("\ufeff")
+    state.write_text(text if side == "old" else f"\ufeff{text}", encoding="utf-8")
+    found = _find(there)
+    assert found is not None and len(found.changes) == 1 and found.changes[0].what.startswith("facts.stairs.text: ")
+
+
+def test_json_whose_text_is_printed_is_told_by_its_lines(there: Path) -> None:
+    """Put back as a value it would read otherwise."""
+    manifest = there / "packs" / "starter" / "pack.yaml"
+    shape = there / "packs" / "starter" / "templates" / "shape.json"
+    shape.write_text('{\n "text": "a",\n\n "other": "b"\n}\n', encoding="utf-8")
+    _edit(manifest, "  - id: input\n", "  - id: shape\n    template: templates/shape.json\n\n  - id: input\n")
+    case = load_case(str(there / "fixtures" / "starter" / "plain"))
+    with work_in(str(there)), Shelf() as shelf:
+        for name, content in render_goldens(case, run_case(case, shelf, _Shell()), _Shell().render_diagnostics).items():
+            (there / "fixtures" / "starter" / "plain" / name).write_bytes(content)
+    for line in ("add .", "-c user.name=a -c user.email=a@b.c commit -q -m printed"):
+        subprocess.run(["git", *line.split()], check=True, cwd=there)
+    _edit(shape, '"text"', '"words"')
+    found = _find(there)
+    assert found is not None and [(one.path.rpartition("/")[2], one.line, one.what) for one in found.changes] == [
+        ("shape.json", 2, 'words: "text":… → "words":…')
+    ]
 
 
 def test_a_remark_moves_places_alone(there: Path) -> None:
@@ -416,6 +485,14 @@ _OLD = {"scene": _SCENE, "log": [{"id": "a", "text": "one"}, {"id": "b", "text":
         ),
         ({"log": [{"id": "b", "text": "two"}]}, ['log.a: {"id":"a","text":"one"} → nothing']),
         ({"ages": [1, 3]}, ["ages.1: 2 → nothing"]),
+        (
+            {"log": [{"id": "new"}, {"id": "a", "text": "1"}, {"id": "b", "text": "two"}]},
+            ['log.new: nothing → {"id":"new"}', 'log.a.text: "one" → "1"'],
+        ),
+        (
+            {"log": [{"id": "b", "text": "2"}, {"id": "new"}]},
+            ['log.a: {"id":"a","text":"one"} → nothing', 'log.b.text: "two" → "2"', 'log.new: nothing → {"id":"new"}'],
+        ),
         ({"ages": [1, 2.0, 3]}, ["ages.1: 2 → 2.0"]),
         ({"ages": "none"}, ['ages: [1,2,3] → "none"']),
         ({"new": True}, ["new: nothing → true"]),
@@ -454,6 +531,33 @@ def test_a_key_that_is_gone_is_told_by_its_own_name() -> None:
     manifest = "sections:\n  first:\n    budget: 3\n    header: x\n  second:\n    header: y\n"
     (change,) = list_changes("pack.yaml", manifest, manifest.replace("    header: x\n", ""))
     assert (change.what, change.line) == ("sections.first.header: header: x → nothing", 4)
+
+
+_SECTIONS = """\
+sections:
+  - id: first
+    header: x
+    overflow:
+      - evict: {by: item.n}
+
+  - id: last
+    header: y
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("  - id: last\n", "  - id: last\n    budget: 5\n", (8, "sections.last.budget: nothing → budget: 5")),
+        ("  - id: last\n", "  - id: more\n    text: z\n\n  - id: last\n", (7, "sections.more: nothing → - id: more text: z")),
+        ("  - id: last\n    header: y\n", "", (7, "sections.last: - id: last header: y → nothing")),
+        ("    header: x\n", "", (3, "sections.first.header: header: x → nothing")),
+        ("      - evict: {by: item.n}\n", "", (5, "sections.first.overflow.0: - evict: {by: item.n} → nothing")),
+    ],
+)
+def test_what_came_and_what_is_gone_has_its_own_name(old: str, new: str, told: tuple[int, str]) -> None:
+    (change,) = list_changes("pack.yaml", _SECTIONS, _SECTIONS.replace(old, new))
+    assert (change.line, change.what) == told
 
 
 def test_json_that_says_the_same_on_other_lines_is_told_by_its_lines() -> None:
