@@ -123,8 +123,9 @@ def test_what_cannot_be_accepted_is_named_and_the_others_are_accepted(there, run
         assert _read(there, other) == ((old, new) if other == name else (new, None))
 
 
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("during", range(4))
-def test_what_an_interruption_leaves_is_named(there, run, monkeypatch, during):
+def test_what_an_interruption_leaves_is_named(there, run, monkeypatch, during, sent):
     """Ctrl-C while one of the three is accepted, or never: that one is accepted whole, those behind it are pending and listed."""
     for name in CASES:
         (there / "fixtures" / "tavern" / name / "golden.inputs.json.new").write_text(name, encoding="utf-8")
@@ -133,7 +134,7 @@ def test_what_an_interruption_leaves_is_named(there, run, monkeypatch, during):
     def interrupt(source, target):
         replaced.append(target)
         if len(replaced) == 2 * during + 1:  # each has a golden and its inputs
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), sent)
         source.replace(target)
 
     monkeypatch.setattr(settle, "_replace", interrupt)
@@ -143,7 +144,7 @@ def test_what_an_interruption_leaves_is_named(there, run, monkeypatch, during):
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
-    assert done.code == (130 if during < 3 else 0)
+    assert done.code == (128 + sent if during < 3 else 0)
     assert f"accepted {min(during + 1, 3)} golden" in done.err
     for at, name in enumerate(sorted(CASES)):
         old, new = CASES[name]

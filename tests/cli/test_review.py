@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,14 +84,27 @@ def test_kinds_come_in_their_order_and_turns_in_theirs(there):
 
 def _set_editor(there: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     (there / "editor.sh").write_text(f"{line}\n", encoding="utf-8")
-    monkeypatch.setenv("VISUAL", f"sh {there / 'editor.sh'}")
+    monkeypatch.setenv("VISUAL", "sh editor.sh")
 
 
 def test_an_editor_that_fails_is_told(there, monkeypatch):
     folder = _make(there, "tavern/first", txt="one two\n", txt_new="one three\n")
     _set_editor(there, monkeypatch, "exit 3")
-    assert "editor.sh` ended with 3" in _walk(iter("eq"), monkeypatch)[1]
+    assert "the editor `sh editor.sh` ended with 3" in _walk(iter("eq"), monkeypatch)[1]
     assert (folder / "golden.txt.new").read_text(encoding="utf-8") == "one three\n"
+
+
+def test_an_interrupt_is_for_the_editor(there, monkeypatch):
+    """Ctrl-C reaches whoever reads the terminal, both of them; an editor may mean something by it."""
+    folder = _make(there, "tavern/first", txt="one two\n", txt_new="one three\n")
+    _set_editor(there, monkeypatch, 'kill -INT $PPID; echo "four" > "$1"')
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert "four" in _walk(iter("eq"), monkeypatch)[1]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (folder / "golden.txt.new").read_text(encoding="utf-8") == "four\n"
 
 
 def test_what_an_editor_deleted_is_not_left(there, monkeypatch):

@@ -5,6 +5,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
+from promptc.cli.end_in_order import end_in_order
+
 _CTRL_C = "\x03"
 _NAMED = {
     "\x04": "q",
@@ -23,7 +25,7 @@ _RESIZED = "resized"
 @contextlib.contextmanager
 def raw_keys() -> Iterator[Callable[[], str]]:
     """`read_key`, with keys that come one by one and are not shown, and `resized` when the terminal gets another size; afterwards the
-    terminal is as it was, also where the process is asked to end (SIGTERM), which is a `SystemExit` here.
+    terminal is as it was, also after SIGTERM.
     """
     if sys.platform == "win32":
         yield read_key
@@ -35,25 +37,10 @@ def raw_keys() -> Iterator[Callable[[], str]]:
     before = termios.tcgetattr(stream)
     try:
         tty.setcbreak(stream)
-        with _ends(), _resizes() as resizes:
+        with end_in_order(), _resizes() as resizes:
             yield lambda: read_key(resizes)
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
-
-
-@contextlib.contextmanager
-def _ends() -> Iterator[None]:
-    """Who is asked to end does so by way of every `finally`."""
-    import signal
-
-    def leave(number: int, _: object) -> None:
-        raise SystemExit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ _COMPLETE = "_PROMPTC_COMPLETE"
 
 def run(given: Sequence[str]) -> int:
     """Runs the command and gives its exit code: 0 done, 1 findings, 2 usage, 3 an invalid pack, template or state or content that cannot
-    fit, 4 disk, 70 a bug in promptc, 130 interrupted. Every failure is told on standard error.
+    fit, 4 disk, 70 a bug in promptc, 130 interrupted, 143 asked to end. Every failure is told on standard error.
     """
     reporter = Reporter(find_settings(given))
     try:
@@ -26,6 +26,8 @@ def run(given: Sequence[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemExit as asked:  # to end, by SIGTERM (`cli/end_in_order.py`)
+        return int(asked.code or 0)
     except BrokenPipeError:
         discard_output()
         return 0

@@ -37,6 +37,8 @@ def settle_all(reporter: Reporter, chosen: Sequence[Pending], settle: Callable[[
                 code = max(code, error.exit_code if isinstance(error, DiskError) else _STALE)
     reporter.report(found)
     _tell(reporter, done, settled, [*failed, *chosen[settled + len(failed) :]])
+    if signal.SIGTERM in interrupts:
+        raise SystemExit(128 + signal.SIGTERM)
     if interrupts:
         raise KeyboardInterrupt
     return code
@@ -44,17 +46,22 @@ def settle_all(reporter: Reporter, chosen: Sequence[Pending], settle: Callable[[
 
 @contextlib.contextmanager
 def _hold_interrupts() -> Iterator[list[int]]:
-    """Interrupts wait in a list, so that none falls between a golden and what is said of it: one is settled whole, or not at all."""
+    """Interrupts and requests to end wait in a list, so that none falls between a golden and what is said of it: one is settled whole, or
+    not at all.
+    """
     held: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield held
         return
-    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, lambda number, _: held.append(number))
     try:
         yield held
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _tell(reporter: Reporter, done: str, count: int, left: Sequence[Pending]) -> None:

@@ -10,6 +10,7 @@ import click
 from promptc.cache.store import open_cache
 from promptc.cli.case_shell import CaseShell
 from promptc.cli.cause_finder import CauseFinder
+from promptc.cli.end_in_order import end_in_order
 from promptc.cli.find_width import find_width
 from promptc.cli.group import Command
 from promptc.cli.options import read_count
@@ -197,7 +198,7 @@ def _run(reporter: Reporter, found: Places, suite: Suite, jobs: int, telling: _T
     tally, done, here = _Tally(), 0, os.getcwd()  # noqa: PTH109
     progress = Progress(reporter, "cases")
     try:
-        with CauseFinder(suite.cache) as causes:
+        with end_in_order(), CauseFinder(suite.cache) as causes:
             for judged in run_suite(found.places, suite, jobs=jobs):
                 tally, done = tally.add(judged), done + judged.places
                 _tell(reporter, progress, [rebase_verdict(causes.explain(one), here) for one in judged.verdicts], telling)

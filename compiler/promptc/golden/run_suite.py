@@ -24,6 +24,9 @@ from promptc.golden.watch import Watch
 
 _CHUNK = 25
 _FEW = 8
+_PAUSE = 50_000_000
+"""Nanoseconds between two looks whether what comes of the cases is still wanted."""
+
 _DIFFERS = ("PC0920", "PC0921")
 """Findings that are no more than a golden that differs, or is missing."""
 
@@ -77,19 +80,21 @@ def run_suite(places: Sequence[Place], suite: Suite, *, jobs: int) -> Iterator[J
 
 
 @contextlib.contextmanager
-def _start(suite: Suite) -> Iterator[Callable[[Sequence[Place]], Judged]]:
+def _start(suite: Suite, is_wanted: Callable[[], bool]) -> Iterator[Callable[[Sequence[Place]], Judged]]:
     """In a worker: what its cases share is kept until it ends, packs beyond that."""
     import gc
 
     gc.set_threshold(20_000, 20, 100)  # what a case leaves goes by itself; the collector would look at the packs again and again
     with Shelf(suite.cache) as shelf:
-        yield _Run(suite, shelf).judge
+        yield _Run(suite, shelf, is_wanted).judge
 
 
 class _Run:
-    def __init__(self, suite: Suite, shelf: Shelf) -> None:
+    def __init__(self, suite: Suite, shelf: Shelf, is_wanted: Callable[[], bool]) -> None:
         self._suite = suite
         self._shelf = shelf
+        self._is_wanted = is_wanted
+        self._looked = perf_counter_ns()
         self._known: dict[str, Passes] = {}
 
     def judge(self, places: Sequence[Place]) -> Judged:
@@ -97,6 +102,8 @@ class _Run:
         passes: dict[str, dict[str, Pass]] = {}
         passed = known = unchanged = 0
         for place in places:
+            if not self._goes_on():
+                break
             for verdict in self._judge_place(place, passes):
                 if verdict is None:
                     unchanged += 1
@@ -106,6 +113,14 @@ class _Run:
                 if verdict is not None and (verdict.status != "passed" or self._suite.with_passed):
                     verdicts.append(replace(verdict, made={}) if verdict.made else verdict)
         return Judged(tuple(verdicts), passed, known, unchanged, len(places), passes)
+
+    def _goes_on(self) -> bool:
+        """Asked for now and then only: it takes as long as a case may."""
+        now = perf_counter_ns()
+        if now - self._looked < _PAUSE:
+            return True
+        self._looked = now
+        return self._is_wanted()
 
     def _judge_place(self, place: Place, passes: dict[str, dict[str, Pass]]) -> Iterator[Verdict | None]:
         """The verdicts of a folder; None for a case that is left out as unchanged, nothing for one that is not meant."""

@@ -15,6 +15,7 @@ from promptc.diag.typed import Any, Generic, TypeVar
 
 _Work = TypeVar("_Work")
 _Done = TypeVar("_Done")
+_Start = Callable[[Callable[[], bool]], AbstractContextManager[Callable[[Any], Any]]]
 _PATIENCE = 10
 """Seconds that a process may take, when nothing more is wanted of it, to end its work and put its things away."""
 
@@ -25,9 +26,7 @@ _AHEAD = 8
 class _Worker(Generic[_Work]):
     """One process, and the number of the work it is doing."""
 
-    def __init__(
-        self, context: Any, start: Callable[[], AbstractContextManager[Callable[[Any], Any]]], earlier: Sequence["_Worker[Any]"]
-    ) -> None:
+    def __init__(self, context: Any, start: _Start, earlier: Sequence["_Worker[Any]"]) -> None:
         own, theirs = context.Pipe()
         self.pipe: Connection = own
         self.number = -1
@@ -58,16 +57,18 @@ class _Worker(Generic[_Work]):
 
 
 def run_workers(
-    works: Sequence[_Work], start: Callable[[], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
+    works: Sequence[_Work], start: Callable[[Callable[[], bool]], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
 ) -> Iterator[_Done]:
     """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other, to be
-    closed when there is none left; with a single job it is called here.
+    closed when there is none left; with a single job it is called here. It is given `is_wanted`, for long work to ask now and then: where
+    that gives False, nobody waits for what comes of it.
 
     What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
-    it ends, no process is left, and nothing half written: each may end the work it is doing.
+    it ends, no process is left, and nothing half written: each may end the work it is doing, for ten seconds at
+    most.
     """
     if jobs == 1 or len(works) < 2:
-        with start() as serve:
+        with start(lambda: True) as serve:
             yield from map(serve, works)
         return
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
@@ -105,15 +106,17 @@ def _distribute(works: Sequence[_Work], workers: Sequence[_Worker[_Work]]) -> It
             yield found
 
 
-def _serve(pipe: Connection, not_its: Sequence[Connection], start: Callable[[], AbstractContextManager[Callable[[Any], Any]]]) -> None:
+def _serve(pipe: Connection, not_its: Sequence[Connection], start: _Start) -> None:
     """In the process: until nobody gives work any more, or wants what came of it. An interrupt is for the parent to act upon.
 
-    The parent's ends of the pipes are closed here: a pipe that a process holds both ends of would never end.
+    While it works nothing is sent to it: a pipe with something to read is one that was closed. The parent's ends are closed here, as a pipe
+    that a process holds both ends of never ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in not_its:
         other.close()
-    with start() as serve, contextlib.suppress(EOFError, OSError):
+    with start(lambda: not pipe.poll()) as serve, contextlib.suppress(EOFError, OSError):
         while True:
             work = pipe.recv()
             pipe.send(_try(serve, work))

@@ -200,3 +200,15 @@ def test_aliases_are_counted_as_what_they_stand_for():
 def test_values_and_bytes_are_bounded():
     assert [code for code, _, _ in findings("[" + "1," * MAX_NODES + "]")] == ["PC0117"]
     assert findings(b"#" * (MAX_BYTES + 1)) == [("PC0102", 1, 1)]
+
+
+def test_an_interrupt_is_one_whatever_is_loaded(monkeypatch):
+    """It may fall into the import of what reads YAML."""
+
+    def interrupt(_):
+        monkeypatch.delattr("yaml.YAMLError")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("promptc.frontend.yaml_io._iter_events", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        load("a: 1")

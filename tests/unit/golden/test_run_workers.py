@@ -14,12 +14,12 @@ from promptc.golden.run_workers import run_workers
 
 
 @contextlib.contextmanager
-def start_doubling():
+def start_doubling(_):
     yield lambda number: 2 * number
 
 
 @contextlib.contextmanager
-def start_uneven():
+def start_uneven(_):
     def work(number):
         time.sleep(0.05 if number % 7 == 0 else 0)
         return number
@@ -28,7 +28,7 @@ def start_uneven():
 
 
 @contextlib.contextmanager
-def start_failing():
+def start_failing(_):
     def work(number):
         if number == 5:
             raise ValueError("five is right out")
@@ -38,7 +38,7 @@ def start_failing():
 
 
 @contextlib.contextmanager
-def start_dying():
+def start_dying(_):
     def work(number):
         if number == 5:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -56,7 +56,7 @@ def test_results_are_in_order(jobs):
 
 def test_every_process_puts_its_things_away(tmp_path):
     @contextlib.contextmanager
-    def start():
+    def start(_):
         yield lambda number: number
         (tmp_path / str(os.getpid())).write_text("away", encoding="utf-8")
 
@@ -90,7 +90,7 @@ def test_who_stops_reading_leaves_no_process():
 
 
 @contextlib.contextmanager
-def start_writing(folder):
+def start_writing(folder, _):
     """Each work is two files, the second of them a while later; beside, one for the process."""
 
     def work(number):
@@ -112,9 +112,25 @@ def test_who_stops_reading_leaves_no_work_half_done(tmp_path):
     assert len(list(tmp_path.glob("*.away"))) == 3
 
 
+def test_long_work_sees_that_it_is_not_wanted_any_more(tmp_path):
+    @contextlib.contextmanager
+    def start(is_wanted):
+        def work(number):
+            while number and is_wanted():
+                time.sleep(0.01)
+            (tmp_path / f"{number}.{is_wanted()}").touch()
+
+        yield work
+
+    results = run_workers(range(10), start, jobs=2)
+    next(results)
+    results.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.True", "1.False"]
+
+
 def test_a_process_that_does_not_end_is_ended(monkeypatch):
     @contextlib.contextmanager
-    def start():
+    def start(_):
         yield lambda number: time.sleep(3600 if number else 0)
 
     monkeypatch.setattr("promptc.golden.run_workers._PATIENCE", 0.1)
@@ -128,7 +144,7 @@ def test_an_interrupt_is_not_for_the_processes():
     """Not from the first moment on: it is this one that it reaches, once, when all of them are started."""
 
     @contextlib.contextmanager
-    def start():
+    def start(_):
         yield lambda number: signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
     assert list(run_workers(range(20), start, jobs=2)) == [True] * 20
