@@ -2,8 +2,8 @@
 
 import json
 import os
-import signal
 import re
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

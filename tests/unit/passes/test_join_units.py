@@ -36,3 +36,44 @@ def test_a_use_goes_whose_result_was_left_out() -> None:
 def test_units_that_meet_late_are_the_first_ones() -> None:
     items = [_item(0, uses=("a",)), _item(1, uses=("b",)), _item(2, results=("b", "a")), _item(3)]
     assert [item.unit for item in join_units(items, lambda: items)] == [0, 0, 0, 3]
+
+
+def _pairs(names: list[str]) -> list[Item]:
+    """A use and its result for each."""
+    return [_item(2 * at + half, **{("uses", "results")[half]: (name,)}) for at, name in enumerate(names) for half in (0, 1)]
+
+
+def test_an_id_that_begins_anew_is_another_call() -> None:
+    items = _pairs(["a", "b", "a", "a"])
+    assert [item.unit for item in join_units(items, lambda: items)] == [0, 0, 2, 2, 4, 4, 6, 6]
+
+
+def test_of_an_id_that_begins_anew_each_half_needs_its_own() -> None:
+    items = _pairs(["a"] * 4)
+    assert [item.id for item in join_units(items[5:], lambda: items)] == ["6", "7"]
+    assert [item.id for item in join_units(items[3:], lambda: items)] == ["4", "5", "6", "7"]
+    assert [item.id for item in join_units([items[0], items[1], items[2], items[6], items[7]], lambda: items)] == ["0", "1", "6", "7"]
+    assert [item.id for item in join_units(items[:3], lambda: items)] == ["0", "1"]
+
+
+def test_a_turn_in_progress_stays_though_its_id_was_answered_before() -> None:
+    items = _pairs(["a", "a"])[:3]
+    assert [item.id for item in join_units(items, lambda: items)] == ["0", "1", "2"]
+    assert [item.id for item in join_units(items[1:], lambda: items)] == ["2"]
+
+
+def test_an_id_of_one_use_is_one_call_in_whatever_order() -> None:
+    items = [_item(0, results=("a",)), _item(1), _item(2, uses=("a",))]
+    assert [item.unit for item in join_units(items, lambda: items)] == [0, 1, 0]
+    assert [item.id for item in join_units(items[:2], lambda: items)] == ["1"]
+
+
+def test_two_uses_of_an_id_before_its_result_are_one_call() -> None:
+    items = [_item(0, uses=("a",)), _item(1, uses=("a",)), _item(2, results=("a",)), _item(3, results=("a",))]
+    assert [item.unit for item in join_units(items, lambda: items)] == [0, 0, 0, 0]
+
+
+def test_a_result_whose_use_nobody_looked_at_is_not_of_the_next_one() -> None:
+    """A window ends the list in front of it."""
+    items = _pairs(["a"] * 3)[3:]
+    assert [item.id for item in join_units(items, lambda: items)] == ["4", "5"]
