@@ -23,8 +23,9 @@ def find_names(selection: Selection, section: Section) -> dict[str, Any]:
 
 
 def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) -> int:
-    """A whole number of at least 0."""
+    """A whole number of at least 0; 12.0 is one, as it is to a schema."""
     value = expression.evaluate(names)
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise fail("PC0507", f"{what} must be a whole number from 0, not {value!r}", expression.span)
     return value
