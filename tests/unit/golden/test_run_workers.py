@@ -13,6 +13,12 @@ from promptc.diag.errors import DiskError
 from promptc.golden.run_workers import run_workers
 
 
+@pytest.fixture(autouse=True)
+def is_patient(monkeypatch):
+    """However busy the machine is, no process is ended before it has done its work."""
+    monkeypatch.setattr("promptc.golden.run_workers._PATIENCE", 600)
+
+
 @contextlib.contextmanager
 def start_doubling(_):
     yield lambda number: 2 * number

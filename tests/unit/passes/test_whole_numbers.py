@@ -19,5 +19,5 @@ def test_a_window_of_a_whole_float(window):
 
 def test_a_window_of_a_part_is_none():
     pack = promptc.load(ROOT / "packs/sentinel")
-    with pytest.raises(promptc.PromptcError, match="12.5"):
+    with pytest.raises(promptc.PromptcError, match=r"12\.5"):
         pack.render(b'{"input": "x", "window": 12.5}')
