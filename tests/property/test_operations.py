@@ -69,6 +69,13 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["points", "hinge_index", "open_threads"]) | texts, inner),
     max_leaves=12,
 )
+DIGEST = {
+    "hinge_index": [{"situation": "The gate stands open.", "choice": "RUNE waits.", "consequence": "It shuts."}],
+    "standing_reasons": [],
+    "npc_memory_anchors": [{"npc": "Bas Hollow", "memory": "The lamps went out."}],
+    "open_threads": [],
+}
+
 answers = (
     st.text(max_size=200)
     | values.map(json.dumps)
@@ -97,6 +104,17 @@ def test_any_answer_makes_a_checkpoint(digest: str, summary: str) -> None:
     done = run_operation(SENTINEL, CALM, "checkpoint", {"summary": True}, {"digest": digest, "summary": summary})
     SENTINEL.load_state(done.value)
     assert len(done.value["transcript"]) == 12 and done.value["summary"].strip()
+
+
+@given(state=states, operation=st.sampled_from(["checkpoint", "compress", "clear"]), with_summary=st.booleans())
+def test_a_second_call_with_the_same_answers_finds_nothing_to_do(state: Any, operation: str, with_summary: bool) -> None:
+    """Nor books anything: who calls again after a crash need not know whether the first call was done."""
+    args = {"summary": with_summary} if operation == "checkpoint" else {}
+    given_answers = {"digest": json.dumps(DIGEST), "summary": "# What happened\nRain.\n# What changed\nNothing.\n# What is open\nThe gate."}
+    asked = {} if operation == "clear" else given_answers if with_summary and args else {"digest": json.dumps(DIGEST)}
+    first = run_operation(SENTINEL, state, operation, args, asked)
+    assert not first.fallbacks
+    assert run_operation(SENTINEL, first.value, operation, args, asked).value == first.value
 
 
 def _has_points(answer: str, points: list[str]) -> bool:
