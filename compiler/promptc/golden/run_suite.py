@@ -102,8 +102,7 @@ class _Run:
         passes: dict[str, dict[str, Pass]] = {}
         passed = known = unchanged = 0
         for place in places:
-            if not self._goes_on():
-                break
+            self._look_up()
             for verdict in self._judge_place(place, passes):
                 if verdict is None:
                     unchanged += 1
@@ -114,13 +113,13 @@ class _Run:
                     verdicts.append(replace(verdict, made={}) if verdict.made else verdict)
         return Judged(tuple(verdicts), passed, known, unchanged, len(places), passes)
 
-    def _goes_on(self) -> bool:
-        """Asked for now and then only: it takes as long as a case may."""
+    def _look_up(self) -> None:
+        """Ends the work where nobody waits for it any more. Asked for now and then only: it takes as long as a case may."""
         now = perf_counter_ns()
-        if now - self._looked < _PAUSE:
-            return True
-        self._looked = now
-        return self._is_wanted()
+        if now - self._looked >= _PAUSE:
+            self._looked = now
+            if not self._is_wanted():
+                raise InterruptedError("nobody waits for what comes of these cases")
 
     def _judge_place(self, place: Place, passes: dict[str, dict[str, Pass]]) -> Iterator[Verdict | None]:
         """The verdicts of a folder; None for a case that is left out as unchanged, nothing for one that is not meant."""
