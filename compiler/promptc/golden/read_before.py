@@ -114,11 +114,11 @@ def _list_revisions(case: Case) -> list[str]:
 
 
 def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
-    """What a commit has of these files, and of those beside them that are gone; what it does not know is as it is now. None where it does
-    not know the case.
+    """What a commit has of these files, and of those beside and below them that are gone; what it does not know is as it is now. None
+    where it does not know the case.
     """
     folders = sorted({os.path.dirname(path) or "." for path in files})
-    listed = _run_git(case.root, "ls-tree", "-z", revision, "--", *(f"{folder}/" for folder in folders), f"{case.pack}/templates/")
+    listed = _run_git(case.root, "ls-tree", "-r", "-z", revision, "--", *(f"{folder}/" for folder in folders))
     if listed is None:
         return None
     committed: dict[str, str] = {}
@@ -128,11 +128,7 @@ def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict
             committed[path] = kind.split()[2]
     if case.file not in committed:
         return None
-    gone = {
-        path: name
-        for path, name in committed.items()
-        if not os.path.basename(path).startswith(_GOLDEN) and not os.path.lexists(os.path.join(case.root, path))
-    }
+    gone = {path: name for path, name in committed.items() if _is_gone(case, path)}
     return {**gone, **{path: committed.get(path, identity) for path, identity in files.items()}}
 
 
