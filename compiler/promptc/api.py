@@ -9,6 +9,7 @@ from promptc.cache.store import Cache
 from promptc.cache.words import KeptWords
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.errors import FitError, PromptcError, UsageError
+from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json_io import JsonDocument
@@ -71,29 +72,48 @@ class Prompt:
     def to(self, provider: str, model: str | None = None) -> dict[str, Any]:
         """The body of a request to a provider: messages, tools, response schema, limits and cache breakpoints where it takes them.
 
-        Of a messages render; render with `format=provider` to have its overheads counted. Raises `UsageError` for an unknown provider,
+        It is fitted to that provider's account: what `render(..., format=provider)` with the same budget gives, to the byte. Where this
+        prompt was counted otherwise, it is rendered once more; its own `tokens` and `report` stay what they are.
+
+        Of a messages render. Raises `UsageError` for an unknown provider, `FitError` where the content does not fit with its overheads,
         `PromptcError` for what it cannot take.
         """
         body: dict[str, Any] = self.build_payload(provider, model).body
         return body
 
     def build_payload(self, provider: str, model: str | None = None) -> Any:
-        """As `to`, with what was said while it was made: a `Payload`."""
+        """As `to`, with what was said while it was made: a `Payload`. Its warnings are those of the body, and of the second render."""
         from promptc.frontend.load_provider import load_provider
         from promptc.passes.payload.build_payload import build_payload
         from promptc.passes.payload.message import Limits
         from promptc.passes.payload.read_messages import read_messages
 
-        fitted, emitted = self._outcome.fitted, self._emitted("messages")
+        self._emitted("messages")
+        known = load_provider(provider)
+        outcome = self._fit_to(known)
+        fitted, emitted = outcome.fitted, outcome.emitted
+        assert emitted is not None
         budget = fitted.strained.selection.plan.budget
-        return build_payload(
+        payload = build_payload(
             read_messages(fitted, emitted),
             fitted.frame.tools,
             fitted.frame.response,
-            provider=load_provider(provider),
+            provider=known,
             limits=Limits(budget.reserve, budget.context, budget.span),
             model=model,
         )
+        return payload if outcome is self._outcome else replace(payload, warnings=(*outcome.warnings, *payload.warnings))
+
+    def _fit_to(self, provider: Provider) -> Outcome:
+        """This render where it was counted as the provider counts, else another of the same."""
+        if self.provider == provider.name:
+            return self._outcome
+        assert self._outcome.refit is not None
+        outcome = self._outcome.refit(provider)
+        if outcome.emitted is None:
+            account = f"counted for `{provider.name}`; the prompt was fitted to the account of `{self.provider or self.format}`"
+            raise FitError((replace(one, message=f"{one.message} ({account})") for one in outcome.errors), outcome.report)
+        return outcome
 
     @property
     def tokens(self) -> int:
@@ -273,15 +293,19 @@ class Pack:
         that the pack of a question sees besides the state. `memory` makes renders of states that share parts faster.
         """
         shape, provider = find_format(format)
-        options = RenderOptions(budget, variants or {}, patches, shape, without, given or {}, provider, memory)
-        loaded = self.load_state(state)
-        try:
-            return self._compile(loaded, options, stores or {})
-        except NotKeptError:
-            self._load_again()
-            return self._compile(loaded, options, stores or {})
+        options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider, memory)
+        return self._compile(self.load_state(state), options, dict(stores or {}))
 
     def _compile(self, state: State, options: RenderOptions, stores: Mapping[str, str]) -> Outcome:
+        try:
+            outcome = self._compile_loaded(state, options, stores)
+        except NotKeptError:
+            self._load_again()
+            outcome = self._compile_loaded(state, options, stores)
+        outcome.refit = lambda provider: self._compile(state, replace(options, format="messages", provider=provider), stores)
+        return outcome
+
+    def _compile_loaded(self, state: State, options: RenderOptions, stores: Mapping[str, str]) -> Outcome:
         gather, end = self._find_gather(stores)
         try:
             return compile_prompt(self._loaded.pack, state, self._meter, options, gather)

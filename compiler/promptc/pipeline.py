@@ -7,6 +7,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathering
 from promptc.model.pack import Pack
+from promptc.model.provider import Provider
 from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
@@ -22,10 +23,11 @@ from promptc.text.meter import Meter
 class Outcome:
     """What a render came to. `emitted` and `tokens` are None where the content did not fit; `errors` then say why.
 
-    The report is built when asked for.
+    The report is built when asked for. `refit` renders the same once more, in messages that are counted as a provider counts them.
     """
 
     def __init__(self, fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: tuple[Diagnostic, ...]) -> None:
+        self.refit: Callable[[Provider], Outcome] | None = None
         self.fitted = fitted
         self.emitted = emitted
         self.tokens = tokens

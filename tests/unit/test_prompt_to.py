@@ -6,7 +6,7 @@ import pytest
 
 import promptc
 from promptc.cli.run import run
-from promptc.diag.errors import UsageError
+from promptc.diag.errors import FitError, UsageError
 from promptc.model.provider import PROVIDERS
 from tests.contract.sources import ROOT
 
@@ -34,6 +34,53 @@ def test_the_budget_is_kept_with_the_providers_overheads(pack, provider):
     assert prompt.report["overhead"]["provider"] == provider
     assert prompt.tokens > plain.tokens
     assert plain.to(provider) == prompt.to(provider)
+
+
+TIDEPOOL = ROOT / "packs" / "tidepool"
+LONG = json.loads((ROOT / "fixtures" / "tidepool" / "base" / "long.json").read_text(encoding="utf-8"))
+ACCOUNTS = ("messages", "openai", "anthropic", "ollama")
+
+
+@pytest.mark.parametrize("fitted", ACCOUNTS)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_whatever_it_was_fitted_to_the_body_is_that_of_the_provider(fitted, provider):
+    """A prompt that fits one account may be over the budget in another's."""
+    tidepool = promptc.load(TIDEPOOL)
+    for budget in (7000, 9000, 12000):
+        prompt, wanted = tidepool.render(LONG, budget=budget, format=fitted), tidepool.render(LONG, budget=budget, format=provider)
+        before = prompt.messages, prompt.tokens, prompt.report
+        assert wanted.tokens <= budget
+        assert prompt.to(provider, "m") == wanted.to(provider, "m")
+        assert (prompt.messages, prompt.tokens, prompt.report) == before
+
+
+def test_what_the_other_account_does_not_hold_is_an_error_that_names_both():
+    tidepool = promptc.load(TIDEPOOL)
+    least = next(budget for budget in range(500, 9000, 50) if _fits(tidepool, budget, "messages"))
+    prompt = tidepool.render(LONG, budget=least, format="messages")
+    with pytest.raises(FitError, match=r"counted for `anthropic`; the prompt was fitted to the account of `messages`") as wrong:
+        prompt.to("anthropic")
+    assert wrong.value.report["overhead"]["provider"] == "anthropic" and wrong.value.report["tokens"] is None
+
+
+def test_a_second_render_says_what_it_cut():
+    tidepool = promptc.load(TIDEPOOL)
+    wanted = tidepool.render(LONG, budget=9000, format="anthropic")
+    said = tidepool.render(LONG, budget=9000, format="messages").build_payload("anthropic").warnings
+    assert said == (*wanted.warnings, *wanted.build_payload("anthropic").warnings)
+
+
+def test_later_changes_of_what_was_given_change_no_body():
+    state = json.loads(json.dumps(LONG))
+    choice, tidepool = {"mood": "downtime"}, promptc.load(TIDEPOOL)
+    prompt = tidepool.render(state, budget=9000, variants=choice, format="messages")
+    body = prompt.to("openai")
+    choice["mood"], state["input"] = "scene", "something else"
+    assert prompt.to("openai") == body
+
+
+def _fits(pack, budget, format):
+    return pack.compile(LONG, budget=budget, format=format).emitted is not None
 
 
 def test_of_text_there_is_no_body(pack):
