@@ -8,7 +8,7 @@ from promptc.cache.counts import KeptCounts
 from promptc.cache.store import Cache
 from promptc.cache.words import KeptWords
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
-from promptc.diag.errors import FitError, PromptcError, UsageError
+from promptc.diag.errors import DiskError, FitError, PromptcError, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Self
@@ -24,146 +24,12 @@ from promptc.model.provider import FORMATS, Provider
 from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
-from promptc.passes.assemble import Emitted, Part
+from promptc.operations.done import Archive, Done, Listed, Request
 from promptc.pipeline import Outcome, compile_prompt
+from promptc.prompt import Prompt
 from promptc.text.counters.counter import Counter
 from promptc.text.counters.table_counter import TableCounter
 from promptc.text.meter import Meter
-
-
-class Prompt:
-    """A compiled prompt. Frozen; its report is built when first asked for."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self._outcome = outcome
-
-    @property
-    def format(self) -> Format:
-        """`text` or `messages`."""
-        return self._outcome.fitted.frame.format
-
-    @property
-    def provider(self) -> str | None:
-        """The provider whose overheads were counted; None where none was asked for."""
-        provider = self._outcome.fitted.strained.selection.bound.provider
-        return provider.name if provider is not None else None
-
-    @property
-    def text(self) -> str:
-        """The prompt of a text render, ending in one newline (empty when no section is present)."""
-        return self._emitted("text").text
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        """The messages of a messages render: `role` and `content`."""
-        return [dict(message) for message in self._emitted("messages").messages]
-
-    @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The tools of a messages render: `name`, `description` and `input_schema`. A text render has none."""
-        return [tool.counted for tool in self._outcome.fitted.frame.tools]
-
-    @property
-    def response(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of the answer, in a messages render of a pack that has one."""
-        response = self._outcome.fitted.frame.response
-        return response.schema if response is not None else None
-
-    def to(self, provider: str, model: str | None = None) -> dict[str, Any]:
-        """The body of a request to a provider: messages, tools, response schema, limits and cache breakpoints where it takes them.
-
-        It is fitted to that provider's account: what `render(..., format=provider)` with the same budget gives, to the byte. Where this
-        prompt was counted otherwise, it is rendered once more; its own `tokens` and `report` stay what they are.
-
-        Of a messages render. Raises `UsageError` for an unknown provider, `FitError` where the content does not fit with its overheads,
-        `PromptcError` for what it cannot take.
-        """
-        body: dict[str, Any] = self.build_payload(provider, model).body
-        return body
-
-    def build_payload(self, provider: str, model: str | None = None) -> Any:
-        """As `to`, with what was said while it was made: a `Payload`. Its warnings are those of the body, and of the second render."""
-        from promptc.frontend.load_provider import load_provider
-        from promptc.passes.payload.build_payload import build_payload
-        from promptc.passes.payload.message import Limits
-        from promptc.passes.payload.read_messages import read_messages
-
-        self._emitted("messages")
-        known = load_provider(provider)
-        outcome = self._fit_to(known)
-        fitted, emitted = outcome.fitted, outcome.emitted
-        assert emitted is not None
-        budget = fitted.strained.selection.plan.budget
-        payload = build_payload(
-            read_messages(fitted, emitted),
-            fitted.frame.tools,
-            fitted.frame.response,
-            provider=known,
-            limits=Limits(budget.reserve, budget.context, budget.span),
-            model=model,
-        )
-        return payload if outcome is self._outcome else replace(payload, warnings=(*outcome.warnings, *payload.warnings))
-
-    def _fit_to(self, provider: Provider) -> Outcome:
-        """This render where it was counted as the provider counts, else another of the same."""
-        if self.provider == provider.name:
-            return self._outcome
-        assert self._outcome.refit is not None
-        outcome = self._outcome.refit(provider)
-        if outcome.emitted is None:
-            account = f"counted for `{provider.name}`; the prompt was fitted to the account of `{self.provider or self.format}`"
-            raise FitError((replace(one, message=f"{one.message} ({account})") for one in outcome.errors), outcome.report)
-        return outcome
-
-    @property
-    def tokens(self) -> int:
-        """The exact count of the output, message overhead included."""
-        assert self._outcome.tokens is not None
-        return self._outcome.tokens
-
-    @property
-    def report(self) -> dict[str, Any]:
-        """The report (language.md §13)."""
-        return self._outcome.report
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        """What was said while rendering."""
-        return self._outcome.warnings
-
-    def find_section(self, *names: str) -> str:
-        """What these sections added to the output, fences included; empty when they are absent. Raises `UsageError` for an unknown one."""
-        return "".join(part.text for part in self._iter_parts(names))
-
-    def find_messages(self, *names: str) -> list[dict[str, Any]]:
-        """The messages of a messages render with nothing in them but these sections. Raises `UsageError` for an unknown one."""
-        messages = self._emitted("messages").messages
-        texts: dict[int, str] = {}
-        for part in self._iter_parts(names):
-            texts[part.message] = texts.get(part.message, "") + part.text
-        return [
-            {
-                "role": messages[index]["role"],
-                "content": text.removesuffix("\n") if isinstance(messages[index]["content"], str) else messages[index]["content"],
-            }
-            for index, text in texts.items()
-        ]
-
-    def _iter_parts(self, names: Sequence[str]) -> Iterator[Part]:
-        known = [section.id for section in self._outcome.fitted.frame.sections]
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise UsageError(Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, known)) for name in unknown)
-        emitted = self._outcome.emitted
-        return (part for part in (emitted.parts if emitted is not None else ()) if part.section in names and part.owner != "separator")
-
-    def _emitted(self, format: Format) -> Emitted:
-        if self.format != format:
-            raise UsageError(
-                [Diagnostic("PC0705", f"the prompt was rendered as {self.format}", help=f'render it with `format="{format}"`')]
-            )
-        assert self._outcome.emitted is not None
-        return self._outcome.emitted
 
 
 class Pack:
@@ -231,11 +97,74 @@ class Pack:
         """The pack's name."""
         return self._loaded.pack.name
 
-    def open_question(self, asking: Model) -> "Pack":
-        """The pack of a question that one of this pack's operations asks. It sees this pack's states, and in `compile` is `given` what else
-        it sees.
+    def list_operations(self, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
+        """The operations of the pack in the manifest's order, and with a state which are due. Raises `PromptcError` for an invalid one."""
+        from promptc.operations.list_operations import list_operations
+
+        return list_operations(self, state)
+
+    def ask(
+        self,
+        state: State | bytes | Mapping[str, Any],
+        operation: str,
+        args: Mapping[str, Any] | None = None,
+        answers: Mapping[str, str] | None = None,
+    ) -> tuple[Request, ...]:
+        """The questions of an operation that have no answer in `answers` yet, in the manifest's order, each as a prompt.
+
+        `args` take the place of the operation's own. A question sees the answers that were given: where one reads an earlier answer, give
+        that in and ask again. Raises `UsageError` for an unknown operation, argument or answer, `PromptcError` for an invalid state or
+        pack of a question, `FitError` for a question that does not fit.
         """
-        return Pack(asking.file, loaded=LoadedPack(asking, self._loaded.schema, self._loaded.inputs, {}))
+        from promptc.operations.ask import ask
+
+        return ask(self, state, operation, args, answers)
+
+    def apply(
+        self,
+        state: bytes | Mapping[str, Any],
+        operation: str,
+        args: Mapping[str, Any] | None = None,
+        answers: Mapping[str, str] | None = None,
+    ) -> Done:
+        """The state after an operation, and what it took out. Nothing that is given is changed, and nothing is written.
+
+        `state` is the JSON as it was read, or a dict; `answers` are a model's texts by the names of the asks. Where one is missing or fails
+        its check, the ask's `else` stands for it, and `.fallbacks` and `.warnings` tell. Raises `UsageError` for an unknown operation,
+        argument or answer, and `PromptcError` where the state is invalid, an edit cannot be made, or the new state would be invalid.
+        """
+        from promptc.operations.run_operation import run_operation
+
+        return run_operation(self, state, operation, args, answers)
+
+    def apply_to_file(
+        self,
+        path: str | PathLike[str],
+        operation: str,
+        args: Mapping[str, Any] | None = None,
+        answers: Mapping[str, str] | None = None,
+        *,
+        archive: str | PathLike[str] | None = None,
+        wait: float = 30,
+        if_state: str | None = None,
+    ) -> Done:
+        """As `apply`, on the state in a file, which is replaced as `promptc apply` does: under its lock, what was taken out archived first.
+
+        `archive` is the folder of the archives (None: `<path>.archive`); `wait` is how many seconds it may take to get the lock. With
+        `if_state`, a digest as `state.digest` is, the file must still hold that state. Raises what `apply` raises, and `DiskError` for a
+        file that cannot be read, locked or written, or holds another state; it is then as it was.
+        """
+        from pathlib import Path
+
+        from promptc.operations.rewrite_state import apply_to_file
+
+        folder = Path(archive) if archive is not None else None
+        return apply_to_file(self, fspath(path), operation, args, answers, folder=folder, wait=wait, expected=if_state)
+
+    def render_question(self, asking: Model, state: State, given: Mapping[str, Any]) -> Outcome:
+        """The messages of a question that one of this pack's operations asks. Its pack sees this pack's states, and `given` besides."""
+        opened = Pack(asking.file, loaded=LoadedPack(asking, self._loaded.schema, self._loaded.inputs, {}))
+        return opened.compile(state, format="messages", given=given)
 
     def check(self, sources: Mapping[str, str] | None = None) -> tuple[Diagnostic, ...]:
         """What is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among them.
@@ -394,4 +323,19 @@ def load(path: str | PathLike[str]) -> Pack:
     return Pack.load(path)
 
 
-__all__ = ["FORMATS", "FitError", "Pack", "Prompt", "PromptcError", "State", "load"]
+__all__ = [
+    "FORMATS",
+    "Archive",
+    "Diagnostic",
+    "DiskError",
+    "Done",
+    "FitError",
+    "Listed",
+    "Pack",
+    "Prompt",
+    "PromptcError",
+    "Request",
+    "State",
+    "UsageError",
+    "load",
+]

@@ -1,7 +1,11 @@
 """docs/operations.md shows what happens: its files are written, its commands run in order and in one folder."""
 
+import json
 import re
 
+import pytest
+
+import promptc
 from tests.cli.conftest import ROOT
 from tests.cli.test_docs import _run
 
@@ -29,7 +33,14 @@ def test_the_python_shown_runs(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    names = {"state": (tmp_path / "state.json").read_bytes(), "my_model": lambda messages: (tmp_path / "answer.md").read_text()}
+    code = "".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    before = (tmp_path / "state.json").read_bytes()
+    names = {"state": before, "my_model": lambda messages: (tmp_path / "answer.md").read_text()}
     exec(code, names)
-    assert names["due"] == ["tidy"] and names["done"].said == "3 of 5 entries went to the archive." and not names["done"].fallbacks
+    done = names["done"]
+    assert names["due"] == ["tidy"] and done.said == "3 of 5 entries went to the archive." and not done.fallbacks
+    assert json.loads((tmp_path / "state.json").read_text()) == done.value != json.loads(before)
+    with pytest.raises(promptc.DiskError, match="PC0821"):
+        exec(code, names)
+    assert json.loads((tmp_path / "state.json").read_text()) == done.value
+    assert len([*(tmp_path / "state.json.archive").glob("*.jsonl")]) == 1

@@ -1,4 +1,4 @@
-"""Imports go downhill: cli → api → pipeline → {frontend | check | passes} → sources → model → template → text → cache → diag."""
+"""Imports go downhill, from the first of `RANKS` to the last."""
 
 from tests.contract.sources import iter_imports, load_modules
 
@@ -6,9 +6,11 @@ from tests.contract.sources import iter_imports, load_modules
 RANKS = (
     ("pytest_plugin",),
     ("cli",),
-    ("golden", "operations", "blockmap"),
+    ("golden", "blockmap"),
     ("compare",),
     ("api",),
+    ("operations",),
+    ("prompt",),
     ("pipeline",),
     ("frontend", "check", "passes"),
     ("sources",),

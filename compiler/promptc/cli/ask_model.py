@@ -11,8 +11,9 @@ from promptc.cli.reporter import Reporter
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
 from promptc.diag.frozen import replace
-from promptc.operations.ask import Request, ask
+from promptc.operations.ask import ask
 from promptc.operations.ask_endpoint import Endpoint, ask_endpoint
+from promptc.operations.done import Request
 
 _KEY = "OPENAI_API_KEY"
 _PATIENCE = 0.5

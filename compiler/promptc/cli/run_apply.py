@@ -16,12 +16,13 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import MAX_STATE_BYTES
-from promptc.operations.ask import Request, ask
+from promptc.operations.ask import ask
 from promptc.operations.change import Change
-from promptc.operations.done import Done
-from promptc.operations.find_operation import find_operation
+from promptc.operations.done import Done, Request
 from promptc.operations.judge_answer import LONGEST_ANSWER
 from promptc.operations.make_change import make_change
+from promptc.operations.opened import find_operation
+from promptc.operations.rewrite_state import check_expected
 from promptc.operations.run_operation import run_operation
 
 
@@ -30,7 +31,7 @@ def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, 
     pack = Pack.load(asked.pack)
     find_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
-    check_expected(asked, pack.load_state(raw, name_state(asked)).digest)
+    check_expected(asked.expected, pack.load_state(raw, name_state(asked)).digest, name_state(asked))
     answers = _read_answers(operation)
     if endpoint is not None:
         return _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
@@ -41,13 +42,6 @@ def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, 
     _refuse_missing(missing)
     _apply(reporter, pack, asked, operation, raw, answers)
     return 0
-
-
-def check_expected(asked: ApplyAsked, digest: str) -> None:
-    """`DiskError` (PC0821) where the state is not the one that was named by its digest."""
-    if asked.expected is not None and asked.expected != digest:
-        message = f"{name_state(asked)} is {digest}, not {asked.expected}"
-        raise DiskError([Diagnostic("PC0821", message, help="it was changed since; look at it as it is now, and repeat the operation")])
 
 
 def name_state(asked: ApplyAsked) -> str:
@@ -87,7 +81,7 @@ def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: Operati
     def make(read: bytes, file: str) -> Change:
         """Of what the state is now, which may ask what it did not a moment ago."""
         done = run_operation(pack, read, operation.name, operation.args, answers, name=name_state(asked))
-        check_expected(asked, done.before)
+        check_expected(asked.expected, done.before, name_state(asked))
         if read != raw and operation.has_model and asked.expected is None:
             _refuse_missing(ask(pack, read, operation.name, operation.args, answers))
         made.append(done)

@@ -8,7 +8,8 @@ from promptc.cli.read_bytes import read_bytes
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.table import render_table
 from promptc.frontend.json_io import MAX_STATE_BYTES
-from promptc.operations.list_operations import Listed, list_operations
+from promptc.operations.done import Listed
+from promptc.operations.list_operations import list_operations
 from promptc.text.canonical import render_canonical_json
 
 

@@ -8,7 +8,7 @@ from promptc.api import Pack
 from promptc.cli.apply_asked import STDIN, ApplyAsked
 from promptc.cli.read_bytes import read_bytes
 from promptc.cli.reporter import Reporter
-from promptc.cli.run_apply import check_expected, name_state
+from promptc.cli.run_apply import name_state
 from promptc.cli.views.figures import show_plural
 from promptc.cli.write_change import name_file, show_path, tell_change, write_change
 from promptc.diag.diagnostic import Diagnostic
@@ -22,14 +22,14 @@ from promptc.operations.make_restoration import make_restoration
 from promptc.operations.note import NO_NOTE
 from promptc.operations.read_archive import read_archive
 from promptc.operations.read_note import read_note
-from promptc.operations.rewrite_state import find_archives
+from promptc.operations.rewrite_state import check_expected, find_archives
 
 
 def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> int:
     """Puts back what the archives hold, those named or all of the state's; the exit code. Raises `PromptcError`."""
     pack = Pack.load(asked.pack)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
-    check_expected(asked, pack.load_state(raw, name_state(asked)).digest)
+    check_expected(asked.expected, pack.load_state(raw, name_state(asked)).digest, name_state(asked))
     paths = _sort([Path(name) for name in names]) if names else list_archives(_find_folder(asked))
     archives = [(path, read_archive(path)) for path in paths]
     own = archives if names else [(path, one) for path, one in archives if _is_of(one, pack, asked)]
@@ -38,7 +38,7 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
 
     def make(read: bytes, _file: str) -> Change:
         nonlocal counts
-        check_expected(asked, pack.load_state(read, name_state(asked)).digest)
+        check_expected(asked.expected, pack.load_state(read, name_state(asked)).digest, name_state(asked))
         note = NO_NOTE if asked.state == STDIN else read_note(Path(os.path.realpath(asked.state)), read)
         files = [path.name for path, _ in own]
         change, counts = make_restoration(pack, read, [one for _, one in own], name=name_state(asked), note=note, files=files)

@@ -2,29 +2,20 @@
 
 from collections.abc import Mapping
 
-from promptc.api import FitError, Pack, Prompt
-from promptc.diag.frozen import frozen
+from promptc.diag.errors import FitError
 from promptc.diag.typed import Any
 from promptc.model.operation import Ask
 from promptc.model.state import State
 from promptc.operations.begin_operation import Begun, begin_operation
+from promptc.operations.done import Request
+from promptc.operations.opened import Opened
+from promptc.prompt import Prompt
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 
 
-@frozen(eq=False)
-class Request:
-    """One question: the prompt of the pack that asks it, in messages (`prompt.tokens`, `.messages`, `.to(provider)`), and the sha256
-    (`sha256:…`) of the canonical JSON of its messages.
-    """
-
-    name: str
-    prompt: Prompt
-    digest: str
-
-
 def ask(
-    pack: Pack,
+    pack: Opened,
     state: State | bytes | Mapping[str, Any],
     operation: str,
     args: Mapping[str, Any] | None = None,
@@ -51,10 +42,10 @@ def ask(
     return tuple(requests)
 
 
-def _make_request(pack: Pack, ask: Ask, begun: Begun) -> Request:
+def _make_request(pack: Opened, ask: Ask, begun: Begun) -> Request:
     asking = ask.find_pack()
     given = {name: begun.names[name] for name in asking.given}
-    outcome = pack.open_question(asking).compile(begun.state, format="messages", given=given)
+    outcome = pack.render_question(asking, begun.state, given)
     if outcome.emitted is None:
         raise FitError(outcome.errors, outcome.report)
     prompt = Prompt(outcome)

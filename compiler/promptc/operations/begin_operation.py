@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 
-from promptc.api import Pack
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.frozen import frozen
@@ -13,7 +12,7 @@ from promptc.model.operation import Operation
 from promptc.model.state import State
 from promptc.operations.answer_ask import Answered, answer_ask
 from promptc.operations.check_args import check_args
-from promptc.operations.find_operation import find_operation
+from promptc.operations.opened import Opened, find_operation
 from promptc.passes.bind_lets import bind_lets
 from promptc.template.runtime.run import COUNTER
 from promptc.text.meter import Meter
@@ -42,7 +41,7 @@ class Begun:
 
 
 def begin_operation(
-    pack: Pack,
+    pack: Opened,
     state: State | bytes | Mapping[str, Any],
     operation: str,
     args: Mapping[str, Any] | None,

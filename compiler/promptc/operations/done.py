@@ -1,8 +1,35 @@
-"""What an operation came to."""
+"""What the library tells of operations: which there are, what they ask, what they came to."""
+
+from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.prompt import Prompt
+
+
+@frozen(eq=False)
+class Listed:
+    """One operation: its arguments with their defaults, the names of what it asks, and whether it is due (False without a state or a
+    condition).
+    """
+
+    name: str
+    title: str
+    args: Mapping[str, Any]
+    asks: tuple[str, ...]
+    is_due: bool
+
+
+@frozen(eq=False)
+class Request:
+    """One question: the prompt of the pack that asks it, in messages (`prompt.tokens`, `.messages`, `.to(provider)`), and the sha256
+    (`sha256:…`) of the canonical JSON of its messages.
+    """
+
+    name: str
+    prompt: Prompt
+    digest: str
 
 
 @frozen(eq=False)

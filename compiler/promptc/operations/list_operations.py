@@ -2,29 +2,16 @@
 
 from collections.abc import Mapping
 
-from promptc.api import Pack
-from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.operation import Operation
 from promptc.model.state import State
+from promptc.operations.done import Listed
+from promptc.operations.opened import Opened
 from promptc.passes.bind_lets import bind_lets
 from promptc.template.runtime.run import COUNTER
 
 
-@frozen(eq=False)
-class Listed:
-    """One operation: its arguments with their defaults, the names of what it asks, and whether it is due (False without a state or a
-    condition).
-    """
-
-    name: str
-    title: str
-    args: Mapping[str, Any]
-    asks: tuple[str, ...]
-    is_due: bool
-
-
-def list_operations(pack: Pack, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
+def list_operations(pack: Opened, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
     """The pack's operations, in the manifest's order. Raises `PromptcError` for a state that is invalid."""
     model = pack.model
     bare = {"state": pack.load_state(state).value, COUNTER: model.counting.counter} if state is not None else None

@@ -2,14 +2,14 @@
 
 import json
 
-from promptc.api import Pack
 from promptc.operations.change import Change
 from promptc.operations.describe_archive import describe_archive
 from promptc.operations.done import Done
 from promptc.operations.format_state import format_state
+from promptc.operations.opened import Opened
 
 
-def make_change(pack: Pack, done: Done, raw: bytes, *, file: str) -> Change:
+def make_change(pack: Opened, done: Done, raw: bytes, *, file: str) -> Change:
     """The change that `done` makes to the state read as `raw`. `file` is the name of the file that will hold it (empty: none)."""
     before = json.loads(raw.decode("utf-8-sig"))
     if not done.is_changed:

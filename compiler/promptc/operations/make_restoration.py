@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from copy import deepcopy
 
-from promptc.api import Pack
 from promptc.diag.errors import fail
 from promptc.diag.typed import Any
 from promptc.operations.archived import Archived
@@ -12,11 +11,12 @@ from promptc.operations.change import Change
 from promptc.operations.find_list import find_list
 from promptc.operations.format_state import format_state
 from promptc.operations.note import NO_NOTE, ListNote, Note
+from promptc.operations.opened import Opened
 from promptc.operations.restore import restore
 
 
 def make_restoration(
-    pack: Pack, raw: bytes, archives: Sequence[Archived], *, name: str, note: Note = NO_NOTE, files: Sequence[str] = ()
+    pack: Opened, raw: bytes, archives: Sequence[Archived], *, name: str, note: Note = NO_NOTE, files: Sequence[str] = ()
 ) -> tuple[Change, tuple[int, ...]]:
     """The change, and how many elements of each archive are put back. `files` are the archives' file names, by which `note` knows them; of
     what it does not know the list decides.

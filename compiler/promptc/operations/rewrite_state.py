@@ -1,15 +1,20 @@
 """A state's file, read, changed and replaced as one act."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 from promptc.operations.change import Change
+from promptc.operations.done import Done
 from promptc.operations.follow_change import follow_change
 from promptc.operations.lock_state import lock_state
+from promptc.operations.make_change import make_change
+from promptc.operations.opened import Opened
 from promptc.operations.read_note import read_note
+from promptc.operations.run_operation import run_operation
 from promptc.operations.write_archive import Written, name_archive, write_archive
 from promptc.operations.write_note import settle_note, write_note
 from promptc.operations.write_state import write_state
@@ -45,6 +50,39 @@ def rewrite_state(name: str, make: Callable[[bytes, Path], Change], *, folder: P
         if pending is not None:
             settle_note(path, pending)
         return Rewritten(change, archives)
+
+
+def apply_to_file(
+    pack: Opened,
+    name: str,
+    operation: str,
+    args: Mapping[str, Any] | None,
+    answers: Mapping[str, str] | None,
+    *,
+    folder: Path | None,
+    wait: float,
+    expected: str | None,
+) -> Done:
+    """Does an operation on the state in a file, by `rewrite_state`. Raises what that and `run_operation` raise, and `DiskError` (PC0821)
+    where the file holds another state than the one with the digest `expected` (None: any).
+    """
+    made: list[Done] = []
+
+    def make(raw: bytes, path: Path) -> Change:
+        done = run_operation(pack, raw, operation, args, answers, name=name)
+        check_expected(expected, done.before, name)
+        made.append(done)
+        return make_change(pack, done, raw, file=path.name)
+
+    rewrite_state(name, make, folder=folder, wait=wait, purpose=operation)
+    return made[-1]
+
+
+def check_expected(expected: str | None, digest: str, name: str) -> None:
+    """`DiskError` (PC0821) where the state called `name` is not the one that was named by its digest."""
+    if expected is not None and expected != digest:
+        message = f"{name} is {digest}, not {expected}"
+        raise DiskError([Diagnostic("PC0821", message, help="it was changed since; look at it as it is now, and repeat the operation")])
 
 
 def find_archives(path: Path) -> Path:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from promptc.api import Pack
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.typed import Any
@@ -12,13 +11,14 @@ from promptc.model.state import State
 from promptc.operations.begin_operation import Begun, begin_operation, read_written
 from promptc.operations.done import Archive, Done
 from promptc.operations.make_edits import Edited, make_edits
+from promptc.operations.opened import Opened
 from promptc.passes.bind_lets import bind_lets
 from promptc.passes.check_asserts import check_asserts
 from promptc.template.runtime.run import COUNTER
 
 
 def run_operation(
-    pack: Pack,
+    pack: Opened,
     state: bytes | Mapping[str, Any],
     operation: str,
     args: Mapping[str, Any] | None = None,
@@ -79,7 +79,7 @@ def _say(begun: Begun, archives: tuple[Archive, ...]) -> str:
 # --- the new state ---
 
 
-def _check_new(pack: Pack, begun: Begun, edited: Edited, name: str) -> tuple[Any, State]:
+def _check_new(pack: Opened, begun: Begun, edited: Edited, name: str) -> tuple[Any, State]:
     """The new state as plain data of its own, and as it is loaded. Raises `PromptcError` (PC0810) for everything that makes it invalid."""
     text = json.dumps(edited.written)
     try:
@@ -90,13 +90,13 @@ def _check_new(pack: Pack, begun: Begun, edited: Edited, name: str) -> tuple[Any
     return json.loads(text), state
 
 
-def _check_values(pack: Pack, state: State, begun: Begun) -> None:
+def _check_values(pack: Opened, state: State, begun: Begun) -> None:
     names = {"state": state.value, COUNTER: begun.meter.counter}
     check_asserts(pack.model, names)
     bind_lets(pack.model, names)
 
 
-def _find_faults(pack: Pack, begun: Begun) -> frozenset[str]:
+def _find_faults(pack: Opened, begun: Begun) -> frozenset[str]:
     """What is wrong with the state that was given, which an operation may mend."""
     try:
         _check_values(pack, begun.state, begun)
