@@ -1,6 +1,7 @@
 """A case of this repository, run as `promptc test` runs it, in circumstances that only the tests can make."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from datetime import date
 from functools import cache
@@ -48,6 +49,7 @@ def digest(ran: Ran) -> str:
     whole = hashlib.sha256(repr((ran.reuse, ran.changes)).encode())
     for turn in ran.turns:
         whole.update(repr((turn.exit, turn.tokens, sorted(turn.figures.items()))).encode())
+        whole.update(json.dumps(turn.read_report(), sort_keys=True).encode())
         for kind in GOLDENS:
             whole.update(b"\0" + render_golden(kind, turn, render_diagnostics))
     return whole.hexdigest()

@@ -1,7 +1,9 @@
 """Every case holds what it expects, equals its goldens byte for byte, and adds up."""
 
 import difflib
+import json
 
+import jsonschema
 import pytest
 
 from promptc.cli.render_diagnostic import render_diagnostics
@@ -9,11 +11,12 @@ from promptc.golden.case import Case
 from promptc.golden.check_expect import check_expect
 from promptc.golden.compare_goldens import compare_goldens, render_goldens
 from promptc.golden.verdict import Difference
-from tests.cases.case import load_cases
+from tests.cases.case import ROOT, load_cases
 from tests.cases.check_receipt import check_receipt
-from tests.cases.run_case import run_once
+from tests.cases.run_case import find_report, run_once
 
 CASES = load_cases()
+REPORT = jsonschema.Draft202012Validator(json.loads((ROOT / "schemas" / "report.schema.json").read_text(encoding="utf-8")))
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
@@ -36,6 +39,14 @@ def test_goldens_are_equal(case: Case) -> None:
 def test_the_account_adds_up(case: Case) -> None:
     broken = [line for turn in run_once(case.name).turns for line in check_receipt(turn)]
     assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "report" in case.golden], ids=lambda case: case.name)
+def test_the_report_is_of_its_schema(case: Case) -> None:
+    """As `render --report` writes it: a golden has no digests and no places."""
+    reports = [find_report(turn) for turn in run_once(case.name).turns]
+    wrong = [f"{error.json_path}: {error.message}" for report in reports for error in REPORT.iter_errors(report)]
+    assert not wrong, "\n".join(wrong[:20])
 
 
 def _render_diff(found: Difference) -> str:

@@ -7,7 +7,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Self
 from promptc.golden.case import Case
-from promptc.golden.find_cause import Cause, find_cause, is_digests_alone
+from promptc.golden.find_cause import Cause, find_cause
 from promptc.golden.load_case import load_case
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.verdict import Verdict
@@ -17,7 +17,6 @@ MOST = 20
 
 _SHOWN = 5
 _PENDING = "PC0923"
-_DIGESTS = "an edit that shows in nothing but digests and places"
 
 
 class CauseFinder:
@@ -38,8 +37,6 @@ class CauseFinder:
         """The verdict with its cause, where it has one and there was time to look for it."""
         if verdict.status != "failed" or all(one.code == _PENDING for one in verdict.findings):
             return verdict
-        if is_digests_alone(verdict):
-            return replace(verdict, cause=(_DIGESTS,))
         if not self._left:
             return replace(verdict, cause=(f"not looked for, as {MOST} failures before it had theirs looked for",))
         self._left -= 1

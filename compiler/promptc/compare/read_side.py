@@ -14,6 +14,7 @@ def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:
     """The side of a text or of messages. Without a report that describes exactly this output the whole is one section, of no name.
 
     A report describes it where its `characters` are those of the output, and its ranges stand in order and end where each message ends.
+    The golden of a report will do, too, which has no digests and no places.
     """
     shown = [output] if isinstance(output, str) else [_show_content(message) for message in output]
     heads = [""] if isinstance(output, str) else [_show_head(message) for message in output]
@@ -102,7 +103,7 @@ def _iter_facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             spent, allowed = value["before"]
             yield name, f"{spent:,} of {allowed:,}" if allowed else "none"
         elif name == "counter" and value is not None:
-            yield name, f"{value['name']} {value['digest'].removeprefix('sha256:')[:8]}"
+            yield name, str(value["name"])
         elif value is not None:
             yield name, f"{value:,}" if isinstance(value, int) else str(value)
     yield from ((axis, str(case)) for axis, case in sorted(report.get("variants", {}).items()))
@@ -111,11 +112,11 @@ def _iter_facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _list_gone(report: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """By section and item what removed it; the last cut that touched it decides."""
+    """By section and item what removed it, and where that stands; the last cut that touched it decides."""
     found: dict[str, dict[str, str]] = {}
     for cut in report.get("cuts", ()):
         for item in cut["items"]:
-            found.setdefault(cut["section"], {})[item] = f"{cut['rule']}: {cut['why']} ({cut['at']})"
+            found.setdefault(cut["section"], {})[item] = f"{cut['rule']}: {cut['why']} ({cut.get('at', cut['step'])})"
     return found
 
 

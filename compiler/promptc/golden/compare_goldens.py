@@ -16,6 +16,9 @@ from promptc.golden.outcome import Outcome, Ran
 from promptc.golden.read_plain import read_regular, refuse_reading
 from promptc.golden.verdict import Difference
 
+_MOVING = ("digests", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
+"""Where a report has digests, and places in source files: an edit that changes nothing of a prompt, such as a comment, changes them."""
+
 _LINK = "goldens are files that are written in place: put the file itself there"
 
 Print = Callable[[Sequence[Diagnostic]], str]
@@ -55,7 +58,7 @@ def render_golden(kind: str, outcome: Outcome, print_found: Print) -> bytes:
         case "messages":
             return _render_json(list(outcome.messages or ()))
         case "report":
-            return _render_json(outcome.read_report())
+            return _render_json(leave_moving(outcome.read_report()))
         case "payload":
             return _render_json(outcome.payload)
         case "state":
@@ -64,6 +67,24 @@ def render_golden(kind: str, outcome: Outcome, print_found: Print) -> bytes:
             return outcome.archive or b""
         case _:
             return print_found(outcome.found).encode()
+
+
+def leave_moving(report: Mapping[str, Any] | None) -> Any:
+    """The golden form of a report: all that a render did, without digests and without places in source files."""
+    whole: Any = report
+    for way in _MOVING:
+        whole = _leave(whole, way.split("."))
+    return whole
+
+
+def _leave(value: Any, way: Sequence[str]) -> Any:
+    """Without what that way leads to; it goes through lists."""
+    if isinstance(value, list | tuple):
+        return [_leave(one, way) for one in value]
+    if not isinstance(value, Mapping) or way[0] not in value:
+        return value
+    first, *rest = way
+    return {key: _leave(one, rest) if key == first else one for key, one in value.items() if key != first or rest}
 
 
 def read_golden(path: str, shown: str) -> bytes | None:

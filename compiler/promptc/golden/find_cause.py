@@ -1,7 +1,6 @@
 """Which edit moved a golden: each change since it was accepted is put back alone, and the one that brings it back is the cause."""
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,9 +26,7 @@ from promptc.golden.read_plain import read_regular
 from promptc.golden.run_case import run_case
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.shell import Shell
-from promptc.golden.verdict import Verdict
 
-_MOVING = ("digests", "at")
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
 
@@ -44,20 +41,8 @@ class Cause:
     what: str = ""
 
 
-def is_digests_alone(verdict: Verdict) -> bool:
-    """Whether nothing but digests and places in reports differs: then no edit has to be looked for."""
-    if not verdict.differences or any(one.code != "PC0920" for one in verdict.findings):
-        return False
-    return all(
-        one.kind == "report" and one.old is not None and _leave_places(one.old) == _leave_places(one.new) for one in verdict.differences
-    )
-
-
 def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
-    """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy.
-
-    Digests and places in the report are left aside: they change with every edit.
-    """
+    """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy."""
     now = describe_inputs(case, pack)
     around = dict(_iter_folder(case)) if pack is None else {}
     accounts = list(read_before(case, now, around))
@@ -85,7 +70,7 @@ def _find_in(case: Case, before: Before, copy: "_Copy") -> Cause | None:
     if changes is None:
         return None
     if holds(()):
-        return Cause(what=f"only digests and places: {', '.join(sorted({one.path for one in changes}))}")
+        return None
     fewest = tuple(_find_fewest((), changes, holds, is_new=False))
     if runs[0] > _MOST:
         return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
@@ -214,18 +199,4 @@ class _Copy:
             ran = run_case(case, shelf, self._shell)
             with work_in(case.root):
                 broken = check_expect(case, ran)
-                different = compare_goldens(case, ran, render_goldens(case, ran, self._shell.render_diagnostics)) if not broken else []
-        return not broken and all(one.kind == "report" and _leave_places(one.old) == _leave_places(one.new) for one in different)
-
-
-def _leave_places(report: bytes | None) -> Any:
-    try:
-        return _leave(json.loads(report or b""))
-    except ValueError:
-        return report
-
-
-def _leave(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_leave(one) for one in value]
-    return {key: _leave(inner) for key, inner in value.items() if key not in _MOVING} if isinstance(value, dict) else value
+                return not broken and not compare_goldens(case, ran, render_goldens(case, ran, self._shell.render_diagnostics))

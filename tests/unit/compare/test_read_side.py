@@ -12,6 +12,7 @@ import promptc
 from promptc.compare.compare_sides import Difference, compare_sides
 from promptc.compare.read_side import read_side
 from promptc.compare.side import BETWEEN, WHOLE
+from promptc.golden.compare_goldens import leave_moving
 from promptc.golden.compare_outputs import Output, compare_outputs
 from tests.cases.case import ROOT
 
@@ -37,6 +38,15 @@ def test_sections_and_what_is_between_them_are_the_whole(path: Any) -> None:
     several = {one["id"] for one in report["sections"] if len({item["range"][0] for item in one["items"] if len(item["range"]) == 3}) > 1}
     inner = sum(len(one.text) - len(one.items) * (one.id in several) for one in side.sections)
     assert len(gaps) + inner == len(side.text)
+
+
+def test_a_golden_of_a_report_tells_the_same_of_a_prompt() -> None:
+    """So a golden and a render of now are alike; what took an item is told by its step where the place is left out."""
+    prompt = PACK.render((ROOT / "fixtures/sentinel/base/table.json").read_bytes(), budget=2600)
+    golden = read_side(prompt.text, leave_moving(prompt.report))
+    assert compare_sides(read_side(prompt.text, prompt.report), golden).is_empty
+    told = {reason.rpartition(" ")[2] for section in golden.sections for reason in section.gone.values()}
+    assert told == {"(recent.overflow[0])", "(retrieval.overflow[0])"}
 
 
 @pytest.mark.parametrize("change", ["more", "less", "budget", "empty", "list"])

@@ -29,3 +29,15 @@ def test_a_cap_in_characters_is_told_in_tokens_and_needs_characters(tmp_path):
     report = _report(tmp_path, {"list": [{}, {}, {}, {}]}, sections)
     _assert_sums(report["sections"][0], report["cuts"])
     assert [cut["needs"] for cut in report["cuts"]] == [43 - 25, 32 - 25]
+
+
+def test_cuts_and_warnings_tell_where_in_the_pack_they_come_from(tmp_path):
+    sections = [
+        {"id": "one", "text": "few"},
+        {"id": "two", "items": {"from": "state.list", "text": "words"}, "budget": 3, "overflow": [{"evict": {"warn": True}}]},
+    ]
+    report = _report(tmp_path, {"list": [1, 2, 3]}, sections)
+    step = (tmp_path / "pack.yaml").read_text(encoding="utf-8").index('"evict')
+    place = f"pack.yaml:1:{step + 1}"
+    assert report["cuts"] and {cut["at"] for cut in report["cuts"]} == {place}
+    assert [(one["code"], one["at"]) for one in report["warnings"]] == [("PC0540", place)]
