@@ -1,35 +1,78 @@
 """Files that differ from a git revision."""
 
 import os
-import subprocess
+from bisect import bisect_left
+from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
+from promptc.golden.read_plain import read_regular
+from promptc.golden.run_git import Entry, GitError, find_repository, is_blob, list_entries, run_git
 
-_LINE = 200
+
+class Touched:
+    """The files of a repository that are not what they were in a revision: changed, added, removed. Looked at when they are asked for.
+
+    What a file holds is compared as it lies there, line ends aside: where git keeps another text for it (a filter, such as that of large
+    files), it counts as changed.
+    """
+
+    def __init__(self, root: str, committed: Mapping[str, Entry], added: frozenset[str]) -> None:
+        """`root` is the repository's folder (absolute, real); `committed` are paths from there, `added` the files git does not know yet."""
+        self._root = root
+        self._committed = committed
+        self._paths = sorted(committed)
+        self._added = sorted(added)
+        self._known: dict[str, bool] = {}
+
+    def has(self, path: str) -> bool:
+        """Whether the file (absolute, real) is another, or is under `path`, where that is a folder."""
+        inside = os.path.relpath(path, self._root)
+        if inside == ".":
+            inside = ""
+        return any(map(self._differs, _find_under(self._paths, inside))) or bool(_find_under(self._added, inside))
+
+    def _differs(self, path: str) -> bool:
+        if path not in self._known:
+            self._known[path] = not self._is_still(path)
+        return self._known[path]
+
+    def _is_still(self, path: str) -> bool:
+        found = os.path.join(self._root, path)
+        entry = self._committed[path]
+        try:
+            content = os.fsencode(os.readlink(found)) if os.path.islink(found) else read_regular(found, follow=False)
+        except (OSError, ValueError):
+            return False
+        return is_blob(content, entry.identity) or is_blob(content.replace(b"\r\n", b"\n"), entry.identity)
 
 
-def find_touched(revision: str, folder: str) -> frozenset[str]:
-    """The files (absolute) of the repository around `folder` that are not what they were in `revision`: changed, added, removed, and those
-    that git does not know yet. `UsageError` (PC0910) for a revision it does not know, or a folder in no repository; `DiskError` (PC0910)
-    where git cannot be run.
+def _find_under(paths: list[str], inside: str) -> list[str]:
+    """Of sorted paths the one that is meant, and those under it."""
+    if not inside:
+        return paths
+    under = f"{inside.replace(os.sep, '/')}/"
+    is_there = paths[bisect_left(paths, under[:-1]) :][:1] == [under[:-1]]
+    return [*([under[:-1]] if is_there else []), *paths[bisect_left(paths, under) : bisect_left(paths, f"{under[:-1]}0")]]
+
+
+def find_touched(revision: str, folder: str) -> Touched:
+    """What differs from `revision` in the repository around `folder`. `UsageError` (PC0910) for a revision git does not know,
+    or a folder in no repository; `DiskError` (PC0910) where git cannot be run.
     """
     if revision.startswith("-"):
         raise _refuse(revision, "it begins with a dash")
-    root = _run(["rev-parse", "--show-toplevel"], folder, revision).rstrip("\n")
-    changed = _run(["diff", "--name-only", "--no-renames", "-z", revision, "--"], root, revision)
-    added = _run(["ls-files", "--others", "--exclude-standard", "-z"], root, revision)
-    return frozenset(os.path.realpath(os.path.join(root, name)) for name in (changed + added).split("\0") if name)
-
-
-def _run(arguments: list[str], folder: str, revision: str) -> str:
+    root = find_repository(os.path.realpath(folder))
+    if root is None:
+        raise _refuse(revision, "there is no git repository here")
     try:
-        done = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=False)
-    except OSError as wrong:
-        raise DiskError([Diagnostic("PC0910", f"git cannot be run: {wrong.strerror or wrong}", help="`--changed` needs no git")]) from wrong
-    if done.returncode:
-        raise _refuse(revision, done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:_LINE])
-    return os.fsdecode(done.stdout)
+        tree = run_git(root, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
+        added = run_git(root, "ls-files", "--others", "--exclude-standard", "-z")
+        return Touched(root, list_entries(root, tree), frozenset(os.fsdecode(one) for one in added.split(b"\0") if one))
+    except GitError as wrong:
+        if wrong.is_missing:
+            raise DiskError([Diagnostic("PC0910", str(wrong), help="`--changed` needs no git")]) from wrong
+        raise _refuse(revision, str(wrong)) from wrong
 
 
 def _refuse(revision: str, why: str) -> UsageError:

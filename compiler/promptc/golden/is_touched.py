@@ -4,13 +4,14 @@ import os
 
 from promptc.diag.errors import PromptcError
 from promptc.golden.case import Case
+from promptc.golden.find_touched import Touched
 from promptc.golden.list_files import list_files, list_stores, names_all
 from promptc.golden.list_packs import list_packs
 from promptc.golden.shelf import Shelf, work_in
 
 
-def is_touched(case: Case, shelf: Shelf, touched: frozenset[str]) -> bool:
-    """Whether one of the files `touched` (absolute) lies in the case's folder or its pack's, is one it names (a state, an answer, queries),
+def is_touched(case: Case, shelf: Shelf, touched: Touched) -> bool:
+    """Whether one of the files that are `touched` lies in the case's folder or its pack's, is one it names (a state, an answer, queries),
     one its stores are made of, or one its pack or the pack of a question is made of.
 
     A case that may be made of more than it names (a command line, circumstances) always counts as touched.
@@ -18,13 +19,7 @@ def is_touched(case: Case, shelf: Shelf, touched: frozenset[str]) -> bool:
     if not names_all(case):
         return True
     folders = (case.folder, *(os.path.realpath(one) for one in (os.path.join(case.root, case.pack), *list_stores(case))))
-    if any(_is_inside(path, folder) for path in touched for folder in folders):
-        return True
-    return not touched.isdisjoint(map(os.path.realpath, list_files(case))) or not touched.isdisjoint(_list_inputs(case, shelf))
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}{os.sep}")
+    return any(map(touched.has, (*folders, *map(os.path.realpath, list_files(case)), *_list_inputs(case, shelf))))
 
 
 def _list_inputs(case: Case, shelf: Shelf) -> list[str]:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -12,8 +11,8 @@ from promptc.diag.typed import Any
 from promptc.golden.case import INPUTS, Case
 from promptc.golden.describe_inputs import identify
 from promptc.golden.read_plain import read_regular
+from promptc.golden.run_git import Entry, GitError, is_blob, list_entries, read_blobs, run_git
 
-_BLOB = "blob"
 _GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")
 _UNFIT = re.compile(r"[\x00\\:]")
@@ -65,9 +64,15 @@ def _show_other(noted: Any, now: Any) -> str:
 
 def find_golden_edited(case: Case) -> str:
     """A golden of the case that is not what the last commit has, empty where there is none or git does not know."""
-    names = [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
-    listed = _run_git(case.root, "diff", "--name-only", "-z", "--relative", "HEAD", "--", *names)
-    return (listed or b"").decode("utf-8", "replace").split("\0")[0]
+    committed = _list_entries(case, "HEAD", *_list_goldens(case))
+    return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), "")
+
+
+def _is_still(case: Case, path: str, entry: Entry) -> bool:
+    try:
+        return is_blob(read_regular(os.path.join(case.root, path), follow=False), entry.identity)
+    except (OSError, ValueError):
+        return False
 
 
 def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", version: str = "") -> Before:
@@ -105,12 +110,29 @@ def is_inside(path: str) -> bool:
     return bool(path) and not pure.is_absolute() and not _UNFIT.search(path) and ".." not in pure.parts
 
 
+def _list_goldens(case: Case) -> list[str]:
+    return [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
+
+
 def _list_revisions(case: Case) -> list[str]:
     """The last commit, from which uncommitted edits are told, and the one that last touched a golden of the case."""
-    goldens = [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
-    last = (_run_git(case.root, "log", "-1", "--format=%H", "--", *goldens) or b"").decode().strip()
-    head = (_run_git(case.root, "rev-parse", "HEAD") or b"").decode().strip()
-    return list(dict.fromkeys(one for one in (head, last) if _IDENTITY.fullmatch(one)))
+    asked = (("rev-parse", "--verify", "HEAD"), ("rev-list", "-1", "HEAD", "--", *_list_goldens(case)))
+    found = (_ask_git(case, *arguments) for arguments in asked)
+    return list(dict.fromkeys(one for one in found if _IDENTITY.fullmatch(one)))
+
+
+def _ask_git(case: Case, *arguments: str) -> str:
+    try:
+        return run_git(case.root, *arguments).decode("utf-8", "replace").strip()
+    except GitError:
+        return ""
+
+
+def _list_entries(case: Case, revision: str, *paths: str) -> dict[str, Entry]:
+    try:
+        return list_entries(case.root, revision, *paths)
+    except GitError:
+        return {}
 
 
 def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
@@ -118,14 +140,7 @@ def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict
     where it does not know the case.
     """
     folders = sorted({os.path.dirname(path) or "." for path in files})
-    listed = _run_git(case.root, "ls-tree", "-r", "-z", revision, "--", *(f"{folder}/" for folder in folders))
-    if listed is None:
-        return None
-    committed: dict[str, str] = {}
-    for entry in listed.decode("utf-8", "surrogateescape").split("\0"):
-        kind, _, path = entry.partition("\t")
-        if kind.split()[1:2] == [_BLOB]:
-            committed[path] = kind.split()[2]
+    committed = {path: one.identity for path, one in _list_entries(case, revision, *(f"{folder}/" for folder in folders)).items()}
     if case.file not in committed:
         return None
     gone = {path: name for path, name in committed.items() if _is_gone(case, path)}
@@ -137,14 +152,8 @@ def _is_gone(case: Case, path: str) -> bool:
 
 
 def _read_blob(root: str, identity: str) -> str | None:
-    content = _run_git(root, "cat-file", _BLOB, identity)
-    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n") if content is not None else None
-
-
-def _run_git(root: str, *arguments: str) -> bytes | None:
-    """None where git, a repository or what was asked for is not there."""
     try:
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=True, stdin=subprocess.DEVNULL)
-    except (OSError, ValueError, subprocess.CalledProcessError):
+        content = next(read_blobs(root, [identity]), None)
+    except GitError:
         return None
-    return done.stdout
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n") if content is not None else None

@@ -12,6 +12,7 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.golden.case import Case
 from promptc.golden.find_cases import Place, is_pending
 from promptc.golden.find_home import MANIFEST, find_root
+from promptc.golden.find_touched import Touched
 from promptc.golden.is_touched import is_touched
 from promptc.golden.judge_case import Mode, break_folder, break_place, describe_known, find_obsolete, judge_loaded
 from promptc.golden.load_case import load_case
@@ -35,7 +36,7 @@ _DIFFERS = ("PC0920", "PC0921")
 class Suite:
     """How cases are judged. `cache` is where packs and passes are kept, None to run everything afresh.
 
-    `touched`, where it is not None, are files (absolute): only cases that are made of one of them are run. With `is_whole` the run is
+    `touched`, where it is not None, are files: only cases that are made of one of them are run. With `is_whole` the run is
     unfiltered, and goldens that no case asks for are told. With `only_changed` cases that are known to have passed are left out.
     `with_passed` gives the verdicts of those that passed, too.
     """
@@ -43,7 +44,7 @@ class Suite:
     shell: Shell
     mode: Mode
     cache: Cache | None = None
-    touched: frozenset[str] | None = None
+    touched: Touched | None = None
     is_whole: bool = True
     only_changed: bool = False
     with_passed: bool = False

@@ -1,0 +1,186 @@
+"""A stranger's repository: whatever its `.git` says, no program runs and nothing outside is touched."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from promptc.cli.extract_revision import extract_revision
+from promptc.diag.errors import PromptcError
+from promptc.golden.find_touched import find_touched
+from promptc.golden.run_git import GitError, find_git, list_entries, read_blobs, run_git
+
+_CASE = "title: a case\nstate: state.json\nexpect: {tokens: 1}\ngolden: [text]\n"
+_PACK = "promptc: 1\nid: p\nbudget: 100\nsections: [{id: a, text: hello}]\n"
+# Each would run a program where git is asked as one asks it by hand; `MARK` stands for the program, which leaves a file.
+_CONFIG = {
+    "core.fsmonitor": "MARK; false",
+    "core.pager": "MARK",
+    "pager.diff": "MARK",
+    "pager.rev-list": "MARK",
+    "pager.ls-tree": "MARK",
+    "core.sshCommand": "MARK",
+    "core.gitProxy": "MARK",
+    "core.editor": "MARK",
+    "core.askPass": "MARK",
+    "core.alternateRefsCommand": "MARK",
+    "core.hooksPath": "hooks",
+    "credential.helper": "!MARK",
+    "diff.external": "MARK",
+    "diff.spy.command": "MARK",
+    "diff.spy.textconv": "MARK",
+    "filter.spy.clean": "MARK",
+    "filter.spy.smudge": "MARK",
+    "filter.spy.process": "MARK",
+    "filter.spy.required": "true",
+    "merge.spy.driver": "MARK",
+    "gpg.program": "MARK",
+    "log.showSignature": "true",
+    "tar.tar.command": "MARK",
+    "uploadpack.packObjectsHook": "MARK",
+    "alias.rev-parse": "!MARK",
+    "alias.ls-tree": "!MARK",
+    "protocol.allow": "always",
+    "protocol.ext.allow": "always",
+    "remote.origin.url": "ext::sh -c MARK",
+    "remote.origin.promisor": "true",
+    "remote.origin.partialclonefilter": "blob:none",
+    "remote.origin.uploadpack": "MARK",
+    "extensions.partialClone": "origin",
+    "core.repositoryFormatVersion": "1",
+    "submodule.sub.update": "!MARK",
+    "core.untrackedCache": "true",
+    "core.worktree": "/",
+}
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def strange(tmp_path: Path) -> Path:
+    """A repository with a pack and a case, whose golden does not hold; its configuration runs a program wherever git lets it."""
+    root = tmp_path / "strange"
+    case = root / "cases" / "a"
+    case.mkdir(parents=True)
+    for path, text in {
+        root / "pack.yaml": _PACK,
+        case / "case.yaml": _CASE,
+        case / "state.json": "{}",
+        case / "golden.txt": "no\n",
+    }.items():
+        path.write_text(text, encoding="utf-8")
+    (root / ".gitattributes").write_text("* diff=spy filter=spy merge=spy\n", encoding="utf-8")
+    (root / "sub").mkdir()
+    _git(root, "init", "-q")
+    _git(root, "add", ".")
+    _git(root, "commit", "-qm", "first")
+    (case / "golden.txt").write_text("other\n", encoding="utf-8")
+    _git(root, "commit", "-qam", "second")
+    program = tmp_path / "mark"
+    program.write_text(f'#!/bin/sh\necho "$0" >> {tmp_path}/PWNED\ncat\n', encoding="utf-8")
+    program.chmod(0o755)
+    hooks = root / ".git" / "hooks"
+    for name in ("post-index-change", "reference-transaction", "pre-auto-gc", "post-checkout", "fsmonitor-watchman"):
+        (hooks / name).write_text(program.read_text(encoding="utf-8"), encoding="utf-8")
+        (hooks / name).chmod(0o755)
+    for key, value in _CONFIG.items():
+        _git(root, "config", "--file", ".git/config", key, value.replace("MARK", str(program)).replace("hooks", str(hooks)))
+    (root / "pack.yaml").write_text(_PACK.replace("hello", "hi"), encoding="utf-8")
+    return root
+
+
+def _look_everywhere(root: Path) -> None:
+    assert find_touched("HEAD", str(root)).has(str(root / "pack.yaml"))
+    assert not find_touched("HEAD", str(root)).has(str(root / "cases"))
+    assert list_entries(str(root), "HEAD", "cases/")
+    with extract_revision("HEAD~1") as folder:
+        assert (folder / "pack.yaml").read_text(encoding="utf-8") == _PACK
+
+
+@pytest.mark.parametrize("command", ["diff HEAD", "status", "log -p -1 --ext-diff", "archive HEAD"])
+def test_asked_as_by_hand_git_runs_what_it_says(strange: Path, tmp_path, command: str) -> None:
+    """Else the tests here would show nothing."""
+    _git(strange, "config", "--file", ".git/config", "--unset", "core.worktree")
+    subprocess.run(["git", *command.split()], cwd=strange, check=False, capture_output=True)
+    assert (tmp_path / "PWNED").exists()
+
+
+def test_nothing_that_the_configuration_says_is_run(strange: Path, run, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(strange)
+    _look_everywhere(strange)
+    assert "cause:" in run("test", "--no-cache").out
+    assert run("test", "--no-cache", "--since", "HEAD", "--ci").code == 1
+    run("diff", "HEAD:pack.yaml", "pack.yaml", "--state", "cases/a/state.json")
+    assert not (tmp_path / "PWNED").exists()
+
+
+def test_what_is_missing_is_not_fetched(strange: Path, run, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(strange)
+    for found in (strange / ".git" / "objects").glob("??/*"):
+        found.unlink()
+    with pytest.raises(GitError):
+        list_entries(str(strange), "HEAD")
+    assert list(read_blobs(str(strange), ["0" * 40])) == [None]
+    with pytest.raises(PromptcError), extract_revision("HEAD"):
+        pass
+    run("test", "--no-cache")
+    assert not (tmp_path / "PWNED").exists()
+
+
+def test_a_program_called_git_beside_the_case_is_not_git(strange: Path, tmp_path, monkeypatch) -> None:
+    fake = strange / "git"
+    fake.write_text((tmp_path / "mark").read_text(encoding="utf-8"), encoding="utf-8")
+    fake.chmod(0o755)
+    real = os.environ["PATH"]
+    monkeypatch.chdir(strange)
+    monkeypatch.setenv("PATH", os.pathsep.join(["", ".", "../strange", real]))
+    _look_everywhere(strange)
+    assert Path(find_git(os.environ["PATH"])).is_absolute()
+    monkeypatch.setenv("PATH", os.pathsep.join(["", "."]))
+    with pytest.raises(GitError, match="no git in an absolute folder"):
+        run_git(str(strange), "rev-parse", "HEAD")
+    assert not (tmp_path / "PWNED").exists()
+
+
+def test_where_git_looks_is_where_the_files_are(strange: Path, tmp_path, monkeypatch) -> None:
+    """A hook runs with such variables: they would have git look at another repository."""
+    other = tmp_path / "other"
+    other.mkdir()
+    _git(other, "init", "-q")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(tmp_path / "mark"))
+    assert list_entries(str(strange), "HEAD", "pack.yaml")
+
+
+def test_files_of_a_tree_stay_in_the_folder(strange: Path, tmp_path, monkeypatch) -> None:
+    """A tree that git itself would not make: names that climb, a link and a file under it."""
+    monkeypatch.chdir(strange)
+    _git(strange, "config", "--file", ".git/config", "--unset", "core.worktree")
+    blob = _git(strange, "rev-parse", "HEAD:pack.yaml")
+    link = (
+        subprocess.run(["git", "hash-object", "-w", "--stdin"], input=str(tmp_path).encode(), cwd=strange, check=True, capture_output=True)
+        .stdout.decode()
+        .strip()
+    )
+    inner = _make_tree(strange, [("100644", "victim", blob)])
+    climbing = _make_tree(strange, [("40000", "..", _make_tree(strange, [("40000", "..", inner)])), ("100644", "fine", blob)])
+    both = _make_tree(strange, [("120000", "out", link), ("40000", "out", inner), ("100644", "fine", blob)])
+    for tree in (climbing, both):
+        try:
+            with extract_revision(tree) as folder:
+                assert (folder / "fine").is_file()
+                assert not (folder / "out").is_symlink()
+        except PromptcError:
+            pass
+        assert not (tmp_path / "victim").exists()
+
+
+def _make_tree(root: Path, entries: list[tuple[str, str, str]]) -> str:
+    raw = b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(identity) for mode, name, identity in entries)
+    command = ["git", "hash-object", "-t", "tree", "-w", "--literally", "--stdin"]
+    return subprocess.run(command, input=raw, cwd=root, check=True, capture_output=True).stdout.decode().strip()
