@@ -19,7 +19,9 @@ SHARED = ("promptc", "name", "version", "extends")
 FIXED = ("id",)
 LADDER = ("trim", "evict", "shorten", "lower", "recap", "replace", "drop", "fail")
 TIER = ("trim", "recap", "replace", "drop", "fail")
-LISTED = frozenset("pack section_parts assert tier boost sort_key one_sort_key inline_form message_group edit kept ladder_step".split())
+LISTED = frozenset(
+    "pack section_parts assert tier boost sort_key one_sort_key inline_form message_group edit claim kept ladder_step".split()
+)
 """What varies by nature, or stands only in lists, which are replaced whole."""
 
 SECTION: Schema = {"description": "The section it is about.", "examples": ["retrieval"], "$ref": REF + "id"}

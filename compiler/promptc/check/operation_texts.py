@@ -1,6 +1,6 @@
 """The expressions and templates of operations, with what they may read (language.md §9)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.check.kinds_at import find_kind_at
 from promptc.check.literal_kinds import find_literal
@@ -43,8 +43,8 @@ def _iter_operation(operation: Operation, names: Names, state: Kind) -> Iterator
     if operation.when is not None:
         bare = {name: parts for name, parts in names.items() if name != "answers"}
         yield Text(f"`when` of `{operation.name}`", operation.when, bare, kinds=_find_kinds(operation, 0))
-    for place, ask in enumerate(operation.asks):
-        yield from _iter_ask(operation, ask, names, _find_kinds(operation, place))
+    for place in range(len(operation.asks)):
+        yield from _iter_ask(operation, place, names)
     kinds = _find_kinds(operation, len(operation.asks))
     for place, edit in enumerate(operation.edits):
         yield from _iter_edit(operation, place, edit, names, kinds, state)
@@ -53,11 +53,17 @@ def _iter_operation(operation: Operation, names: Names, state: Kind) -> Iterator
         yield Text(f"`say` of `{operation.name}`", operation.say, {**names, "removed": None}, kinds={**kinds, "removed": removed})
 
 
-def _iter_ask(operation: Operation, ask: Ask, names: Names, kinds: Mapping[str, Kind]) -> Iterator[Text]:
+def _iter_ask(operation: Operation, place: int, names: Names) -> Iterator[Text]:
+    """Claims see the answer they are about, and those before it."""
+    ask, kinds = operation.asks[place], _find_kinds(operation, place)
+    answered = {**kinds, "answers": _find_answers(operation, place + 1, sure=(place,))}
     name = f"{operation.name}.asks.{ask.name}"
     if ask.when is not None:
         yield Text(f"`when` of `{name}`", ask.when, names, kinds=kinds)
     yield Text(f"`else` of `{name}`", ask.otherwise, names, kinds=kinds, holds=ask.when)
+    for claim in ask.check.claims if ask.check is not None else ():
+        yield Text(f"`that` of `{name}`", claim.that, names, kinds=answered, holds=ask.when)
+        yield Text(f"`else` of a claim of `{name}`", claim.otherwise, names, kinds=answered, holds=ask.when)
 
 
 def _iter_edit(operation: Operation, place: int, edit: Edit, names: Names, kinds: Mapping[str, Kind], state: Kind) -> Iterator[Text]:
@@ -83,7 +89,9 @@ def _make_edit_text(
 ) -> Text:
     """Where an edit has a `when`, what is asked only sometimes is taken as answered: its condition says so, in its own words."""
     when = operation.edits[place].when
-    answered = {**kinds, "answers": _find_answers(operation, len(operation.asks), is_asked=True)} if when is not None else kinds
+    answered = (
+        {**kinds, "answers": _find_answers(operation, len(operation.asks), sure=range(len(operation.asks)))} if when is not None else kinds
+    )
     return Text(f"`{key}` of `{operation.name}.edits[{place}]`", code, names, kinds=answered, holds=when)
 
 
@@ -93,7 +101,7 @@ def _make_edit_text(
 def _find_kinds(operation: Operation, asked: int) -> dict[str, Kind]:
     """Of `args`, and of `answers` when so many asks are answered."""
     args = make_mapping({name: _find_arg(default) for name, default in operation.args.items()})
-    return {"args": args, "answers": _find_answers(operation, asked, is_asked=False)}
+    return {"args": args, "answers": _find_answers(operation, asked)}
 
 
 def _find_arg(default: Any) -> Kind:
@@ -107,12 +115,12 @@ def _find_arg(default: Any) -> Kind:
     return TEXT if isinstance(default, str) else WHOLE if isinstance(default, int) else find_literal(0.5)
 
 
-def _find_answers(operation: Operation, asked: int, *, is_asked: bool) -> Kind:
-    """An answer that is not there yet, or not asked for, is none."""
+def _find_answers(operation: Operation, asked: int, *, sure: Sequence[int] = ()) -> Kind:
+    """An answer that is not there yet, or not asked for, is none. `sure` are the places of those that are."""
     kinds = {}
     for place, ask in enumerate(operation.asks):
         kind = _find_answer(ask) if place < asked else NOTHING
-        kinds[ask.name] = unite(kind, NOTHING) if ask.when is not None and not is_asked and place < asked else kind
+        kinds[ask.name] = unite(kind, NOTHING) if ask.when is not None and place not in sure and place < asked else kind
     return make_mapping(kinds)
 
 

@@ -35,20 +35,23 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     own = archives if names else [(path, one) for path, one in archives if _is_of(one, pack, asked)]
     reporter.report([_warn(path, one, pack) for path, one in own if one.pack != pack.name])
     counts: tuple[int, ...] = ()
+    stuck: tuple[int, ...] = ()
 
     def make(read: bytes, _file: str) -> Change:
-        nonlocal counts
+        nonlocal counts, stuck
         check_expected(asked.expected, pack.load_state(read, name_state(asked)).digest, name_state(asked))
         note = NO_NOTE if asked.state == STDIN else read_note(Path(os.path.realpath(asked.state)), read)
         files = [path.name for path, _ in own]
         change, counts = make_restoration(pack, read, [one for _, one in own], name=name_state(asked), note=note, files=files)
+        stuck = change.stuck
         return change
 
     rewritten = write_change(asked, raw, make, purpose="restore")
     for (path, one), count in zip(own, counts, strict=True):
         if count:
-            told = f"{show_plural(count, 'element')} put back at {one.pointer}"
+            told = f"{'the value' if one.replaced else show_plural(count, 'element')} put back at {one.pointer}"
             reporter.say(f"{show_path(path)}: {told}\n" if not asked.is_dry else "")
+    reporter.report([_warn_stuck(*own[at]) for at in stuck])
     if len(own) < len(archives):
         reporter.say(f"{show_plural(len(archives) - len(own), 'archive')} of other states left; name them to restore them\n")
     tell_change(reporter, asked, rewritten)
@@ -64,6 +67,12 @@ def _is_of(archived: Archived, pack: Pack, asked: ApplyAsked) -> bool:
 def _warn(path: Path, archived: Archived, pack: Pack) -> Diagnostic:
     message = f"the archive `{show_path(path)}` is of the pack `{archived.pack}`, not `{pack.name}`"
     return Diagnostic("PC0834", message, help="restore it with its own pack, unless you mean this", level="warn")
+
+
+def _warn_stuck(path: Path, archived: Archived) -> Diagnostic:
+    message = f"`{show_path(path)}` is not put back: `{archived.pointer}` holds something else than `{archived.operation}` left there"
+    help = "restore the later archives of it first, or take the value out of the file by hand"
+    return Diagnostic("PC0840", message, help=help, level="warn")
 
 
 def _find_folder(asked: ApplyAsked) -> Path:

@@ -51,7 +51,8 @@ def tell_change(reporter: Reporter, asked: ApplyAsked, rewritten: Rewritten) -> 
     reporter.say("" if goal == STDIN else f"{goal}\n{render_changes(change)}")
     for archive, archived in zip(rewritten.archives, change.archived, strict=True):
         was = "" if archive.is_new else "was archived before: "
-        reporter.say(f"{was}{show_plural(len(archived.elements), 'element')} in {show_path(archive.path)}\n")
+        what = f"what stood at {archived.pointer}" if archived.replaced else show_plural(len(archived.elements), "element")
+        reporter.say(f"{was}{what} in {show_path(archive.path)}\n")
 
 
 def show_path(path: Path) -> str:

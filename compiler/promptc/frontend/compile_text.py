@@ -8,6 +8,7 @@ from promptc.diag.span import Span
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_file import show_path
 from promptc.model.node import Node
+from promptc.model.pack import Assert
 from promptc.template.constant_expression import constant_expression
 from promptc.template.constant_template import constant_template
 from promptc.template.limits import Limits
@@ -68,6 +69,19 @@ class TextCompiler:
                 self.findings.extend(error.diagnostics)
                 self._files[key] = constant_template("")
         return self._files[key]
+
+    def asserts(self, node: Node | None) -> tuple[Assert, ...]:
+        """The assertions `{that, else, level}` of a list that may be absent."""
+        return tuple(map(self._assert, node.value)) if node is not None else ()
+
+    def _assert(self, node: Node) -> Assert:
+        level = node.get("level")
+        return Assert(
+            that=self.expression(node.value["that"]),
+            otherwise=self.inline(node.value["else"]),
+            level="error" if level is not None and level.value == "error" else "warn",
+            span=node.span,
+        )
 
     def text_or_file(self, node: Node) -> Template:
         """A file name, or `{text: ...}`."""

@@ -17,7 +17,7 @@ from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
 from promptc.model.operation import AnswerCheck, Append, Ask, Edit, Keep, Operation, Remove, Set
 
-_KEYS = {"set": ("to",), "append": ("to", "each"), "remove": (), "keep": ("last", "where", "archive")}
+_KEYS = {"set": ("to", "archive"), "append": ("to", "each"), "remove": (), "keep": ("last", "where", "archive")}
 """What goes with each edit besides `when`."""
 _NEEDED = {"set": ("to",), "append": ("to", "each"), "remove": (), "keep": ("last", "where")}
 """Of these exactly one."""
@@ -93,16 +93,19 @@ class OperationLoader:
         return path
 
     def _load_check(self, node: Node) -> AnswerCheck:
-        schema, headings, most = node.get("schema"), node.get("headings"), node.get("max")
-        if (schema is None) == (headings is None):
-            message = "this check asks for " + ("neither JSON nor headings" if schema is None else "both JSON and headings")
-            help = "give a `schema` for an answer in JSON, or `headings` for one in Markdown"
+        schema, headings, most, claims = node.get("schema"), node.get("headings"), node.get("max"), node.get("that")
+        if (schema is not None and headings is not None) or (schema is None and headings is None and claims is None):
+            message = "this check asks for " + (
+                "neither JSON nor headings, and claims nothing" if schema is None else "both JSON and headings"
+            )
+            help = "give a `schema` for an answer in JSON, or `headings` for one in Markdown; or say what holds of it under `that`"
             self._compiler.findings.append(Diagnostic("PC0221", message, node.span, help))
         return AnswerCheck(
             span=node.span,
             schema=self._load_schema(schema) if schema is not None else None,
             headings=tuple(str(one.value).strip() for one in headings.value) if headings is not None else (),
             max=int(most.value) if most is not None else None,
+            claims=self._compiler.asserts(claims),
         )
 
     def _load_schema(self, node: Node) -> StateSchema | None:
@@ -131,16 +134,16 @@ class OperationLoader:
     def _load_edit(self, kind: str, node: Node) -> Edit:
         pointer, find = node.value[kind], self._compiler.find_expression
         at, span, when = str(pointer.value), pointer.span, find(node.get("when"))
-        archive = node.get("archive")
+        archive = str(node.value["archive"].value) if node.get("archive") is not None else ""
         match kind:
             case "set":
-                return Set(at, span, when, self._compiler.expression(node.value["to"]))
+                return Set(at, span, when, self._compiler.expression(node.value["to"]), archive)
             case "append":
                 return Append(at, span, when, find(node.get("to")), find(node.get("each")))
             case "remove":
                 return Remove(at, span, when)
             case _:
-                return Keep(at, span, when, find(node.get("last")), find(node.get("where")), str(archive.value) if archive else "")
+                return Keep(at, span, when, find(node.get("last")), find(node.get("where")), archive)
 
 
 def _find_wrong(kind: str, node: Node) -> Diagnostic | None:

@@ -26,7 +26,7 @@ from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
-from promptc.model.pack import Assert, Assign, Axis, Band, Choice, Condition, Let, Pack
+from promptc.model.pack import Assign, Axis, Band, Choice, Condition, Let, Pack
 from promptc.template.limits import LIMITS, Limits
 
 
@@ -44,7 +44,7 @@ def load_pack(path: Path) -> LoadedPack:
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
     offered = OfferedFiles(files, compiler.findings)
     plans = PlanLoader(manifest, compiler, offered)
-    lets, asserts, axes = _load_lets(manifest, compiler), _load_asserts(manifest, compiler), _load_axes(manifest, compiler)
+    lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
     strain = load_strain(manifest, compiler)
     packs = AskPacks(lambda path: load_pack(path).pack)
     loader = OperationLoader(compiler, files, packs)
@@ -154,21 +154,6 @@ def _load_let(node: Node, compiler: TextCompiler) -> Any:
             )
         return Assign(compiler.expression(assign), weights)
     return compiler.expression(node)
-
-
-def _load_asserts(manifest: Node, compiler: TextCompiler) -> tuple[Assert, ...]:
-    node = manifest.get("asserts")
-    return tuple(_load_assert(one, compiler) for one in node.value) if node is not None else ()
-
-
-def _load_assert(node: Node, compiler: TextCompiler) -> Assert:
-    level = node.get("level")
-    return Assert(
-        that=compiler.expression(node.value["that"]),
-        otherwise=compiler.inline(node.value["else"]),
-        level="error" if level is not None and level.value == "error" else "warn",
-        span=node.span,
-    )
 
 
 def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:

@@ -6,7 +6,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any, Protocol
-from promptc.model.pack import Pack
+from promptc.model.pack import Assert, Pack
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -23,14 +23,15 @@ class AnswerSchema(Protocol):
 
 @frozen(eq=False)
 class AnswerCheck:
-    """What an answer must be: JSON by a schema, or a text with these headings in this order (one of the two is there); and at most so many
-    tokens.
+    """What an answer must be: JSON by a schema, or a text with these headings in this order (not both); at most so many tokens; and what
+    `claims` say of it holds.
     """
 
     span: Span
     schema: AnswerSchema | None = None
     headings: tuple[str, ...] = ()
     max: int | None = None
+    claims: tuple[Assert, ...] = ()
 
 
 @frozen(eq=False)
@@ -61,9 +62,10 @@ class Edit:
 
 @frozen(eq=False)
 class Set(Edit):
-    """Puts the value there."""
+    """Puts the value there; what it replaces goes into `archive`, if that has a name."""
 
     value: Expression
+    archive: str
 
 
 @frozen(eq=False)
@@ -108,7 +110,7 @@ class Operation:
     @property
     def archives(self) -> tuple[str, ...]:
         """The names of its archives, in the order of its edits."""
-        return tuple(dict.fromkeys(edit.archive for edit in self.edits if isinstance(edit, Keep) and edit.archive))
+        return tuple(dict.fromkeys(edit.archive for edit in self.edits if isinstance(edit, Set | Keep) and edit.archive))
 
     def find_ask(self, name: str) -> Ask | None:
         """The ask of that name, or None."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import fail
+from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.operation import Ask
@@ -20,10 +20,11 @@ class Answered:
     found: Diagnostic | None = None
 
 
-def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Meter) -> Answered:
+def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Meter, refusal: str = "") -> Answered:
     """The answer's value; the ask's `else` where it fails its check (a warning, PC0800) or there is none (a note, PC0801).
 
-    `names` are what the `else` sees. Raises `PromptcError` where that cannot be rendered, or is not what the ask's schema wants (PC0805).
+    `names` are what the `else` and the claims of the check see. `refusal` says why an answer is refused that passes its check (empty: it is
+    not). Raises `PromptcError` where the `else` cannot be rendered, or is not what the ask's schema wants (PC0805).
     """
     if text is None:
         help = f"give one with `--answer {ask.name}=FILE`"
@@ -31,11 +32,24 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
             _stand_in(ask, names, meter), Diagnostic("PC0801", f"`{ask.name}` has no answer: its `else` stands", None, help, "note")
         )
     judged = judge_answer(text, ask.check, meter)
-    if not judged.why:
+    why = judged.why or _find_broken(ask, judged.value, names) or refusal
+    if not why:
         return Answered(judged.value)
-    message = f"the answer to `{ask.name}` is refused, and its `else` stands: {judged.why}"
+    message = f"the answer to `{ask.name}` is refused, and its `else` stands: {why}"
     span = ask.check.span if ask.check is not None else ask.span
     return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask again for a better one", "warn"))
+
+
+def _find_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> str:
+    """What is said of the first claim that does not hold of an answer, or that cannot be judged of it; empty where all hold."""
+    seen = {**names, "answers": {**names["answers"], ask.name: value}}
+    for claim in ask.check.claims if ask.check is not None else ():
+        try:
+            if not claim.that.evaluate(seen):
+                return claim.otherwise.render(seen).strip() or f"`{claim.that.text.strip()}` does not hold"
+        except PromptcError as error:
+            return f"`{claim.that.text.strip()}` cannot be judged: {error.diagnostics[0].message}"
+    return ""
 
 
 def _stand_in(ask: Ask, names: Mapping[str, Any], meter: Meter) -> Any:

@@ -11,6 +11,9 @@ class Archived:
     `pointer` is the list's, `length` how many elements it had, `places` the half-open ranges of those that went, in order. `kept` are the
     marks (`mark_element`) of those that stayed, at most KEPT of the first. `state` is the digest of the state before, `file` the name of
     its file (empty for standard input).
+
+    Of a value that an operation replaced, which is the one element, `pointer` is its own, and `replaced` is the mark of what the operation
+    left there (empty for elements of a list).
     """
 
     name: str
@@ -24,6 +27,7 @@ class Archived:
     state: str
     file: str
     elements: tuple[Any, ...]
+    replaced: str = ""
 
 
 KEPT = 1000

@@ -33,11 +33,11 @@ class Begun:
         names = {**self.names, "answers": {**self.names["answers"], name: value}}
         return Begun(self.operation, self.state, names, self.given, self.meter)
 
-    def answer(self, name: str) -> Answered:
-        """What stands for the answer to one ask, by what was given."""
+    def answer(self, name: str, refusal: str = "") -> Answered:
+        """What stands for the answer to one ask, by what was given; its `else` where there is a reason to refuse it."""
         ask = self.operation.find_ask(name)
         assert ask is not None
-        return answer_ask(ask, self.given.get(name), self.names, self.meter)
+        return answer_ask(ask, self.given.get(name), self.names, self.meter, refusal)
 
 
 def begin_operation(

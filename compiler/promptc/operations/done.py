@@ -34,10 +34,10 @@ class Request:
 
 @frozen(eq=False)
 class Archive:
-    """What one `keep` took out of a list: its elements as they were written, in order.
+    """What one `keep` took out of a list: its elements as they were written, in order; or the one value that a `set` replaced.
 
     `pointer` is the list's, `length` how many elements it had, `places` the half-open ranges [start, stop) of those that went, rising and
-    apart. Putting the elements back at their places gives the list as it was.
+    apart. Putting the elements back at their places gives the list as it was. Of a value (`is_value`), `pointer` is its own.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Archive:
     length: int
     places: tuple[tuple[int, int], ...]
     elements: tuple[Any, ...]
+    is_value: bool = False
 
 
 @frozen(eq=False)

@@ -1,5 +1,6 @@
 """The edits of an operation, made on a state as it is written."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -14,11 +15,14 @@ from promptc.template.load_expression import Expression
 
 @frozen(eq=False)
 class Edited:
-    """A state while it is edited: `written` as its author wrote it, `filled` with its defaults; and what has gone to archives."""
+    """A state while it is edited: `written` as its author wrote it, `filled` with its defaults; what has gone to archives; and the pointers
+    to values that were replaced.
+    """
 
     written: Any
     filled: Any
     archives: tuple[Archive, ...] = ()
+    replaced: frozenset[str] = frozenset()
 
 
 def make_edits(operation: Operation, edited: Edited, names: Mapping[str, Any]) -> Edited:
@@ -38,13 +42,23 @@ def make_edits(operation: Operation, edited: Edited, names: Mapping[str, Any]) -
 def _make(edit: Edit, edited: Edited, names: Mapping[str, Any]) -> Edited:
     way = split_pointer(edit.pointer)
     if isinstance(edit, Set):
-        return _put(edited, way, edit.value.evaluate(names))
+        return _set(edit, edited, way, edit.value.evaluate(names))
     if isinstance(edit, Remove):
         return replace(edited, written=drop_at(edited.written, way), filled=drop_at(edited.filled, way))
     if isinstance(edit, Append):
         return _append(edit, _begin(edited, way), names)
     assert isinstance(edit, Keep)
     return _keep(edit, _begin(edited, way), names)
+
+
+def _set(edit: Set, edited: Edited, way: Sequence[str], value: Any) -> Edited:
+    """Of several that replace one value, only the first can lose what the state held."""
+    old = find_at(edited.written, way)
+    done = replace(_put(edited, way, value), replaced=edited.replaced | {edit.pointer})
+    is_lost = old is not MISSING and edit.pointer not in edited.replaced and json.dumps(old) != json.dumps(value)
+    if not edit.archive or not is_lost:
+        return done
+    return replace(done, archives=(*edited.archives, Archive(edit.archive, edit.pointer, 1, ((0, 1),), (old,), is_value=True)))
 
 
 def _put(edited: Edited, way: Sequence[str], value: Any) -> Edited:

@@ -55,11 +55,13 @@ def _read(name: str, data: bytes) -> Archived | None:
     places, kept, length = _read_places(header.get("places")), header.get("kept"), _read_number(header.get("length"))
     if places is None or length > MAX_STATE_BYTES or not isinstance(kept, list):
         return None
-    texts: dict[str, Any] = {key: header.get(key) for key in _TEXTS}
+    texts: dict[str, Any] = {key: header.get(key) for key in _TEXTS} | {"replaced": header.get("replaced", "")}
     if not all(isinstance(one, str) for one in (*texts.values(), *kept)):
         return None
     gone = sum(stop - start for start, stop in places)
     if gone != len(elements) or (places and places[-1][1] > length) or len(kept) > length - gone:
+        return None
+    if texts["replaced"] and (length, places, kept) != (1, ((0, 1),), []):
         return None
     return Archived(name=name, length=length, places=places, kept=tuple(kept), elements=tuple(elements), **texts)
 

@@ -58,6 +58,7 @@ def render_archive(archived: Archived) -> bytes:
         "kept": list(archived.kept),
         "state": archived.state,
         "file": archived.file,
+        **({"replaced": archived.replaced} if archived.replaced else {}),
     }
     lines = [render_canonical_json(header), *map(render_json_line, archived.elements)]
     return "".join(f"{line}\n" for line in lines).encode()

@@ -44,6 +44,20 @@ def _lint(tmp_path: Path, *edits: str, otherwise: str = '{\\"points\\": []}', qu
     return lint(tmp_path, body, schema=SCHEMA, files={"question.yaml": QUESTION % question, "answer.json": ANSWER})
 
 
+def test_claims_are_typed(tmp_path: Path) -> None:
+    claim = "{schema: answer.json, that: [{that: %s, else: no}]}"
+    for text, found in (
+        ("answers.plan.points | length > args.keep", set()),
+        ("answers.plan.pionts", {"PC0635"}),
+        ("answers.word", set()),
+        ("answers.plan.points > 3", {"PC0651"}),
+    ):
+        body = HEAD.replace("ELSE", '{\\"points\\": []}').replace("{schema: answer.json}", claim % text) + "      - {remove: /any}\n"
+        assert (
+            set(codes(lint(tmp_path, body, schema=SCHEMA, files={"question.yaml": QUESTION % "hello", "answer.json": ANSWER}))) == found
+        ), text
+
+
 GOOD = (
     "{set: /title, to: answers.plan.points | join}",
     "{set: /turn, to: state.turn + args.keep}",

@@ -129,4 +129,13 @@ APPLY_CODES: tuple[Code, ...] = (
         bad="promptc apply . --restore state.json other.json.archive/*.jsonl",
         fix="Restore it with the pack that wrote it, or leave it out.",
     ),
+    Code(
+        name="PC0840",
+        level="warn",
+        summary="a replaced value is not put back",
+        why="An operation replaced a value and archived it. Since then something else changed what the operation left there: to "
+        "put the old value back would lose that.",
+        bad="promptc apply . --restore state.json state.json.archive/digest.*.jsonl      # the oldest of two, while the newer one is out",
+        fix="Restore all, or the newest first. The file is JSON Lines: its second line is the value.",
+    ),
 )

@@ -97,7 +97,7 @@ PACK_CODES: tuple[Code, ...] = (
         "PC0220",
         "error",
         "an edit lacks a key, or has one that does not go with it",
-        "`set` needs `to`; `append` needs `to` or `each`; `keep` needs `last` or `where` and may have an `archive`; `remove` needs "
+        "`set` needs `to`, `append` `to` or `each`, `keep` `last` or `where`; `set` and `keep` may have an `archive`; `remove` needs "
         "nothing. Without its key an edit says nothing, with two it says two things.",
         "- {keep: /transcript, archive: transcript}",
         "Give the key: `- {keep: /transcript, last: 12, archive: transcript}`.",
@@ -105,9 +105,9 @@ PACK_CODES: tuple[Code, ...] = (
     Code(
         "PC0221",
         "error",
-        "a check of answers that asks for neither JSON nor headings, or for both",
-        "An answer is JSON, judged by a schema, or Markdown, judged by its headings. A check that asks for neither would let any text into "
-        "the state.",
+        "a check of answers that asks for nothing, or for both JSON and headings",
+        "An answer is JSON, judged by a schema, or Markdown, judged by its headings; `that` claims what neither can say. A check of "
+        "none of these would let any text into the state.",
         "check: {max: 2500}",
         "Give it one: `check: {headings: [Hinge Index, Open Threads], max: 2500}`.",
     ),

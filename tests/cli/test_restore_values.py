@@ -1,0 +1,71 @@
+"""`promptc apply --restore` of values that an operation replaced."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+PACK = """\
+promptc: 1
+name: plans
+version: 1.0.0
+tokenizer: cl100k_base
+budget: 200
+sections: [{id: main, text: "{{ state.plan | json }}"}]
+operations:
+  put:
+    args: {plan: null}
+    edits:
+      - {set: /plan, to: args.plan, archive: plans}
+      - {keep: /log, last: 1, archive: log}
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    (tmp_path / "pack.yaml").write_text(PACK)
+    (tmp_path / "state.json").write_text('{"plan": {"b": 1.0, "a": []}, "log": [1, 2, 3]}')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _plan():
+    return json.loads(Path("state.json").read_bytes())["plan"]
+
+
+def _archives():
+    found = [(path, json.loads(path.read_text().splitlines()[1])) for path in sorted(Path("state.json.archive").glob("plans.*"))]
+    return {json.dumps(value, sort_keys=True): str(path) for path, value in found}
+
+
+def test_what_is_replaced_is_archived_and_comes_back_as_it_was(here, run):
+    before = Path("state.json").read_text()
+    done = run("apply", ".", "put", "state.json", "--arg", 'plan="x"')
+    assert done.code == 0 and "what stood at /plan in state.json.archive/plans." in done.err and _plan() == "x"
+    back = run("apply", ".", "--restore", "state.json")
+    assert "the value put back at /plan" in back.err and "2 elements put back at /log" in back.err
+    assert Path("state.json").read_text() == before, "with the order of its keys, and its numbers as they were written"
+    again = run("apply", ".", "--restore", "state.json")
+    assert again.code == 0 and "PC0840" not in again.err and Path("state.json").read_text() == before
+
+
+def test_a_value_replaced_many_times_comes_back_step_by_step_or_at_once(here, run):
+    for plan in ("1", "2", "1", "2", "3"):
+        assert run("apply", ".", "put", "state.json", "--arg", f"plan={plan}").code == 0
+    stuck = run("apply", ".", "--restore", "state.json", _archives()['{"a": [], "b": 1.0}'])
+    assert stuck.code == 0 and "PC0840 warning" in stuck.err and "`/plan` holds something else than `put` left there" in stuck.err
+    assert _plan() == 3, "nothing that came later is lost"
+    assert run("apply", ".", "--restore", "state.json").code == 0 and _plan() == {"b": 1.0, "a": []}
+
+
+def test_what_was_changed_since_stays(here, run):
+    run("apply", ".", "put", "state.json", "--arg", "plan=1")
+    Path("state.json").write_text('{"plan": "mine", "log": []}')
+    done = run("apply", ".", "--restore", "state.json")
+    assert done.code == 0 and "PC0840 warning" in done.err and _plan() == "mine"
+
+
+def test_the_same_value_is_no_loss(here, run):
+    for _ in range(2):
+        run("apply", ".", "put", "state.json", "--arg", "plan=7")
+    assert len(_archives()) == 1
