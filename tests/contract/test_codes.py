@@ -20,7 +20,7 @@ FAMILIES = {
     "gather": ("PC028", "PC055"),
     "offer": ("PC028", "PC064"),
     "payload": ("PC056", "PC057"),
-    "blocks": "PC067",
+    "blocks": ("PC067", "PC069"),
     "state": "PC03",
     "template": "PC04",
     "render": "PC05",

@@ -73,7 +73,8 @@ def _iter_wrong_items(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
         selected = sum(1 for entry in fit.entries if not entry.is_made) if fit is not None else 0
         if "items" in spec and section["state"] != "off":
             source = len(evaluate(spec["items"]["from"], {"state": loaded.drawn.state}))
-            if selected + sum(section["left_out"].values()) != source:
+            left_out = sum(count for stage, count in section["left_out"].items() if stage != "parts")
+            if selected + left_out != source:
                 yield f"{section['id']}: {selected} items are selected, {section['left_out']} left out, {source} in the list"
         if outcome.emitted is not None and fit is not None:
             gone = {entry.item.id for entry in fit.entries if not entry.is_alive}

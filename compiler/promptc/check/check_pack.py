@@ -24,6 +24,7 @@ from promptc.check.check_moods import check_moods
 from promptc.check.check_never_on import check_never_on
 from promptc.check.check_operations import check_operations
 from promptc.check.check_overlaps import check_overlaps
+from promptc.check.check_parts import check_parts
 from promptc.check.check_reads import check_reads
 from promptc.check.check_repeats import check_repeats
 from promptc.check.check_text_offers import check_text_offers
@@ -69,6 +70,7 @@ RULES: tuple[Rule, ...] = (
     check_idle_trims,
     check_dedupe_order,
     check_unmet,
+    check_parts,
 )
 
 RULES_OF_ALL: tuple[Rule, ...] = (check_never_on, check_unused_tools)

@@ -65,7 +65,7 @@ def _load_message(node: Node | None, compiler: TextCompiler) -> MessageForm | No
         content=compiler.expression(node.value["content"]),
         parts=tuple(str(part.value) for part in parts.value) if parts else _ALL_PARTS,
         roles=tuple(str(role.value) for role in roles.value) if roles else _ALL_ROLES,
-        span=node.span,
+        span=parts.span if parts else node.span,
     )
 
 

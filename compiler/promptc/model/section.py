@@ -1,5 +1,7 @@
 """A section as the effective manifest declares it, compiled."""
 
+from collections.abc import Mapping
+
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal
@@ -95,15 +97,36 @@ class Group:
     header: Template | None = None
 
 
+PART_KINDS = ("text", "tool_use", "tool_result", "thinking", "redacted_thinking")
+"""The kinds of parts of a message that a request can hold."""
+
+HALVES = frozenset(("tool_use", "tool_result"))
+"""Of a turn of tools."""
+
+_ALIASES: Mapping[str, str] = {"input_text": "text", "output_text": "text"}
+"""What OpenAI's responses call a text."""
+
+
+def find_part_kind(type: str) -> str:
+    """The kind of a part of that `type`: the type itself, `text` for all that are texts."""
+    return _ALIASES.get(type, type)
+
+
 @frozen
 class MessageForm:
-    """Each item a message of its own."""
+    """Each item a message of its own. `parts` are the kinds that the manifest names. `span` is that of `parts`, where it is given."""
 
     role: Expression
     content: Expression
     parts: tuple[str, ...]
     roles: tuple[str, ...]
     span: Span
+
+    @property
+    def passing(self) -> tuple[str, ...]:
+        """The kinds that pass: uses and results of tools only together, since no request holds one without the other."""
+        kinds = tuple(dict.fromkeys(find_part_kind(kind) for kind in self.parts))
+        return kinds if len(HALVES.intersection(kinds)) != 1 else tuple(kind for kind in kinds if kind not in HALVES)
 
 
 @frozen

@@ -11,8 +11,9 @@ from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut, Most, find_cut
 from promptc.passes.guard_value import guard_value
 from promptc.passes.read_items import Read
+from promptc.passes.read_parts import read_parts
 from promptc.text.canonical import render_canonical_json
-from promptc.text.guard import Finding, Guard
+from promptc.text.guard import Guard
 from promptc.text.meter import Meter
 
 
@@ -45,6 +46,8 @@ class ItemRenderer:
         self._total = total
         self._has_each = has_each(items.source)
         self.number: int | None = None
+        self.left_out: dict[int, tuple[str, ...]] = {}
+        """By place in `from`: the kinds of the parts that each item rendered so far has lost to `parts`."""
 
     def bind(self, read: Read, id: str = "") -> Mapping[str, Any]:
         """The names with `item` and `this` of one element."""
@@ -114,20 +117,19 @@ class ItemRenderer:
         if not isinstance(content, list):
             what = f"the content of item {id} of `{self._section.id}` is neither text nor a list of parts"
             raise fail("PC0515", what, message.content.span)
-        passing = [part for part in content if isinstance(part, dict) and part.get("type") in message.parts]
-        guarded = [self._guard_part(part, message, id) for part in passing]
-        parts = tuple(part for part, _ in guarded if render_part(part).strip())
-        text = "\n".join(render_part(part) for part in parts)
+        parts = read_parts(content, message, f"item {id} of `{self._section.id}`")
+        if parts.left_out:
+            self.left_out[read.place] = parts.left_out
+        guarded = [guard_value(part, self._guard) for _, part in parts.passing]
+        rendered = tuple(part for part, _ in guarded)
+        text = "\n".join(render_part(part) for part in rendered)
         found = tuple(one for _, met in guarded for one in met)
         if not text:
             return None
         marks = (read.anchor, read.kept, read.windowed)
-        return Item(id, read.number, read.value, text, text, *marks, key, read.place, str(role), parts, found=found, element=read.element)
-
-    def _guard_part(self, part: Mapping[str, Any], message: MessageForm, id: str) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
-        if part.get("type") == "text" and not isinstance(part.get("text"), str):
-            raise fail("PC0515", f"a text part of item {id} of `{self._section.id}` has no text", message.content.span)
-        return guard_value(part, self._guard)
+        return Item(
+            id, read.number, read.value, text, text, *marks, key, read.place, str(role), rendered, found=found, element=read.element
+        )
 
 
 def render_part(part: Mapping[str, Any]) -> str:

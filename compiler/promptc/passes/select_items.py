@@ -1,6 +1,6 @@
 """One section of items: read, arranged, rendered."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
@@ -8,13 +8,14 @@ from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathered
-from promptc.model.section import Items, Section
+from promptc.model.section import PART_KINDS, Items, Section
 from promptc.model.stages import GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
 from promptc.passes.join_units import join_units
 from promptc.passes.name_items import find_id, name_items
 from promptc.passes.reach import Reach
 from promptc.passes.read_items import ItemReader, Read, Reading
+from promptc.passes.read_parts import is_gone, list_kinds
 from promptc.passes.render_items import ItemRenderer, strip_lines
 from promptc.passes.scope import evaluate_key, type_key
 from promptc.text.guard import Finding, Guard
@@ -81,9 +82,12 @@ def _select_whole(
     arranged = arrange_items(items, reading.items, lambda read: renderer.bind(read, ids.get(read.place, "")), against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
+    parts, told = _tell_parts(
+        section, items, renderer, [(ids[read.place], read.place, item) for read, item in zip(arranged.items, rendered, strict=True)]
+    )
     kept = tuple(join_units(full, lambda: _iter_rendered(reading, ids, renderer)))
     headers, found = _make_headers(items, kept, names, guard)
-    left_out = {**reading.left_out, **arranged.left_out}
+    left_out = {**reading.left_out, **arranged.left_out, **parts}
     left_out |= {stage: count for stage, count in (("empty", len(rendered) - len(full)), ("unit", len(full) - len(kept))) if count}
     return Selected(
         section=section,
@@ -93,7 +97,7 @@ def _select_whole(
         found=found,
         left_out=left_out,
         tally=_tally(items, kept, renderer, section),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *told),
     )
 
 
@@ -140,6 +144,8 @@ def _finish_reached(
     ids, warnings = _name(section, items, [(read, name) for read, name, _ in rendered])
     pairs = [(ids[read.place], item) for read, _, item in rendered if item is not None]
     kept = tuple(replace(item, id=id) if item.id != id else item for id, item in pairs)
+    parts, told = _tell_parts(section, items, renderer, [(ids[read.place], read.place, item) for read, _, item in rendered])
+    left_out |= parts
     if len(kept) < len(rendered):
         left_out["empty"] = len(rendered) - len(kept)
     return Selected(
@@ -149,8 +155,26 @@ def _finish_reached(
         left_out=left_out,
         tally=_tally(items, kept, renderer, section),
         is_partial=is_partial,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *told),
     )
+
+
+def _tell_parts(
+    section: Section, items: Items, renderer: ItemRenderer, rendered: Sequence[tuple[str, int, Item | None]]
+) -> tuple[dict[str, int], tuple[Diagnostic, ...]]:
+    """How many parts of messages were left out, and a warning where a message went whole by that. `rendered`: ids, places, items."""
+    if not renderer.left_out or items.message is None:
+        return {}, ()
+    lost = [(id, renderer.left_out.get(place, ()), item) for id, place, item in rendered]
+    count = sum(len(kinds) for _, kinds, _ in lost)
+    gone = [(id, kinds) for id, kinds, item in lost if item is None and is_gone(kinds)]
+    if not gone:
+        return {"parts": count}, ()
+    more = f" ({len(gone) - 1} more like it)" if len(gone) > 1 else ""
+    message = f"item {gone[0][0]} of `{section.id}` goes whole{more}: `parts` lets none of its parts pass: {list_kinds(gone[0][1])}"
+    first = next((f"name `{kind}` in `parts`" for kind in gone[0][1] if kind in PART_KINDS), "put in words what they hold")
+    help = f"{first}, or leave such items out with `where`"
+    return {"parts": count}, (Diagnostic("PC0581", message, items.message.span, help, "warn"),)
 
 
 def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int, str], list[Diagnostic]]:

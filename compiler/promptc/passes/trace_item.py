@@ -18,6 +18,7 @@ from promptc.passes.fit import Fitted
 from promptc.passes.know_names import know_value
 from promptc.passes.ladder import Applied
 from promptc.passes.piece import Piece, guard_pieces, join_pieces, make_pieces, slice_pieces
+from promptc.passes.read_parts import read_parts
 from promptc.passes.render_items import ItemRenderer, render_part, strip_lines
 from promptc.passes.section_fit import SectionFit
 from promptc.template.made import Known, Made, Pointers
@@ -119,12 +120,11 @@ class ItemTracer:
         """The parts of a content that is a list, each on a line, as they are counted."""
         content: Any = message.content.evaluate(self._bind(fit, items, entry.item))
         pieces: list[Piece] = []
-        for part in content:
-            if isinstance(part, dict) and part.get("type") in message.parts and render_part(part).strip():
-                pointer = self._origins.pointers.find(part)
-                inner = "/text" if part["type"] == "text" else ""
-                made = _make_content(message, render_part(part), (pointer + inner,) if pointer is not None else ())
-                pieces += [*([Piece("line end", "\n")] if pieces else []), *make_pieces([made])]
+        for given, part in read_parts(content, message, entry.item.id).passing:
+            pointer = self._origins.pointers.find(given)
+            inner = "/text" if part["type"] == "text" else ""
+            made = _make_content(message, render_part(part), (pointer + inner,) if pointer is not None else ())
+            pieces += [*([Piece("line end", "\n")] if pieces else []), *make_pieces([made])]
         return guard_pieces(pieces, entry.item.raw)
 
     def _trim(self, fit: SectionFit, items: Items, trim: TrimEach, item: Item, pieces: Pieces) -> Pieces:

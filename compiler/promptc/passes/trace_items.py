@@ -7,16 +7,18 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.model.section import Dedupe, Items
+from promptc.model.section import Dedupe, Items, MessageForm
 from promptc.model.stages import Item, Selected, Selection
 from promptc.passes.arrange_items import arrange_items, find_cap_name, find_dedupe_key
 from promptc.passes.name_items import find_id, name_items
 from promptc.passes.read_items import ItemReader, Read
+from promptc.passes.read_parts import is_gone, list_kinds
 from promptc.passes.render_items import ItemRenderer
 from promptc.passes.scope import find_names
 from promptc.passes.tell_source import tell_source
 
 Places = Sequence[int]
+_PARTS = 5
 
 
 @frozen(eq=False)
@@ -33,7 +35,10 @@ class Stage:
 
 @frozen(eq=False)
 class Trace:
-    """The stages a section declares, in their order. Places count from 0 in `from`; `reads` are the items the section looked at."""
+    """The stages a section declares, in their order. Places count from 0 in `from`; `reads` are the items the section looked at.
+
+    `parts` are the kinds of what the messages among them lost to `parts`, by place.
+    """
 
     section: str
     size: int
@@ -41,6 +46,7 @@ class Trace:
     reads: Mapping[int, Read]
     ids: Mapping[int, str]
     find_unread: Callable[[int], str]
+    parts: Mapping[int, tuple[str, ...]]
 
     def find_id(self, place: int) -> str:
         """The id of the item at a place; of one that was not looked at, the id it would have, its place where that cannot be told."""
@@ -78,7 +84,8 @@ class _Tracing:
     def run(self) -> Trace:
         """The whole trace."""
         reads = {read.place: read for read in self._reads}
-        return Trace(self._section, len(self._source), tuple(self._iter_stages()), reads, self._ids, self._find_unread)
+        stages = tuple(self._iter_stages())
+        return Trace(self._section, len(self._source), stages, reads, self._ids, self._find_unread, self._renderer.left_out)
 
     # --- what was looked at ---
 
@@ -166,7 +173,12 @@ class _Tracing:
 
     def _iter_rendered(self, before: Sequence[Read]) -> Iterator[Stage]:
         rendered = [(read, self._renderer.render(read, self._ids[read.place], None)) for read in before]
-        empty = [read.place for read, item in rendered if item is None]
+        lost = self._renderer.left_out
+        if self._items.message is not None and lost:
+            yield self._describe_parts(self._items.message, [(read, item) for read, item in rendered if read.place in lost], len(before))
+        gone = {read.place for read, item in rendered if item is None and is_gone(lost.get(read.place, ()))}
+        before = [read for read in before if read.place not in gone]
+        empty = [read.place for read, item in rendered if item is None and read.place not in gone]
         yield Stage("render", len(before) - len(empty), empty, str(self._items.span), _say("it renders to white space only"))
         kept = {(item.id, item.number) for item in self._selected.items}
         alone = [read.place for read, item in rendered if item is not None and (item.id, item.number) not in kept]
@@ -177,6 +189,15 @@ class _Tracing:
             whole = replace(self._items, trim_each=None)
             there = [(read, item) for read, item in rendered if item is not None]
             yield self._describe_trimmed(there, whole, self._items.trim_each.span)
+
+    def _describe_parts(self, message: MessageForm, lost: Sequence[tuple[Read, Item | None]], before: int) -> Stage:
+        gone = [read.place for read, item in lost if item is None and is_gone(self._renderer.left_out[read.place])]
+        told = [f"{list_kinds(self._renderer.left_out[read.place])} of {self._ids[read.place]}" for read, _ in lost]
+        note = f"parts left out: {', '.join(told[:_PARTS])}{f', and of {len(told) - _PARTS} more' if len(told) > _PARTS else ''}"
+        return Stage("parts", before - len(gone), gone, str(message.span), self._explain_parts, note)
+
+    def _explain_parts(self, place: int) -> str:
+        return f"`parts` lets none of its parts pass: {list_kinds(self._renderer.left_out[place])}"
 
     def _describe_trimmed(self, rendered: Sequence[tuple[Read, Item]], items: Items, span: Span) -> Stage:
         bound = self._selection.bound

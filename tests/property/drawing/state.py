@@ -58,5 +58,9 @@ def draw_turns(rng: Random, count: int, odd: float) -> list[dict[str, Any]]:
             turns.append({"role": "assistant", "content": [{"type": "text", "text": draw_text(rng, 4, odd=odd)}, use]})
             turns.append({"role": "user", "content": [told]})
         else:
-            turns.append({"role": rng.choice(("user", "assistant")), "content": draw_text(rng, 8, odd=odd)})
+            content: Any = draw_text(rng, 8, odd=odd)
+            if rng.random() < 0.3:
+                seen = {"type": "image", "source": draw_text(rng, 2, odd=odd)}
+                content = [seen] if rng.random() < 0.3 else [{"type": "text", "text": content}, seen]
+            turns.append({"role": rng.choice(("user", "assistant")), "content": content})
     return turns

@@ -239,15 +239,6 @@ def test_a_message_of_thinking_alone_goes_with_it():
     assert len(build("openai", say("user", "Well?"), thought).body["messages"]) == 1
 
 
-@each_provider
-def test_an_unknown_part_is_refused_by_its_name_and_kind(provider):
-    message = Message("user", (Block(part={"type": "image", "source": {}}),), "item 7 of `log`", SPAN)
-    with pytest.raises(PromptcError) as error:
-        build(provider, message)
-    assert [one.code for one in error.value.diagnostics] == ["PC0561"]
-    assert "item 7 of `log`" in str(error.value) and "`image`" in str(error.value)
-
-
 @pytest.mark.parametrize(
     "messages",
     [

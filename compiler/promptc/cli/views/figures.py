@@ -28,3 +28,8 @@ def show_ids(ids: Sequence[str]) -> str:
     """All of a few ids; of many the first three and the last one."""
     shown = [escape_controls(name) for name in ids]
     return " · ".join(shown) if len(shown) <= _FEW else f"{' · '.join(shown[:3])} … {shown[-1]}"
+
+
+def show_left_out(count: int, stage: str) -> str:
+    """How many a stage left out: items, or parts of messages."""
+    return f"{show_plural(count, 'part')} of messages" if stage == "parts" else show_count(count)

@@ -6,7 +6,7 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.bar import render_bar
 from promptc.cli.views.cuts import render_cuts
-from promptc.cli.views.figures import GUARDED, show_count, show_percent, show_plural
+from promptc.cli.views.figures import GUARDED, show_count, show_left_out, show_percent, show_plural
 from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
 from promptc.diag.frozen import frozen
@@ -164,7 +164,7 @@ def _iter_notes(outcome: Outcome) -> Iterator[str]:
     report = outcome.report
     for one in report["sections"]:
         if one["left_out"]:
-            stages = ", ".join(f"{show_count(count)} by {stage}" for stage, count in one["left_out"].items())
+            stages = ", ".join(f"{show_left_out(count, stage)} by {stage}" for stage, count in one["left_out"].items())
             yield f"{one['id']}: not selected, before any counting: {stages}"
     for one in report["guarded"]:
         where = f"{one['section']}/{one['item']}" if one["item"] is not None else f"{one['section']}, header"

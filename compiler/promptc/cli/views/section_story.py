@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from promptc.cli.views.cuts import find_rule, iter_ladders, list_items
-from promptc.cli.views.figures import show_count, show_plural
+from promptc.cli.views.figures import show_left_out, show_plural
 from promptc.cli.views.story import Fact, Story
 from promptc.model.stages import Selected
 from promptc.passes.tell_source import tell_source
@@ -35,7 +35,7 @@ def _iter_selection(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
     if selected.gathered is not None:
         yield Fact("source", tell_source(selected.gathered))
     if section.items is not None:
-        left_out = "".join(f"; {show_count(count)} left out by {stage}" for stage, count in selected.left_out.items())
+        left_out = "".join(f"; {show_left_out(count, stage)} left out by {stage}" for stage, count in selected.left_out.items())
         yield Fact("selected", show_plural(len(selected.items), "item") + left_out)
     elif selected.state == "empty":
         yield Fact("rendered", "to white space only")

@@ -15,6 +15,7 @@ from promptc.diag.suggest import suggest
 from promptc.model.stages import Item, Selected
 from promptc.passes.act import Entry
 from promptc.passes.ladder import Applied
+from promptc.passes.read_parts import list_kinds
 from promptc.passes.section_fit import SectionFit
 from promptc.passes.tell_source import tell_value
 from promptc.passes.trace_items import Trace, trace_items
@@ -127,6 +128,8 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: 
         yield _place(trace, place)
         if fit.selected.gathered is not None:
             yield Fact("source", tell_value(fit.selected.gathered, place))
+        if place in trace.parts:
+            yield Fact("left out", f"by parts: {list_kinds(trace.parts[place])}")
     marks = [
         *(["an anchor from before the window"] if item.anchor else []),
         *(["kept: no limit and no step touches it"] if item.kept else []),

@@ -1,4 +1,4 @@
-"""The codes of blocks that say a thing twice, or never (family check)."""
+"""Codes of lints of what sections print: content that stands twice, limits and conditions without effect, parts that never pass."""
 
 from promptc.diag.codes.code import Code
 
@@ -82,5 +82,30 @@ BLOCK_CODES: tuple[Code, ...] = (
         why="By the schema the value never gets there, so that what the label selects is never on.",
         bad="danger: {band: state.heat, of: {calm: 0, hunted: 90}}   # and the schema says `maximum: 9`",
         fix="Correct the bound, or the schema.",
+    ),
+    Code(
+        name="PC0690",
+        level="warn",
+        summary="`parts` lets no part of the messages pass",
+        why="By the schema the parts have other types than `parts` names, or none: every message that is a list of parts goes whole, or is "
+        "refused.",
+        bad="parts: [text] with `type` an `enum: [image, sound]`",
+        fix="Name the kinds that the state has, or give `content` an expression that makes a text of them.",
+    ),
+    Code(
+        name="PC0691",
+        level="warn",
+        summary="`parts` names a kind that no request can hold",
+        why="A message with such a part stops the render, rather than that it loses the part in silence or is counted as base64.",
+        bad="message: {role: item.role, content: item.content, parts: [text, image]}",
+        fix="Leave the kind out: its parts are then left out and counted.",
+    ),
+    Code(
+        name="PC0692",
+        level="warn",
+        summary="`parts` names one half of a tool's turn",
+        why="Services refuse a use without its result and a result without its use, so neither passes.",
+        bad="message: {role: item.role, content: item.content, parts: [text, tool_use]}",
+        fix="Name `tool_use` and `tool_result`, or neither.",
     ),
 )

@@ -15,7 +15,8 @@ PAYLOAD_CODES: tuple[Code, ...] = (
         name="PC0561",
         level="error",
         summary="a part of a message is of a kind no request can hold",
-        why="Texts, tool uses, tool results and thinking have a place in the bodies of providers. Nothing is left out in silence.",
+        why="Texts, tool uses, tool results and thinking have a place in the bodies of providers. A picture that `parts` names is refused "
+        "in every format, rather than counted as its base64. Nothing is left out in silence.",
         bad="message: {role: item.role, content: item.content, parts: [text, image]}",
         fix="Leave the kind out of `parts`, or put what it shows in words.",
     ),

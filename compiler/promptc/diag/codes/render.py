@@ -118,10 +118,10 @@ RENDER_CODES: tuple[Code, ...] = (
     Code(
         name="PC0515",
         level="error",
-        summary="a message's content is neither text nor parts",
-        why="A provider takes text, or a list of parts with a `type`.",
-        bad="message: {role: \"'user'\", content: item.score}",
-        fix="Give text, or parts with `type` and `text`.",
+        summary="a message's content is neither text nor parts, or a part is none",
+        why="A provider takes text, or a list of parts, each a mapping with a `type`. Nothing in a content is passed over in silence.",
+        bad='{"role": "user", "content": [{"text": "Hello"}]}   # or ["Hello"]',
+        fix="Give text, or parts with `type`, those of text with `text`: `{type: text, text: Hello}`.",
     ),
     Code(
         name="PC0516",
@@ -242,5 +242,21 @@ RENDER_CODES: tuple[Code, ...] = (
         why="The pack asks to be told.",
         bad="output: {warn: {chars: 20000}}",
         fix="Shorten the content, or raise the limit.",
+    ),
+    Code(
+        name="PC0580",
+        level="error",
+        summary="a tool's result holds a picture, a file or a sound",
+        why="Results are text or JSON. As JSON a picture would be thousands of tokens of base64 that no model can read.",
+        bad='{"type": "tool_result", "tool_use_id": "a", "content": [{"type": "image", "source": {"type": "base64", "data": "iVBOR…"}}]}',
+        fix="Put in words what it shows where the state is written, leave the item out with `where`, or tools out of `parts`.",
+    ),
+    Code(
+        name="PC0581",
+        level="warn",
+        summary="a message goes whole, since `parts` lets none of its parts pass",
+        why="Parts of other kinds than `parts` names are left out and counted (`left_out: {parts: n}`); here nothing is left of an item.",
+        bad='{"role": "user", "content": [{"type": "image", "source": {}}]}   # parts: [text]',
+        fix="Name the kind in `parts`, put in words what it holds, or leave such items out with `where`.",
     ),
 )

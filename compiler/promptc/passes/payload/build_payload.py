@@ -42,7 +42,7 @@ def build_payload(
     """The body, a value of its own, its keys always in the same order. Texts and their order are those of the messages, but for folds that
     docs/payloads.md names; of the parts of messages nothing passes but what their kinds have.
 
-    Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0561 and PC0562 for parts it cannot take, PC0570 for
+    Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0562 for parts it cannot take, PC0570 for
     names of tools it refuses.
     """
     checked, found = check_parts(messages, provider)

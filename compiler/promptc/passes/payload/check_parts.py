@@ -20,7 +20,7 @@ _SPELLED: Mapping[Any, str] = {str: "a text", Mapping: "a mapping"}
 
 
 def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[Message, ...], list[Diagnostic]]:
-    """The messages with their parts as they may be passed on, and what is wrong with others (PC0561, PC0562) or was left out (PC0568).
+    """The messages with their parts as they may be passed on, and what is wrong with others (PC0562) or was left out (PC0568).
 
     Nothing of a part passes but its kind's own keys, so that state never adds a key to a request. Messages with nothing left go.
     """
@@ -38,15 +38,6 @@ def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[
 
 def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterator[Diagnostic]:
     kind = str(part.get("type"))
-    if kind not in _KEYS:
-        known = ", ".join(("text", *_KEYS))
-        yield Diagnostic(
-            "PC0561",
-            f"{message.name} has a part of the kind `{kind}`, which no request can hold",
-            message.span,
-            f"known: {known}; leave others out with `parts` of `items.message`",
-        )
-        return
     role, keys = _KEYS[kind]
     if message.role != role:
         yield _refuse(message, f"a `{kind}` in a message of the role `{message.role}`", f"it stands in a message of the role `{role}`")

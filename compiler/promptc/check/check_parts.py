@@ -1,0 +1,77 @@
+"""`items.message.parts` against the schema, and against what a request can hold."""
+
+from collections.abc import Iterator, Sequence
+
+from promptc.check.fold import fold_looks
+from promptc.check.looks import Look
+from promptc.check.scopes import Scopes
+from promptc.check.texts import iter_texts
+from promptc.diag.diagnostic import Diagnostic
+from promptc.model.pack import Pack
+from promptc.model.section import HALVES, PART_KINDS, MessageForm, Section, find_part_kind
+from promptc.template.kinds.kind import NEVER, Gap, Kind, List, Mapping, Text, Unknown, list_members
+from promptc.template.kinds.parts import find_element
+
+
+def check_parts(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+    """Contents of which no part can ever pass, kinds that stop every render they come to, one half of a tool's turn without the other."""
+    scopes = Scopes(pack)
+    return fold_looks(looks, lambda look: _iter_look(pack, look, scopes))
+
+
+def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        section = text.section
+        message = section.items.message if section is not None and section.items is not None else None
+        if section is None or message is None or text.code is not message.content:
+            continue
+        yield from _judge_names(section, message)
+        kind = scopes.find(text).kind
+        if kind is not None:
+            yield from _judge_kind(section, message, kind)
+
+
+def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]:
+    for kind in message.parts:
+        if find_part_kind(kind) not in PART_KINDS:
+            what = f"`parts` of `{section.id}` names `{kind}`, which no request can hold: an item with one stops the render"
+            yield Diagnostic("PC0691", what, message.span, f"known: {', '.join(PART_KINDS)}; leave others out", "warn")
+    for kind in message.parts:
+        if kind not in HALVES or kind in message.passing:
+            continue
+        (other,) = HALVES - {kind}
+        what = f"`parts` of `{section.id}` names `{kind}` without `{other}`: neither passes, since no service takes one without the other"
+        yield Diagnostic("PC0692", what, message.span, f"name `{other}` as well, or leave `{kind}` out", "warn")
+
+
+def _judge_kind(section: Section, message: MessageForm, kind: Kind) -> Iterator[Diagnostic]:
+    """Of a content that may be text, the lists alone."""
+    lists = [member for member in list_members(kind) if isinstance(member, List) and member.most != 0]
+    elements = [element for element in map(find_element, lists) if element != NEVER]
+    types = [_list_types(element) for element in elements]
+    if not elements or any(one is None for one in types):
+        return
+    met = sorted({name for one in types for name in one or ()})
+    if any(find_part_kind(name) in message.passing for name in met):
+        return
+    named = f"their types are {', '.join(f'`{name}`' for name in met)}" if met else "they have no `type`"
+    what = f"by the schema `parts` of `{section.id}` lets no part of `{message.content.text.strip()}` pass: {named}"
+    yield Diagnostic("PC0690", what, message.span, f"`parts` is {', '.join(message.parts)}: name the kinds that the state has", "warn")
+
+
+def _list_types(element: Kind) -> set[str] | None:
+    """The types that elements may have; None where there may be others."""
+    found: set[str] = set()
+    for member in list_members(element):
+        types = list_members(member.find("type")) if isinstance(member, Mapping) else ()
+        if isinstance(member, Unknown) or any(_is_open(type) for type in types):
+            return None
+        found |= {name for type in types if isinstance(type, Text) for name in type.values or ()}
+    return found
+
+
+def _is_open(type: Kind) -> bool:
+    """Whether it may be any text."""
+    if isinstance(type, Text):
+        return type.values is None
+    return isinstance(type, Unknown) or (isinstance(type, Gap) and type.reason == "undeclared")

@@ -1,0 +1,81 @@
+"""`check` on `items.message.parts`: what can never pass, what is always refused, and half a turn of a tool."""
+
+import json
+
+import pytest
+
+from tests.property.drawing.packs import Drawn
+from tests.property.load_drawn import load_drawn
+
+TEXT = {"type": "object", "properties": {"type": {"const": "text"}, "text": {"type": "string"}}, "required": ["type", "text"]}
+IMAGE = {"type": "object", "properties": {"type": {"enum": ["image", "sound"]}}, "required": ["type"]}
+BARE = {"type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": False}
+OPEN = {"type": "object", "properties": {"text": {"type": "string"}}}
+ANY_TYPE = {"type": "object", "properties": {"type": {"type": "string"}}}
+ALIAS = {"type": "object", "properties": {"type": {"enum": ["input_text"]}}, "required": ["type"]}
+
+
+def _check(folder, content, parts):
+    message = {"role": "item.role", "content": "item.content", "parts": parts}
+    turn = {"type": "object", "properties": {"role": {"enum": ["user"]}, "content": content}, "required": ["role", "content"]}
+    schema = {"type": "object", "properties": {"log": {"type": "array", "items": turn}}, "required": ["log"]}
+    (folder / "state.schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    manifest = {
+        "promptc": 1,
+        "name": "log",
+        "version": "1.0.0",
+        "tokenizer": "cl100k_base",
+        "budget": 4000,
+        "state": {"schema": "state.schema.json"},
+        "output": {"format": "messages"},
+        "sections": [{"id": "log", "items": {"from": "state.log", "window": {"last": 9}, "message": message}}],
+    }
+    found = load_drawn(Drawn(manifest, {}), folder).check()
+    return [one for one in found if one.code.startswith("PC069")]
+
+
+def _list(*elements):
+    return {"type": "array", "items": {"anyOf": list(elements)} if len(elements) > 1 else elements[0]}
+
+
+@pytest.mark.parametrize("content", [_list(IMAGE), {"anyOf": [{"type": "string"}, _list(IMAGE)]}, _list(IMAGE, {"type": "string"})])
+def test_types_that_parts_never_names_are_told(tmp_path, content):
+    (found,) = _check(tmp_path, content, ["text"])
+    assert found.code == "PC0690" and "`image`, `sound`" in found.message and "`item.content`" in found.message
+
+
+@pytest.mark.parametrize("content", [_list(BARE), _list({"type": "string"}), _list({"type": "integer"})])
+def test_elements_without_a_type_are_told(tmp_path, content):
+    (found,) = _check(tmp_path, content, ["text"])
+    assert found.code == "PC0690" and "they have no `type`" in found.message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _list(TEXT),
+        _list(TEXT, IMAGE),
+        _list(OPEN),
+        _list(ANY_TYPE),
+        _list(ALIAS),
+        _list(IMAGE, {}),
+        {"type": "string"},
+        {"type": "array"},
+        {"type": "array", "items": IMAGE, "maxItems": 0},
+        {},
+    ],
+)
+def test_nothing_is_said_where_some_part_may_pass(tmp_path, content):
+    assert _check(tmp_path, content, ["text"]) == []
+
+
+def test_kinds_that_no_request_holds_are_told(tmp_path):
+    assert [(one.code, "`image`" in one.message) for one in _check(tmp_path, _list(TEXT), ["text", "image"])] == [("PC0691", True)]
+    assert _check(tmp_path, _list(TEXT), ["output_text", "thinking", "redacted_thinking"]) == []
+
+
+@pytest.mark.parametrize(("kind", "other"), [("tool_use", "tool_result"), ("tool_result", "tool_use")])
+def test_half_a_turn_of_a_tool_is_told(tmp_path, kind, other):
+    (found,) = _check(tmp_path, _list(TEXT), ["text", kind])
+    assert found.code == "PC0692" and f"`{kind}` without `{other}`" in found.message
+    assert _check(tmp_path, _list(TEXT), ["text", kind, other]) == []
