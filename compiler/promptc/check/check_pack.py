@@ -80,6 +80,10 @@ MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
 """The codes that name what voids the guarantee that a larger total never removes content."""
 
 
+PROOFS = frozenset({"PC0656"})
+"""The codes that say what holds of every valid state. Nothing is proved of a pack that some state, or every one, makes fail."""
+
+
 def check_pack(pack: Pack) -> tuple[Diagnostic, ...]:
     """Every finding about a loaded pack, each once, sorted; what was found while loading is among them. Never raises for what is wrong
     in the pack: a combination that does not load is a finding."""
@@ -87,6 +91,8 @@ def check_pack(pack: Pack) -> tuple[Diagnostic, ...]:
     found = [*pack.warnings, *_iter_whole(pack, looks), *check_conflicts(pack)]
     for rule in (*RULES, *(RULES_OF_ALL if not looks.failed else ())):
         found.extend(rule(pack, looks.loaded))
+    if any(one.level == "error" for one in found):
+        found = [one for one in found if one.code not in PROOFS]
     return sort_diagnostics(found)
 
 

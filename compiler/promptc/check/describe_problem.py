@@ -29,6 +29,9 @@ class Describer:
 
     def describe(self, problem: Problem, text: Text, order: Sequence[str], span: Span) -> Diagnostic:
         """The finding."""
+        if problem.told is not None:
+            code, message, help = problem.told
+            return Diagnostic(code, message, span, help)
         subject = f"`{problem.subject}`" if problem.subject else _COMPUTED
         if problem.rule == "name":
             return describe_name(problem.subject, text, self._pack, span)

@@ -33,7 +33,7 @@ def _is_outside(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome
     return jinja.text is not None and (ours.code in _OUTSIDE or ("%*" in text and ours.code == "PC0430"))
 
 
-_OUTSIDE = frozenset("PC0401 PC0405 PC0406 PC0407 PC0408 PC0409 PC0424 PC0425".split())
+_OUTSIDE = frozenset("PC0401 PC0405 PC0406 PC0407 PC0408 PC0409 PC0425".split())
 
 
 def _is_escaped(text: str, names: Mapping[str, Any], files: Mapping[str, str], jinja: Outcome, ours: Outcome) -> bool:
@@ -80,6 +80,7 @@ def _has_part(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) 
 
 DEVIATIONS = (
     Deviation("outside the subset", _is_outside),
+    Deviation("arguments are of their kind", _refused("PC0424")),
     Deviation("limits", _refused("PC0402", "PC0403", "PC0404", "PC0417", "PC0430")),
     Deviation("methods are no values", _refused("PC0409")),
     Deviation("what is no data is not printed", _is_no_data),

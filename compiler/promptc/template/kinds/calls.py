@@ -5,6 +5,7 @@ from collections.abc import Callable
 from jinja2 import nodes
 
 from promptc.template.allowed import LIST_METHODS, MAPPING_METHODS, TEXT_METHODS
+from promptc.template.kinds.arguments import Arguments, judge_call, judge_method, judge_thing
 from promptc.template.kinds.given import find_single
 from promptc.template.kinds.kind import (
     NEVER,
@@ -29,6 +30,7 @@ from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import Taker
 from promptc.template.kinds.unite import map_members, unite
 from promptc.template.kinds.walk import WalkRun
+from promptc.template.signature_table import FUNCTIONS
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 
@@ -54,6 +56,7 @@ def call(walk: WalkRun, node: nodes.Call, scope: Scope, evaluate: Evaluate) -> V
     if isinstance(callee, nodes.Getattr):
         return _call_method(walk, node, callee, args, named, scope, evaluate)
     if isinstance(callee, nodes.Name) and callee.name not in scope.names and callee.name in _FUNCTIONS:
+        judge_call(Arguments(walk, node, scope, args, named), FUNCTIONS[callee.name])
         return Value(_FUNCTIONS[callee.name](walk, args, named))
     return Value(call_thing(walk, evaluate(walk, callee, scope).kind, node, args, named, scope))
 
@@ -71,12 +74,14 @@ def _call_method(
 ) -> Value:
     holder = evaluate(walk, callee.node, scope)
     if any(isinstance(member, Thing) for member in list_members(holder.kind)):
+        judge_thing(Arguments(walk, node, scope, args, named), callee.attr, holder.kind)
         return Value(call_thing(walk, find_part(holder.kind, callee.attr), node, args, named, scope))
     found = [(sort, words) for methods, sort, words in _SORTS if callee.attr in methods]
     if not found:
         return Value(UNKNOWN)
     taker = Taker(" or ".join(words for _, words in found), tuple(sort for sort, _ in found), lazy=False)
     kind = walk.take(holder, taker, f"`.{callee.attr}()`", callee, scope)
+    judge_method(Arguments(walk, node, scope, args, named), callee.attr, kind)
     if isinstance(kind, Unknown):
         return Value(UNKNOWN)
     given = map_members(kind, lambda member: _give(walk, member, callee.attr, args, scope))

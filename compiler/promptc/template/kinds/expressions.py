@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import nodes
 
 from promptc.template.kinds import narrow
+from promptc.template.kinds.arguments import Arguments, judge_test
 from promptc.template.kinds.assume import assume
 from promptc.template.kinds.calls import call
 from promptc.template.kinds.compare import compare
@@ -255,8 +256,11 @@ def _filter(walk: WalkRun, node: nodes.Filter, scope: Scope) -> Value:
 
 
 def _test(walk: WalkRun, node: nodes.Test, scope: Scope) -> Value:
+    value = evaluate(walk, node.node, scope)
     args = [evaluate(walk, arg, scope) for arg in node.args]
-    ask(walk, node, evaluate(walk, node.node, scope), args, scope)
+    named = {str(word.key): evaluate(walk, word.value, scope) for word in node.kwargs}
+    judge_test(Arguments(walk, node, scope, args, named), node.name)
+    ask(walk, node, value, args, scope)
     return Value(TRUTH)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from jinja2 import nodes
 
 from promptc.template.kinds import lists, texts
+from promptc.template.kinds.arguments import Arguments, judge_filter
 from promptc.template.kinds.given import Given
 from promptc.template.kinds.kind import NUMBER, TRUTH, UNKNOWN, WHOLE, Kind, Nothing, Number, Text, Truth
 from promptc.template.kinds.kind import List as ListKind
@@ -130,6 +131,7 @@ def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, 
     named = {str(word.key): evaluate(walk, word.value, scope) for word in node.kwargs}
     for one in [*args, *(value for name, value in named.items() if name != "default")] if not _hands_on(node) else ():
         walk.take(one, ASKED, f"`{node.name}`", node, scope)
+    judge_filter(Arguments(walk, node, scope, args, named), node.name)
     given = Given(walk, node, scope, value, value.kind, args, named, apply_named)
     return Value(give(node.name, given))
 

@@ -53,7 +53,7 @@ def weigh_bytes(text: str) -> tuple[int, int]:
 def find_kinds(code: Code, scope: Scope, cost: Cost) -> Found:
     """Walk one expression or template. Never fails, and never says that a text is wrong which no valid state makes fail."""
     trees = load_trees(code)
-    walk = WalkRun(trees, cost)
+    walk = WalkRun(trees, cost, code.limits)
     node = _find_expression(code)
     if node is not None:
         kind = walk.take(evaluate(walk, node, scope), ASKED, "an expression", node, scope)

@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from jinja2 import nodes
+from jinja2.compiler import find_undeclared
 
 from promptc.template.kinds.amount import Amount, text_of_amount
+from promptc.template.kinds.arguments import Arguments, judge_call
 from promptc.template.kinds.expressions import evaluate
 from promptc.template.kinds.kind import UNKNOWN, Gap, Kind, Thing
 from promptc.template.kinds.scope import Bound, Scope, Value
 from promptc.template.kinds.walk import MAX_CALLS, WalkRun
+from promptc.template.signatures import Signature, sign_macro
 
 WalkBody = Callable[[WalkRun, Iterable[nodes.Node], Scope], tuple[Scope, Amount]]
 
@@ -19,8 +22,11 @@ def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBo
     """The scope in which the macro can be called."""
     file = walk.file
 
+    signature = _sign(node)
+
     def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
         walk.called.add(id(node))
+        _judge(walk, signature, at, args, named, caller)
         seen = _find_outer(walk, file, scope)
         return _call(walk, node, file, args, named, _see(seen, caller, node.name, thing), walk_body)
 
@@ -29,11 +35,25 @@ def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBo
     return scope.bind(node.name, Bound(thing, (object(),)))
 
 
+def _sign(node: nodes.Macro | nodes.CallBlock) -> Signature:
+    uses = find_undeclared(node.body, ("caller", "kwargs", "varargs"))
+    return sign_macro(node.name if isinstance(node, nodes.Macro) else None, [arg.name for arg in node.args], uses)
+
+
+def _judge(walk: WalkRun, signature: Signature, at: nodes.Node, args: list[Value], named: dict[str, Value], scope: Scope) -> None:
+    call = at.call if isinstance(at, nodes.CallBlock) else at
+    if isinstance(call, nodes.Call):
+        judge_call(Arguments(walk, call, scope, args, named), signature)
+
+
 def make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope, walk_body: WalkBody) -> Thing:
     """What `caller()` gives inside the macro that a call block calls."""
     file = walk.file
 
+    signature = _sign(node)
+
     def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
+        _judge(walk, signature, at, args, named, caller)
         return _call(walk, node, file, args, named, scope, walk_body)
 
     return Thing("caller", lambda name: UNKNOWN, give)

@@ -12,6 +12,7 @@ from promptc.template.kinds.problem import Problem, Rule
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import Taker, find_failing
 from promptc.template.kinds.unite import join, keep_members
+from promptc.template.limits import LIMITS, Limits
 
 MAX_CALLS = 8
 """Macros inside each other that are followed; what a deeper one gives is not known."""
@@ -39,6 +40,7 @@ class WalkRun:
 
     trees: Mapping[str, nodes.Template]
     cost: Cost
+    limits: Limits = LIMITS
     file: str = ""
     calls: int = 0
     problems: dict[Problem, None] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from jinja2.idtracking import VAR_LOAD_PARAMETER, VAR_LOAD_RESOLVE
 from promptc.template.allowed import DICT_NAMES
 from promptc.template.lowering import syntax as py
 from promptc.template.lowering.frame import Frame
+from promptc.template.lowering.is_judged import is_judged
 
 _BINARY = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide", "FloorDiv": "floor_divide", "Mod": "modulo", "Pow": "power"}
 _DIRECT: dict[str, ast.cmpop] = {"eq": ast.Eq(), "ne": ast.NotEq(), "lt": ast.Lt(), "lteq": ast.LtE(), "gt": ast.Gt(), "gteq": ast.GtE()}
@@ -195,7 +196,10 @@ class Expressions:
         """A filter, or a chain of filters whose innermost takes `value`."""
         self.filters.add(node.name)
         args, keywords = self._arguments(node, frame)
-        return self._run_call(name_filter(node.name), node.lineno, value, *args, keywords=keywords)
+        if is_judged(node):
+            return self._run_call(name_filter(node.name), node.lineno, value, *args, keywords=keywords)
+        function, word = py.name(name_filter(node.name), node.lineno), py.constant(node.name, node.lineno)
+        return self._run_call("call_filter", node.lineno, function, word, value, *args, keywords=keywords)
 
     def lower_chain(self, node: nodes.Filter, value: ast.expr, frame: Frame) -> ast.expr:
         """The filters of `{% filter a | b %}`, over a text."""
@@ -205,7 +209,11 @@ class Expressions:
     def _test(self, node: nodes.Test, frame: Frame) -> ast.expr:
         self.tests.add(node.name)
         args, keywords = self._arguments(node, frame)
-        return self._run_call(name_test(node.name), node.lineno, self.lower(node.node, frame), *args, keywords=keywords)
+        value = self.lower(node.node, frame)
+        if is_judged(node):
+            return self._run_call(name_test(node.name), node.lineno, value, *args, keywords=keywords)
+        function, word = py.name(name_test(node.name), node.lineno), py.constant(node.name, node.lineno)
+        return self._run_call("call_test", node.lineno, function, word, value, *args, keywords=keywords)
 
     def _condition(self, node: nodes.CondExpr, frame: Frame) -> ast.expr:
         soft, at = frame.soft(), node.lineno

@@ -9,6 +9,7 @@ from promptc.template.allowed import CYCLER_METHODS, DICT_NAMES, LIST_METHODS, L
 from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.functions import FUNCTIONS, Cycler, Joiner, Namespace
 from promptc.template.runtime.group import Group
+from promptc.template.runtime.judged import blame_function, blame_loop
 from promptc.template.runtime.loop import Loop
 from promptc.template.runtime.macro import Macro
 from promptc.template.runtime.methods import call_method
@@ -98,8 +99,16 @@ def call_value(run: Run, callee: Any, /, *args: Any, **named: Any) -> Any:
     if kind is Missing or kind is Blank:
         callee.fail()
     if callee.__class__ is _FUNCTION and callee in _CALLABLE:
-        return callee(run, *args, **named)
+        return _call_function(run, callee, args, named)
     return refuse("PC0409", f"{name_kind(callee)} cannot be called", "leave the `()` out")
+
+
+def _call_function(run: Run, function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    try:
+        return function(run, *args, **named)
+    except (TypeError, ValueError):
+        blame_function(function.__qualname__, args, named, run.limits)
+        raise
 
 
 _FUNCTION = type(find_item)
@@ -113,5 +122,9 @@ def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> 
         return call_method(run, holder, name, args, named)
     if kind in _OWN_METHODS and name in _METHODS[kind]:
         pay_parts(run, args)
-        return getattr(holder, name)(*args, **named)
+        try:
+            return getattr(holder, name)(*args, **named)
+        except TypeError:
+            blame_loop(name, args, named, run.limits)
+            raise
     return call_value(run, find_attribute(holder, name), *args, **named)

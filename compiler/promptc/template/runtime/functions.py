@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promptc.diag.typed import Any
+from promptc.template.limits import Limits
 from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.payments import check_key, pay_each
 from promptc.template.runtime.run import Run
@@ -68,23 +69,29 @@ class Namespace:
 def make_range(run: Run, *bounds: int) -> range:
     """Whole numbers, at most `Limits.range` of them."""
     made = range(*bounds)
-    if len(made) > run.limits.range:
-        refuse("PC0430", f"`range` is longer than {run.limits.range}", "loop over less, or raise `limits.range`")
+    check_range(made, run.limits)
     run.take(len(made))
     return made
 
 
-def make_dict(run: Run, /, *pairs: Any, **values: Any) -> dict[Any, Any]:
+def check_range(made: range, limits: Limits) -> None:
+    """Refuse more numbers than the limit."""
+    try:
+        size = len(made)
+    except OverflowError:
+        refuse("PC0416", "a number grows too large", "use smaller numbers")
+    if size > limits.range:
+        refuse("PC0430", f"`range` is longer than {limits.range}", "loop over less, or raise `limits.range`")
+
+
+def make_dict(run: Run, pairs: Any = (), /, **values: Any) -> dict[Any, Any]:
     """A new mapping, of another or of pairs, and of names."""
-    if len(pairs) > 1:
-        refuse("PC0424", "`dict` takes one mapping or list of pairs", "write `dict(a, key=value)`")
     made: dict[Any, Any] = {}
-    for source in pairs:
-        if source.__class__ is dict:
-            run.take(1 + len(source))
-            made.update(source)
-        else:
-            made.update(_iter_pairs(run, source))
+    if pairs.__class__ is dict:
+        run.take(1 + len(pairs))
+        made.update(pairs)
+    else:
+        made.update(_iter_pairs(run, pairs))
     made.update(values)
     run.take(len(values))
     return made
@@ -98,16 +105,14 @@ def _iter_pairs(run: Run, source: Any) -> Any:
         yield check_key(key), value
 
 
-def make_namespace(run: Run, /, *pairs: Any, **values: Any) -> Namespace:
+def make_namespace(run: Run, pairs: Any = (), /, **values: Any) -> Namespace:
     """A namespace with what `dict` would hold."""
-    return Namespace(make_dict(run, *pairs, **values))
+    return Namespace(make_dict(run, pairs, **values))
 
 
-def make_cycler(run: Run, *values: Any) -> Cycler:
+def make_cycler(run: Run, first: Any, /, *rest: Any) -> Cycler:
     """A cycler of at least one value."""
-    if not values:
-        refuse("PC0414", "`cycler` needs at least one value")
-    return Cycler(values)
+    return Cycler((first, *rest))
 
 
 def make_joiner(run: Run, sep: Any = ", ") -> Joiner:

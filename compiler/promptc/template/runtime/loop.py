@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptc.diag.typed import Any, Self
-from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.undefined import Missing
 
 _NOTHING = object()
@@ -98,10 +97,9 @@ class Loop:
         after = self._peek()
         return Missing("nextitem", hint="there is no element after the last") if after is _NOTHING else after
 
-    def cycle(self, *values: Any) -> Any:
+    def cycle(self, first: Any, /, *rest: Any) -> Any:
         """One of the values, in turn."""
-        if not values:
-            refuse("PC0424", "`loop.cycle` needs at least one value")
+        values = (first, *rest)
         return values[self.index0 % len(values)]
 
     def changed(self, *values: Any) -> bool:

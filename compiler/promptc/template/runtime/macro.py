@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from promptc.diag.typed import Any, NoReturn
-from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.missing import missing
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import Missing
-
-_HELP = "see docs/templates.md for its arguments"
 
 
 class Macro:
@@ -52,30 +49,28 @@ class Macro:
         return text
 
     def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-        most = len(self.arguments)
+        most, left = len(self.arguments), dict(named)
         bound = list(args[:most])
         given = len(bound)
-        bound += [named.pop(name, missing) for name in self.arguments[given:]]
+        bound += [left.pop(name, missing) for name in self.arguments[given:]]
         found = "caller" in self.arguments if given == most else "caller" in self.arguments[given:]
         if self.caller and not found:
-            bound.append(named.pop("caller", None) or Missing("caller", hint="the macro was called without `{% call %}`"))
+            bound.append(left.pop("caller", None) or Missing("caller", hint="the macro was called without `{% call %}`"))
+        if (left and not self.kwargs) or (len(args) > most and not self.varargs):
+            self._refuse(args, named)
         if self.kwargs:
-            bound.append(named)
-        elif named:
-            self._refuse_named(next(iter(named)))
+            bound.append(left)
         if self.varargs:
             bound.append(args[most:])
-        elif len(args) > most:
-            self._refuse(f"takes not more than {most} argument(s)")
         return bound
 
-    def _refuse_named(self, name: str) -> NoReturn:
-        if name == "caller":
-            self._refuse("does not use the text of a `{% call %}`: it never says `caller()`")
-        self._refuse(f"takes no keyword argument '{name}'")
+    def _refuse(self, args: tuple[Any, ...], named: dict[str, Any]) -> NoReturn:
+        from promptc.template.signatures import find_wrong, sign_macro
 
-    def _refuse(self, why: str) -> NoReturn:
-        refuse("PC0424", f"`{self.name or 'caller'}` {why}", _HELP)
+        uses = [name for name in ("caller", "kwargs", "varargs") if getattr(self, name)]
+        wrong = find_wrong(sign_macro(self.name, self.arguments, uses), args, named, self.run.limits)
+        assert wrong is not None, "whoever refuses a call knows why"
+        raise wrong.fault()
 
 
 def unfilled(name: str) -> Missing:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
+from promptc.template.runtime.judged import blame_method
 from promptc.template.runtime.methods_of_text import TEXT_METHODS
 from promptc.template.runtime.payments import check_key, pay_search
 from promptc.template.runtime.run import Run
@@ -21,10 +22,11 @@ def call_method(run: Run, value: Any, name: str, args: Sequence[Any], kwargs: Ma
         refuse("PC0409", f"`.{name}` is not a method a template may call on {name_kind(value)}")
     try:
         return methods[name](run, value, *args, **kwargs)
-    except TypeError:
+    except (TypeError, ValueError):
         for arg in (*args, *kwargs.values()):
             if arg.__class__ is Missing:
                 arg.fail()
+        blame_method(value.__class__, name, args, kwargs, run.limits)
         raise
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from promptc.diag.typed import Any
+from promptc.template.limits import Limits
 from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.payments import pay_each, price_search
 from promptc.template.runtime.run import Run
 
 
-def check_width(run: Run, width: Any) -> None:
+def check_width(limits: Limits, width: Any) -> None:
     """Padding is at most `Limits.width` characters."""
-    if isinstance(width, int) and width > run.limits.width:
-        refuse("PC0430", f"{width} is wider than {run.limits.width} characters", "use a smaller width, or raise `limits.width`")
+    if isinstance(width, int) and width > limits.width:
+        refuse("PC0430", f"{width} is wider than {limits.width} characters", "use a smaller width, or raise `limits.width`")
 
 
 def replace_text(run: Run, text: str, old: str, new: str, count: Any = -1, /) -> str:
@@ -48,7 +49,7 @@ def strip_text(run: Run, text: str, chars: str | None, strip: Callable[[str, str
 
 def pad_text(run: Run, text: str, width: Any, pad: Callable[..., str], *fill: Any) -> str:
     """What `str.center` and its like make."""
-    check_width(run, width)
+    check_width(run.limits, width)
     run.make(max(len(text), width if isinstance(width, int) else 0))
     return pad(text, width, *fill)
 
@@ -136,7 +137,7 @@ def _remove_suffix(run: Run, text: str, suffix: str, /) -> str:
 
 
 def _expand_tabs(run: Run, text: str, tabsize: Any = 8) -> str:
-    check_width(run, tabsize)
+    check_width(run.limits, tabsize)
     run.make(len(text) + text.count("\t") * (max(tabsize, 0) if isinstance(tabsize, int) else 0))
     return text.expandtabs(tabsize)
 

@@ -12,6 +12,7 @@ from promptc.template.runtime.access import call_part, call_value, find_attribut
 from promptc.template.runtime.compare import compare
 from promptc.template.runtime.fault import Fault
 from promptc.template.runtime.filters.table import find_filter, find_test
+from promptc.template.runtime.judged import call_filter, call_test
 from promptc.template.runtime.loop import Loop
 from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.macro import Macro, unfilled
@@ -27,9 +28,9 @@ from promptc.template.runtime.turns import each, sized
 from promptc.template.runtime.undefined import BLANK
 
 _KNOWN = (
-    Blocks, Loop, Macro, add, call_part, call_value, check_key, check_namespace, compare, concat, cut_slice, divide, each, find_attribute,
-    find_export, find_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized, spread, spread_named, subtract,
-    undefined, unfilled, dict, enumerate, len, str,
+    Blocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare, concat, cut_slice,
+    divide, each, find_attribute, find_export, find_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized,
+    spread, spread_named, subtract, undefined, unfilled, dict, enumerate, len, str,
 )  # fmt: skip
 GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
 """All that generated code can name: nothing else exists for it."""

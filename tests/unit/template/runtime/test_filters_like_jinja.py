@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from jinja2.filters import FILTERS
 
 from promptc.template.runtime.filters.table import FILTER_NAMES, find_filter
+from promptc.template.runtime.judged import call_filter
+from promptc.template.runtime.run import Run
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, LISTS, MAPPINGS, NUMBERS, PEOPLE, SCALARS, TEXTS, UNDEFINED, mostly
 from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours, build_jinja
@@ -94,7 +96,11 @@ def test_gives_what_jinja_gives(name, data):
     names = {"v": value, **{f"a{place}": arg for place, arg in enumerate(args)}, **{f"k_{key}": arg for key, arg in call.keywords.items()}}
     given_args = [*(f"a{place}" for place in range(len(args))), *(f"{key}=k_{key}" for key in call.keywords)]
     expression = f"v | {name}({', '.join(given_args)})"
-    jinja, ours = ask_jinja(expression, names), ask_ours(find_filter(name), call.values, call.keywords)
+
+    def _call(run: Run, value: Any, *args: Any, **named: Any) -> Any:
+        return call_filter(run, find_filter(name), name, value, *args, **named)
+
+    jinja, ours = ask_jinja(expression, names), ask_ours(_call, call.values, call.keywords)
     assert explain(call, jinja, ours), f"{expression} {call}\njinja: {jinja}\nours:  {ours}"
 
 

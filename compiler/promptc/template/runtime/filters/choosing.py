@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.access_path import Find, build_find
-from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.payments import NUMBERS, SCALARS, pay_each
 from promptc.template.runtime.run import Run
 
@@ -21,13 +20,7 @@ def map_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[A
 
 def _find_change(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Find:
     if not args and "attribute" in kwargs:
-        names = dict(kwargs)
-        attribute, default = names.pop("attribute"), names.pop("default", None)
-        if names:
-            refuse("PC0424", f"`map` takes no `{next(iter(names))}` with an attribute", "it takes `attribute` and `default`")
-        return build_find(run, attribute, default)
-    if not args:
-        refuse("PC0424", "`map` needs a filter or an attribute", "write `map('upper')` or `map(attribute='name')`")
+        return build_find(run, kwargs["attribute"], kwargs.get("default"))
     from promptc.template.runtime.filters.table import find_filter
 
     change, rest = find_filter(args[0]), args[1:]
@@ -57,8 +50,6 @@ def reject_by_part(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterat
 def _choose(run: Run, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, by_part: bool, wanted: bool) -> Iterator[Any]:
     if not value:
         return
-    if by_part and not args:
-        refuse("PC0424", "the name of a part is missing", "write `selectattr('name')`")
     find = build_find(run, args[0]) if by_part else None
     passes = _find_question(run, args[1:] if by_part else args, kwargs)
     for element in pay_each(run, value, 3):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
 
@@ -17,21 +16,9 @@ def truncate_at(run: Run, value: Any, boundary: Any = "word", *, chars: int | No
     (paragraph, sentence, line, word, token); where not even a token fits, nothing is left.
     """
     text = show(run, value)
-    _check_arguments(boundary, chars, tokens)
     if tokens is not None:
         return _cut_tokens(run, text, boundary, tokens)
     return _cut_characters(run, text, boundary, chars or 0)
-
-
-def _check_arguments(boundary: Any, chars: int | None, tokens: int | None) -> None:
-    from promptc.text.boundaries import BOUNDARIES
-
-    if boundary not in BOUNDARIES:
-        shown = f"`{boundary[:40]}`" if isinstance(boundary, str) else f"that is {name_kind(boundary)}"
-        refuse("PC0424", f"`truncate_at` knows no boundary {shown}", "one of " + ", ".join(BOUNDARIES))
-    sizes = [size for size in (chars, tokens) if size is not None]
-    if len(sizes) != 1 or sizes[0].__class__ is not int or sizes[0] < 0:
-        refuse("PC0424", "`truncate_at` needs one size, a whole number", "give `chars=800` or `tokens=200`")
 
 
 def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:

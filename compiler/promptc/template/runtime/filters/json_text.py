@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
-from promptc.template.runtime.methods_of_text import check_width
 from promptc.template.runtime.payments import LISTS, check_depth
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import refuse_part, show, weigh
@@ -60,7 +59,6 @@ def write_json(run: Run, value: Any, indent: Any = None) -> str:
     from json import dumps
 
     found = plain(run, value)
-    check_width(run, indent)
     weight = weigh(run, found, 4)
     step = len(indent) if isinstance(indent, str) else indent if isinstance(indent, int) else 0
     if indent is not None:

@@ -55,10 +55,15 @@ def mark_links(
 def _list_schemes(run: Run, extra_schemes: Any) -> Sequence[str]:
     schemes = list_values(run, extra_schemes, 4) if extra_schemes is not None else ()
     for scheme in schemes:
-        if scheme.__class__ is not str or not _SCHEME.fullmatch(scheme):
-            shown = f"`{scheme[:40]}`" if scheme.__class__ is str else name_kind(scheme)
-            refuse("PC0424", f"{shown} is no beginning of an address", "write it as `tel:` or `git://`")
+        check_scheme(scheme)
     return schemes
+
+
+def check_scheme(scheme: Any) -> None:
+    """Refuse what is no beginning of an address."""
+    if scheme.__class__ is not str or not _SCHEME.fullmatch(scheme):
+        shown = f"`{scheme[:40]}`" if scheme.__class__ is str else name_kind(scheme)
+        refuse("PC0424", f"{shown} is no beginning of an address", "write it as `tel:` or `git://`")
 
 
 def _write_attributes(run: Run, nofollow: bool, rel: Any, target: Any) -> str:

@@ -35,10 +35,10 @@ def _count_since(run: Run, value: Any, now: Any, seconds: int) -> int:
     Both are ISO 8601: `2026-11-22`, `2026-11-22T18:30`, with or without seconds and `Z` or `+01:00`; without an offset, UTC.
     """
     run.take(20)
-    return (_load_moment(now) - _load_moment(value)) // timedelta(seconds=seconds)
+    return (load_moment(now) - load_moment(value)) // timedelta(seconds=seconds)
 
 
-def _load_moment(value: Any) -> datetime:
+def load_moment(value: Any) -> datetime:
     found = _ISO.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         check_defined(value)

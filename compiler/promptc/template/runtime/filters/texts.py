@@ -7,7 +7,7 @@ from functools import cache
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.fault import name_kind, refuse
-from promptc.template.runtime.methods_of_text import change_case, check_width, pad_text, replace_text, split_lines, strip_text
+from promptc.template.runtime.methods_of_text import change_case, pad_text, replace_text, split_lines, strip_text
 from promptc.template.runtime.payments import check_defined
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
@@ -77,8 +77,6 @@ def count_words(run: Run, value: Any) -> int:
 def truncate(run: Run, value: Any, length: int = 255, killwords: bool = False, end: str = "...", leeway: int | None = None) -> Any:
     """At most `length` characters, `end` among them, cut after a word (anywhere with `killwords`); `leeway` more are left as they are."""
     leeway = 5 if leeway is None else leeway
-    if length < len(end) or leeway < 0:
-        refuse("PC0424", f"`truncate` to {length} characters has no room for its end", "give a larger length, and a leeway not below 0")
     if len(value) <= length + leeway:
         return value
     if value.__class__ is not str:
@@ -93,7 +91,6 @@ def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blan
     if value.__class__ is not str:
         check_defined(value)
         refuse("PC0414", f"`indent` takes a text, not {name_kind(value)}", _MAKE_TEXT)
-    check_width(run, width)
     before = width if isinstance(width, str) else " " * width
     lines = split_lines(run, value + "\n")
     run.make(len(value) + (len(lines) + 1) * len(before))
@@ -106,8 +103,6 @@ def format_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> str:
     """`%s` and its kin, filled in."""
     from promptc.template.runtime.format_text import format_percent
 
-    if args and kwargs:
-        refuse("PC0424", "`format` takes values by place or by name, not both")
     return format_percent(run, show(run, value), kwargs or args)
 
 

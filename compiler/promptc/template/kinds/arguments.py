@@ -1,0 +1,134 @@
+"""The arguments of calls against their signatures: the constants as a run would judge them, all others by their kinds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import nodes
+
+from promptc.template.kinds.kind import NOTHING, Kind, List, Nothing, Number, Text, Thing, Truth, list_members
+from promptc.template.kinds.kind import Mapping as MappingKind
+from promptc.template.kinds.scope import Scope, Value
+from promptc.template.kinds.take import ASKED, SCALARS, SEQUENCE, Taker
+from promptc.template.kinds.walk import WalkRun
+from promptc.template.signature_table import (
+    KEY,
+    LISTED,
+    LOOP_METHODS,
+    METHODS,
+    find_wrong_filter,
+    find_wrong_test,
+    iter_of,
+    iter_taken,
+    iter_taken_by_test,
+)
+from promptc.template.signatures import ANY, UNKNOWN, Parameter, Signature, Sort, Wrong, find_wrong
+
+_TYPES: dict[type[Kind], type] = {Text: str, MappingKind: dict, List: list}
+_KINDS: dict[type, tuple[type[Kind], ...]] = {
+    str: (Text,), int: (Number, Truth), bool: (Truth,), float: (Number,), list: (List,), tuple: (List,), type(None): (Nothing,),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arguments:
+    """What one call is given, by place and by name. `node` is the call; `is_spread`: there may be more."""
+
+    walk: WalkRun
+    node: nodes.Filter | nodes.Test | nodes.Call
+    scope: Scope
+    args: Sequence[Value]
+    named: Mapping[str, Value]
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether more may come from `*list` or `**mapping`."""
+        return self.node.dyn_args is not None or self.node.dyn_kwargs is not None
+
+    def list_known(self) -> tuple[list[Any], dict[str, Any]]:
+        """Their values, `UNKNOWN` where they are not constants."""
+        return [find_constant(one.kind) for one in self.args], {name: find_constant(one.kind) for name, one in self.named.items()}
+
+    def report(self, wrong: Wrong | None) -> None:
+        """Tell what is wrong with the call, at the argument it is about."""
+        if wrong is not None:
+            at: nodes.Node = self.node
+            if isinstance(wrong.at, int) and wrong.at < len(self.node.args):
+                at = self.node.args[wrong.at]
+            elif isinstance(wrong.at, str):
+                at = next((word for word in self.node.kwargs if word.key == wrong.at), at)
+            told = (wrong.code, wrong.message, wrong.help)
+            self.walk.report("argument", at, Value(NOTHING), NOTHING, self.scope, told=told)
+
+
+def judge_filter(given: Arguments, name: str) -> None:
+    """The arguments of a filter, and of what it applies."""
+    args, named = given.list_known()
+    wrong = find_wrong_filter(name, args, named, given.walk.limits, is_spread=given.is_spread)
+    given.report(wrong)
+    if wrong is None:
+        _take_all(given, iter_taken(name, args, named))
+
+
+def judge_test(given: Arguments, name: str) -> None:
+    """The arguments of a test."""
+    args, named = given.list_known()
+    wrong = find_wrong_test(name, args, named, given.walk.limits, is_spread=given.is_spread)
+    given.report(wrong)
+    if wrong is None:
+        _take_all(given, iter_taken_by_test(name, args, named))
+
+
+def judge_thing(given: Arguments, name: str, holder: Kind) -> None:
+    """The arguments of a method of a loop or a cycler."""
+    members = list_members(holder)
+    if name in LOOP_METHODS and all(isinstance(one, Thing) and one.what in ("loop", "cycler") for one in members):
+        judge_call(given, LOOP_METHODS[name])
+
+
+def judge_method(given: Arguments, name: str, holder: Kind) -> None:
+    """The arguments of a method of data, where only one sort of data has it or can be there."""
+    sorts = {_TYPES.get(type(member)) for member in list_members(holder)}
+    holding = [METHODS[sort][name] for sort in (str, dict, list) if name in METHODS[sort] and (sort in sorts or None in sorts)]
+    if len(holding) == 1:
+        judge_call(given, holding[0])
+
+
+def judge_call(given: Arguments, signature: Signature) -> None:
+    """The arguments of anything that has a signature."""
+    args, named = given.list_known()
+    wrong = find_wrong(signature, args, named, given.walk.limits, is_spread=given.is_spread)
+    given.report(wrong)
+    if wrong is None:
+        _take_all(given, iter_of(signature, args, named))
+
+
+def _take_all(given: Arguments, taken: Iterable[tuple[str, Parameter, Any, int | str]]) -> None:
+    """Judge by kind what is no constant."""
+    for owner, parameter, value, at in taken:
+        if value is UNKNOWN and parameter.sort is not ANY:
+            one = given.args[at] if isinstance(at, int) else given.named[at]
+            given.walk.take(one, _find_taker(parameter.sort), f"`{parameter.name}` of {owner}", given.node, given.scope)
+
+
+def _find_taker(sort: Sort) -> Taker:
+    if sort is LISTED:
+        return SEQUENCE
+    if sort is KEY:
+        return Taker(sort.words, (*SCALARS, Nothing))
+    good = tuple(dict.fromkeys(kind for one in sort.classes for kind in _KINDS.get(one, ())))
+    return Taker(sort.words, good, none=Nothing in good) if good else ASKED
+
+
+def find_constant(kind: Kind) -> Any:
+    """The one value of a kind; `UNKNOWN` where there may be several."""
+    if isinstance(kind, Text | Number):
+        return next(iter(kind.values)) if kind.values is not None and len(kind.values) == 1 else UNKNOWN
+    if isinstance(kind, Truth):
+        return UNKNOWN if kind.value is None else kind.value
+    if isinstance(kind, Nothing):
+        return UNKNOWN if kind.absent else None
+    if isinstance(kind, List) and kind.least == kind.most == len(kind.first) and kind.shape in ("list", "tuple"):
+        parts = [find_constant(part) for part in kind.first]
+        return UNKNOWN if any(part is UNKNOWN for part in parts) else (parts if kind.shape == "list" else tuple(parts))
+    return UNKNOWN
