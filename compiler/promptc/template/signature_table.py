@@ -146,7 +146,8 @@ _FILTERS: dict[str, tuple[Parameter, ...]] = {
     ),
     "urlize": (
         _take("trim_url_limit", WHOLE_OR_NONE, "none"), _take("nofollow", ANY, "false"), _take("target", ANY, "none"),
-        _take("rel", TEXT_OR_NONE, "none"), _take("extra_schemes", Sort("a list of texts", (list, tuple, _NONE), asks=_ask_schemes), "none"),
+        _take("rel", TEXT_OR_NONE, "none"),
+        _take("extra_schemes", Sort("a list of texts", (list, tuple, _NONE), asks=_ask_schemes), "none"),
     ),
     "wordwrap": (
         _take("width", COUNT, "79"), _take("break_long_words", ANY, "true"), _take("wrapstring", TEXT_OR_NONE, "none"),

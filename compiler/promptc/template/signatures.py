@@ -109,7 +109,8 @@ def find_wrong(
 ) -> Wrong | None:
     """The first thing wrong with a call, or None. `UNKNOWN` stands for an argument that is not known yet.
 
-    An argument that is undefined where a value is due raises what using it means. `is_spread`: more arguments may come from `*list` or `**mapping`, so that none is missing.
+    An argument that is undefined where a value is due raises what using it means.
+    `is_spread`: more arguments may come from `*list` or `**mapping`, so that none is missing.
     """
     try:
         given = _bind(signature, args, named, is_spread)
