@@ -38,4 +38,4 @@ def test_it_is_an_error_with_its_place_and_nothing_is_proved(tmp_path, section):
 
 
 def test_without_an_error_it_is_proved(tmp_path):
-    assert "PC0656" in [one.code for one in _check(tmp_path, '{id: a, pinned: true, text: "{{ \'a\' | center(9) }}"}')]
+    assert "PC0656" in [one.code for one in _check(tmp_path, "{id: a, pinned: true, text: \"{{ 'a' | center(9) }}\"}")]
