@@ -177,7 +177,7 @@ def _look(path: Path, old: bytes, wanted: Change, figures: Counter[str]) -> None
     else:
         rewrite_state(str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
         figures["lost"] += path.read_bytes() != wanted.data or not _is_archived(path, wanted)
-    figures["left behind"] += sum("promptc-new" in one.name for one in path.parent.iterdir())
+    figures["left behind"] += sum(".promptc-" in one.name for one in path.parent.iterdir())
 
 
 def _is_archived(path: Path, wanted: Change) -> bool:

@@ -25,6 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ["PROMPTC_CACHE"] = tempfile.mkdtemp(prefix="promptc-tests-")
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="promptc-tests-")
     if config.getoption("--accept") and os.environ.get("CI"):
         raise pytest.UsageError("--accept: goldens are not written in CI")
     full = config.getoption("--prove")
@@ -40,7 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
-    shutil.rmtree(os.environ["PROMPTC_CACHE"], ignore_errors=True)
+    for name in ("PROMPTC_CACHE", "XDG_STATE_HOME"):
+        shutil.rmtree(os.environ[name], ignore_errors=True)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

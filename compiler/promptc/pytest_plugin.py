@@ -103,6 +103,8 @@ def promptc_render() -> Callable[..., Any]:
     Options are those of `Pack.render`; a pack is loaded once a session. Raises what rendering raises.
     """
     import promptc
+    from promptc.files.read_file import read_given
+    from promptc.frontend.json_io import MAX_STATE_BYTES
 
     packs: dict[str, promptc.Pack] = {}
 
@@ -111,7 +113,7 @@ def promptc_render() -> Callable[..., Any]:
         key = str(Path(path).absolute())
         if key not in packs:
             packs[key] = promptc.load(path)
-        given = state if isinstance(state, Mapping | bytes) else Path(state).read_bytes()
+        given = state if isinstance(state, Mapping | bytes) else read_given(state, MAX_STATE_BYTES)
         return packs[key].render(given, **options)
 
     return render

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ from promptc.golden.shelf import Shelf
 from promptc.operations.lock_state import lock_state
 from promptc.sources.database import connect
 
-OWN = frozenset(("unreadable", "locked", "held", "server", "call"))
+OWN = frozenset(("unreadable", "locked", "held", "copied", "server", "call"))
 """The circumstances that are made here, and some that are `missing`. `call` is how the library is called: `run_case` sees to it."""
 
 
@@ -35,7 +36,7 @@ class OwnShell(CaseShell):
         common = replace(case, given=_take_common(case.given))
         with ExitStack() as stack:
             there = stack.enter_context(super().surround(common, shelf))
-            if "held" in case.given:
+            if "held" in case.given or "copied" in case.given:
                 there = replace(there, root=stack.enter_context(copy_case(case)))
             if there.shelf is not shelf or common.given != case.given:
                 there = replace(there, shelf=stack.enter_context(type(shelf)()))
@@ -50,6 +51,8 @@ def _take_common(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _add(wanted: Mapping[str, Any], folder: Path, stack: ExitStack) -> None:
+    for name, source in wanted.get("copied", {}).items():
+        shutil.copyfile(folder / source, folder / name)
     for name in wanted.get("locked", ()):
         stack.enter_context(_lock(folder / name))
     for name in wanted.get("held", ()):

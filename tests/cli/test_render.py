@@ -6,7 +6,6 @@ import stat
 
 import pytest
 
-from promptc.cli import write_file as writing
 from promptc.cli.write_file import write_file
 from promptc.diag.errors import DiskError
 
@@ -116,7 +115,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     (tmp_path / "prompt.txt").write_text("old", encoding="utf-8")
-    monkeypatch.setattr(writing.os, "fsync", refuse)
+    monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(DiskError, match="No space left on device"):
         write_file(str(tmp_path / "prompt.txt"), b"new")
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]

@@ -18,6 +18,7 @@ RANKS = (
     ("template",),
     ("text",),
     ("cache",),
+    ("files",),
     ("diag",),
     ("version",),
 )

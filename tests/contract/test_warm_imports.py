@@ -23,9 +23,9 @@ MODULES = frozenset(
     promptc.cli promptc.cli.asked promptc.cli.compile_asked promptc.cli.main promptc.cli.paint promptc.cli.read_render promptc.cli.reporter
     promptc.cli.run promptc.cli.run_render promptc.cli.settings promptc.cli.streams
     promptc.diag promptc.diag.diagnostic promptc.diag.errors promptc.diag.frozen promptc.diag.plural promptc.diag.span promptc.diag.suggest
-    promptc.diag.typed
+    promptc.diag.typed promptc.files promptc.files.read_file
     promptc.frontend promptc.frontend.decode promptc.frontend.json_io promptc.frontend.kept_pack promptc.frontend.load_counting
-    promptc.frontend.load_state promptc.frontend.loaded_pack promptc.frontend.open_inside promptc.frontend.schema
+    promptc.frontend.load_state promptc.frontend.loaded_pack promptc.frontend.schema
     promptc.frontend.schema.rules promptc.frontend.schema.run_code promptc.frontend.state_schema
     promptc.template promptc.template.allowed promptc.template.constant_expression promptc.template.constant_template
     promptc.template.limits promptc.template.load_expression promptc.template.load_template promptc.template.place
@@ -48,7 +48,7 @@ print(code, *sorted(set(sys.modules) - bare), file=sys.stderr)
 def loaded(tmp_path_factory):
     """The modules of the third render of a state: the first compiles, the second keeps its modules."""
     folder = tmp_path_factory.mktemp("cache") / "promptc"
-    environment = {"PYTHONPATH": str(ROOT / "compiler"), "PROMPTC_CACHE": str(folder)}
+    environment = {"PYTHONPATH": str(ROOT / "compiler"), "PROMPTC_CACHE": str(folder), "XDG_STATE_HOME": str(folder.parent)}
     line = [sys.executable, "-c", PROBE, "render", "packs/sentinel", "fixtures/sentinel/base/table.json"]
     for _ in range(3):
         done = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, check=True)

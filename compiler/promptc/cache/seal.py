@@ -1,30 +1,46 @@
-"""Seals: what is read back is what was written, by the same promptc under the same Python, or it is nothing."""
+"""Seals: what is read back is what this user's promptc wrote, the same version under the same Python, or it is nothing.
+
+The key is the user's secret and lies in another folder than what is sealed: whoever can only write the cache, such as a cache that a
+build service restores, or an archive that was unpacked over it, cannot make an entry.
+"""
 
 import os
 import sys
 from _blake2 import blake2b
+from _operator import _compare_digest
 
+from promptc.cache.key import find_key, make_key
 from promptc.version import VERSION
 
-_MAGIC = b"promptc cache 1\n"
+_MAGIC = b"promptc cache 2\n"
 _SIZE = 32
-_HEAD = len(_MAGIC) + _SIZE
+HEAD = len(_MAGIC) + _SIZE
+"""Bytes of a seal."""
+
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 
-def seal(content: bytes) -> bytes:
-    """`content` behind a digest of it, of promptc's version and files, and of the interpreter."""
-    return _MAGIC + _digest(content) + content
+def seal(content: bytes, name: bytes) -> bytes | None:
+    """`content` behind a keyed digest of it and its name (16 bytes), of promptc's version and files, and of the interpreter. The key is
+    made if there is none; None where none can be kept.
+    """
+    key = find_key() or make_key()
+    return _MAGIC + _digest(content, name, key) + content if key is not None else None
 
 
-def unseal(sealed: bytes) -> memoryview | None:
-    """What was sealed; None when anything about it is different. Nothing of it has been looked at before that is known."""
-    content = memoryview(sealed)[_HEAD:]
-    return content if sealed[:_HEAD] == _MAGIC + _digest(content) else None
+def unseal(sealed: bytes, name: bytes) -> memoryview | None:
+    """What was sealed under that name; None when anything about it is different. Nothing of it has been looked at before that is known."""
+    key = find_key()
+    if key is None:
+        return None
+    content = memoryview(sealed)[HEAD:]
+    return content if _compare_digest(sealed[:HEAD], _MAGIC + _digest(content, name, key)) else None
 
 
-def _digest(content: bytes | memoryview) -> bytes:
-    return blake2b(content, digest_size=_SIZE, key=_find_maker()).digest()
+def _digest(content: bytes | memoryview, name: bytes, key: bytes) -> bytes:
+    whole = blake2b(_find_maker() + name, digest_size=_SIZE, key=key)
+    whole.update(content)
+    return whole.digest()
 
 
 def _find_maker() -> bytes:

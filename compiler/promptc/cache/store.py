@@ -1,11 +1,11 @@
 """The cache: sealed files by name."""
 
 import os
-import stat
 from _blake2 import blake2b
 
-from promptc.cache.find_folder import find_folder, is_own, open_folder
-from promptc.cache.seal import seal, unseal
+from promptc.cache.find_folder import find_folder, is_private, open_folder
+from promptc.cache.seal import HEAD, seal, unseal
+from promptc.files.read_file import read_file
 
 MAX_FOLDER = 64_000_000
 """Bytes that the files of the cache may have together; the oldest go first."""
@@ -13,9 +13,6 @@ MAX_FOLDER = 64_000_000
 MAX_FILE = 16_000_000
 """Bytes of the longest file that is kept, or read back."""
 
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_WRITABLE_BY_OTHERS = 0o022
 _SUFFIX = ".promptc"
 
 
@@ -31,39 +28,26 @@ class Cache:
     def load(self, name: str) -> memoryview | None:
         """What was kept under `name` last; None when there is nothing, or it is not as it was written, or not the user's own."""
         try:
-            opened = os.open(self._find_path(name), _READ)
+            return unseal(read_file(self._find_path(name), MAX_FILE, admit=is_private), _digest(name))
         except (OSError, ValueError):
             return None
-        try:
-            found = os.fstat(opened)
-            if not stat.S_ISREG(found.st_mode) or not is_own(found) or found.st_size > MAX_FILE:
-                return None
-            if os.name == "posix" and found.st_mode & _WRITABLE_BY_OTHERS:
-                return None
-            return unseal(_read_all(opened, found.st_size))
-        except OSError:
-            return None
-        finally:
-            os.close(opened)
 
     def keep(self, name: str, content: bytes) -> None:
         """Keeps `content` under `name`, in place of what was there, where that can be done."""
-        sealed = seal(content)
-        if len(sealed) > MAX_FILE or not open_folder(self._folder):
+        from promptc.files.replace_file import replace_remade
+
+        if len(content) > MAX_FILE - HEAD or not open_folder(self._folder):
             return
-        path = self._find_path(name)
-        beside = f"{path}.{os.getpid()}.tmp"
         try:
-            _write_beside(beside, sealed)
-            os.replace(beside, path)
+            sealed = seal(content, _digest(name))
+            if sealed is not None:
+                replace_remade(self._find_path(name), sealed, mode=0o600)
         except OSError:
             return
-        finally:
-            _remove(beside)
         _trim(self._folder)
 
     def _find_path(self, name: str) -> str:
-        return f"{self._folder}{os.sep}{blake2b(name.encode('utf-8', 'surrogateescape'), digest_size=16).hexdigest()}{_SUFFIX}"
+        return f"{self._folder}{os.sep}{_digest(name).hex()}{_SUFFIX}"
 
 
 def open_cache() -> Cache | None:
@@ -74,20 +58,8 @@ def open_cache() -> Cache | None:
     return Cache(folder) if not os.path.lexists(folder) or open_folder(folder) else None
 
 
-def _read_all(opened: int, size: int) -> bytes:
-    found = os.read(opened, size)
-    while len(found) < size:
-        more = os.read(opened, size - len(found))
-        if not more:
-            break
-        found += more
-    return found
-
-
-def _write_beside(beside: str, sealed: bytes) -> None:
-    written = os.open(beside, _WRITE, 0o600)
-    with os.fdopen(written, "wb") as file:
-        file.write(sealed)
+def _digest(name: str) -> bytes:
+    return blake2b(name.encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
 def _remove(path: str) -> None:

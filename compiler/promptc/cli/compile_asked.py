@@ -6,6 +6,8 @@ from promptc.cli.asked import Asked
 from promptc.cli.streams import read_stdin
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
+from promptc.files.read_file import read_given
+from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.model.state import State
 from promptc.pipeline import Outcome
 
@@ -22,8 +24,7 @@ def load_state_file(pack: Pack, name: str, asked: Asked) -> State:
     if name == STDIN:
         return pack.load_state(read_stdin(), "stdin", changes=asked.changes)
     try:
-        with open(name, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than a render may
-            raw = file.read()
+        raw = read_given(name, MAX_STATE_BYTES)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         help = "name a JSON file, or `-` for standard input"

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -19,6 +18,7 @@ from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_given
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
 from promptc.sources.retrieval.judge_index import SHARE, Judged, Known, Verdict, judge_index
@@ -30,6 +30,7 @@ _DEPTHS = (1, 6, 12)
 _TOP = 6
 _CAP = 1000
 _MISSED = 1
+_LONGEST = 96_000_000
 
 
 @click.command(
@@ -90,7 +91,7 @@ def command(
 
 def _read(name: str) -> bytes:
     try:
-        return Path(name).read_bytes()
+        return read_given(name, _LONGEST)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         raise DiskError([Diagnostic("PC0724", f"cannot read the queries {name}: {reason}", help="name a TSV file")]) from wrong

@@ -13,6 +13,7 @@ from promptc.cli.views.figures import show_plural
 from promptc.cli.write_change import name_file, show_path, tell_change, write_change
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
+from promptc.files.read_file import follow_link
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.archived import Archived
 from promptc.operations.change import Change
@@ -30,7 +31,7 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     pack = Pack.load(asked.pack)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, name_state(asked)).digest, name_state(asked))
-    paths = _sort([Path(name) for name in names]) if names else list_archives(_find_folder(asked))
+    paths = _sort([Path(follow_link(name)) for name in names]) if names else list_archives(_find_folder(asked))
     archives = [(path, read_archive(path)) for path in paths]
     own = archives if names else [(path, one) for path, one in archives if _is_of(one, pack, asked)]
     reporter.report([_warn(path, one, pack) for path, one in own if one.pack != pack.name])

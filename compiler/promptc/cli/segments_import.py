@@ -8,6 +8,7 @@ from promptc.cli.find_store import StoreAsked, open_asked, takes_store
 from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
 from promptc.cli.views.figures import show_plural
+from promptc.files.read_file import follow_link
 from promptc.frontend.load_segments import load_segments
 
 
@@ -30,7 +31,7 @@ def command(reporter: Reporter, source: str, store: StoreAsked, prune: bool) -> 
     SOURCE is a YAML file, or a folder with files that end in .md, .yaml or .yml. Nothing is changed unless all of it is right. The store
     and its table are made where they are not, and a table of an older promptc is brought up to date.
     """
-    segments = load_segments(Path(source))
+    segments = load_segments(Path(follow_link(source)))
     with open_asked(store) as opened:
         changes = opened.write(segments, prune=prune)
         reporter.say(

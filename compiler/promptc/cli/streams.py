@@ -7,6 +7,9 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.typed import TextIO
 
+MAX_STDIN = 96_000_000
+"""Bytes that are read of standard input: as many as of a state."""
+
 
 def write_stdout(data: bytes) -> None:
     """What was asked for, all of it; a reader that has gone is no failure.
@@ -31,9 +34,12 @@ def write_stderr(text: str) -> None:
 
 
 def read_stdin() -> bytes:
-    """All of standard input. `DiskError` (PC0724) when it cannot be read."""
+    """All of standard input. `DiskError` (PC0724) when it cannot be read, or has more than MAX_STDIN bytes."""
     try:
-        return sys.stdin.buffer.read() if sys.stdin is not None else b""
+        content = sys.stdin.buffer.read(MAX_STDIN + 1) if sys.stdin is not None else b""
+        if len(content) > MAX_STDIN:
+            raise OSError(0, f"it has more than {MAX_STDIN:,} bytes")
+        return content
     except OSError as wrong:
         raise DiskError([Diagnostic("PC0724", f"cannot read standard input: {wrong.strerror or wrong}")]) from wrong
 

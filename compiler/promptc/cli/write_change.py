@@ -14,7 +14,7 @@ from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
 from promptc.operations.change import Change
-from promptc.operations.rewrite_state import Rewritten, rewrite_state
+from promptc.operations.rewrite_state import Rewritten, find_archives, rewrite_state
 from promptc.operations.write_archive import Written, write_archive
 
 Make = Callable[[bytes, str], Change]
@@ -97,5 +97,4 @@ def _find_folder(asked: ApplyAsked) -> Path:
     if goal == STDIN:
         message = "the operation archives, and a state on standard output has no folder beside it"
         raise UsageError([Diagnostic("PC0827", message, help="name one: `--archive DIR`")])
-    path = Path(os.path.realpath(goal))
-    return path.with_name(f"{path.name}.archive")
+    return find_archives(Path(os.path.realpath(goal)))

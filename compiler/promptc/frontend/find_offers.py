@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
+from promptc.files.read_file import read_inside
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.offered_files import OfferedFiles
-from promptc.frontend.open_inside import read_inside
 from promptc.model.node import Node
 from promptc.model.pack import Pack
 from promptc.model.tool import Offers
@@ -67,7 +67,7 @@ def _list_files(folder: Path) -> list[str]:
 
 def _looks_like_tool(folder: str, path: str) -> bool:
     try:
-        value = json.loads(read_inside(folder, path, _LONGEST) or b"")
+        value = json.loads(read_inside(folder, path, _LONGEST))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(value, dict) and {"name", "input_schema"} <= value.keys()

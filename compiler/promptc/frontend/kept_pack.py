@@ -16,9 +16,9 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, NoReturn
+from promptc.files.read_file import read_file, read_inside
 from promptc.frontend.load_counting import load_counting
 from promptc.frontend.loaded_pack import Input, Inputs, LoadedPack
-from promptc.frontend.open_inside import read_inside
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
 from promptc.model.pack import Choice, Pack, Plan
@@ -91,10 +91,7 @@ def _read_again(seen: Seen) -> Inputs | None:
 
 
 def _read(folder: str, path: str) -> bytes:
-    if folder:
-        return read_inside(folder, path, _LONGEST) or b""
-    with open(path, "rb") as file:
-        return file.read()
+    return read_inside(folder, path, _LONGEST) if folder else read_file(path, _LONGEST)
 
 
 def _digest(content: bytes) -> bytes:

@@ -1,8 +1,6 @@
 """Files of segments → segments."""
 
-import errno
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +9,7 @@ from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.files.read_file import TooLongError, read_file
 from promptc.frontend.decode import decode_text
 from promptc.frontend.schema_check import check_segments_shape
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
@@ -139,18 +138,18 @@ def _check(node: Node, found: list[Diagnostic]) -> None:
 
 def _read_bytes(file: Path) -> bytes:
     try:
-        if not stat.S_ISREG(file.stat().st_mode):  # a pipe would be waited for
-            raise OSError(errno.EINVAL, "not a regular file")
-        with file.open("rb") as opened:
-            data = opened.read(_MAX_FILE + 1)
+        return read_file(file, _MAX_FILE)
+    except TooLongError:
+        raise fail("PC0102", f"`{file}` is larger than {_MAX_FILE} bytes", Span(str(file), 1, 1)) from None
     except (OSError, ValueError) as wrong:
-        _refuse(wrong, file)
-    if len(data) > _MAX_FILE:
-        raise fail("PC0102", f"`{file}` is larger than {_MAX_FILE} bytes", Span(str(file), 1, 1))
-    return data
+        raise _explain(wrong, file) from None
 
 
-def _refuse(wrong: OSError | ValueError, file: Path | None = None) -> Any:
+def _refuse(wrong: OSError) -> None:
+    raise _explain(wrong)
+
+
+def _explain(wrong: OSError | ValueError, file: Path | None = None) -> DiskError:
     name = file or getattr(wrong, "filename", None)
     reason = getattr(wrong, "strerror", None) or "the name does not do"
-    raise DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="name a folder or file with segments")]) from None
+    return DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="name a folder or file with segments")])

@@ -9,6 +9,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.suggest import suggest
+from promptc.files.read_file import find_link
 from promptc.frontend.corpus_pattern import fill_path, find_names, read_corpus_pattern
 from promptc.frontend.find_engine import find_engine
 from promptc.frontend.pack_path import check_pack_path
@@ -83,6 +84,9 @@ def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> Part:
     wrong = check_pack_path(path)
     if wrong:
         raise fail("PC0272", f"`path: {index.path}` is `{path}` for some files: {wrong}", index.span, help="rename the folder")
+    link = find_link(index.folder, path)
+    if link:
+        raise fail("PC0152", f"`{path}`: `{link}` is a link; links are not followed", index.span, help="put the folder itself there")
     return Part(Place(Path(index.folder, path), index.span, index.name), values, read_corpus(index, values))
 
 

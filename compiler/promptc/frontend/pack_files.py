@@ -4,9 +4,11 @@ import os
 from pathlib import Path
 
 from promptc.diag.span import Span
+from promptc.files.read_file import read_file
 from promptc.frontend.decode import decode_text
 from promptc.frontend.loaded_pack import Input, Inputs
 from promptc.frontend.read_file import read_pack_file, show_path
+from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.text.digest import render_digest
 
 
@@ -24,8 +26,8 @@ class PackFiles:
         return Inputs(tuple(Input(*place, content) for place, content in self._inputs.items()), tuple(self._unlinked))
 
     def read_manifest(self, file: Path) -> bytes:
-        """The bytes of a manifest. OSError when it cannot be read."""
-        content = file.read_bytes()
+        """The bytes of a manifest. Raises as `files.read_file`: a link is none, also where the user passed its path."""
+        content = read_file(file, MAX_BYTES)
         self._inputs["", str(file)] = self._plain[str(file)] = content
         return content
 

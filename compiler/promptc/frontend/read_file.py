@@ -8,7 +8,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
-from promptc.frontend.open_inside import find_link, find_mode, read_inside
+from promptc.files.read_file import IrregularError, TooLongError, find_link, find_mode, read_inside
 from promptc.frontend.pack_path import check_pack_path
 
 MAX_PACK_FILE = 4_000_000
@@ -31,14 +31,11 @@ def read_pack_file(folder: str | PathLike[str], relative: str, span: Span) -> by
         shown = relative[:200].encode("utf-8", "backslashreplace").decode()
         raise fail("PC0150", f"`{shown}`: {wrong}", span, help="name a file inside the pack's folder, such as `parts/rules.md.j2`")
     try:
-        data = read_inside(folder, relative, MAX_PACK_FILE)
+        return read_inside(folder, relative, MAX_PACK_FILE)
+    except TooLongError:
+        raise fail("PC0102", f"`{relative}` is larger than {MAX_PACK_FILE} bytes", span) from None
     except OSError as wrong_file:
         raise _explain(folder, relative, span, wrong_file) from None
-    if data is None:
-        raise fail("PC0153", f"`{relative}` is not a regular file", span)
-    if len(data) > MAX_PACK_FILE:
-        raise fail("PC0102", f"`{relative}` is larger than {MAX_PACK_FILE} bytes", span)
-    return data
 
 
 def _explain(folder: str | PathLike[str], relative: str, span: Span, wrong: OSError) -> PromptcError:
@@ -47,6 +44,8 @@ def _explain(folder: str | PathLike[str], relative: str, span: Span, wrong: OSEr
         return fail("PC0152", f"`{relative}`: `{link}` is a link; links are not followed", span, help="put the file itself there")
     if stat.S_ISDIR(find_mode(folder, relative)):
         return fail("PC0153", f"`{relative}` is a folder, not a file", span)
+    if isinstance(wrong, IrregularError):
+        return fail("PC0153", f"`{relative}` is not a regular file", span)
     if isinstance(wrong, (FileNotFoundError, NotADirectoryError)):
         return fail("PC0151", f"there is no file `{relative}` in the pack", span, help=suggest(relative, _iter_files(folder, relative)))
     reason = wrong.strerror or "it cannot be opened"

@@ -9,11 +9,12 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_file
 from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
 from promptc.golden.find_home import show_path
 from promptc.golden.outcome import Outcome, Ran
-from promptc.golden.read_plain import read_regular, refuse_reading
+from promptc.golden.read_plain import MAX_BYTES, refuse_reading
 from promptc.golden.verdict import Difference
 
 _MOVING = ("digests", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
@@ -100,7 +101,7 @@ def read_golden(path: str, shown: str) -> bytes | None:
     if not stat.S_ISREG(mode):
         raise fail_case("PC0906", f"the golden `{shown}` is no regular file", help=_LINK)
     try:
-        return read_regular(path, follow=False)
+        return read_file(path, MAX_BYTES)
     except OSError as wrong:
         raise refuse_reading(shown, wrong) from None
 

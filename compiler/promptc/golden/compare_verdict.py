@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator
 
 from promptc.compare.compare_sides import Difference as Compared
+from promptc.files.read_file import read_file
 from promptc.golden.case import name_golden
 from promptc.golden.compare_outputs import PROMPTS, Output, compare_outputs
-from promptc.golden.read_plain import read_regular
+from promptc.golden.read_plain import MAX_BYTES
 from promptc.golden.verdict import Difference, Verdict
 
 
@@ -31,6 +32,6 @@ def _find_report(verdict: Verdict, prompt: Difference, *, is_new: bool) -> bytes
         if one.kind == "report" and one.turn == prompt.turn:
             return one.new if is_new else one.old
     try:
-        return read_regular(os.path.join(verdict.folder, name_golden("report", prompt.turn)), follow=False)
+        return read_file(os.path.join(verdict.folder, name_golden("report", prompt.turn)), MAX_BYTES)
     except OSError:
         return None

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 from promptc.api import Pack
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_file
 from promptc.golden.case import Case
 from promptc.golden.describe_figures import write_figures
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import show_path
 from promptc.golden.list_inputs import list_inputs
-from promptc.golden.read_plain import read_regular
+from promptc.golden.read_plain import MAX_BYTES
 from promptc.golden.verdict import Figures
 from promptc.version import VERSION
 
@@ -50,7 +51,7 @@ def _iter_files(case: Case, pack: Pack | None) -> dict[str, bytes]:
         files[os.path.normpath(os.path.join(case.root, one.folder, one.path))] = one.content
     for path in (os.path.join(case.folder, CASE), *list_inputs(case)):
         try:
-            files[path] = read_regular(path)
+            files[path] = read_file(path, MAX_BYTES)
         except OSError:
             continue  # the run has said so
     return files

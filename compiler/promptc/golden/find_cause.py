@@ -9,6 +9,7 @@ from promptc.api import Pack
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_file
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.golden.case import Case
 from promptc.golden.change import Change, ValueUndo
@@ -22,7 +23,7 @@ from promptc.golden.list_line_changes import list_line_changes
 from promptc.golden.list_packs import list_packs
 from promptc.golden.load_case import load_case
 from promptc.golden.read_before import Before, find_golden_edited, is_inside, read_before
-from promptc.golden.read_plain import read_regular
+from promptc.golden.read_plain import MAX_BYTES as LONGEST
 from promptc.golden.run_case import run_case
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.shell import Shell
@@ -79,7 +80,9 @@ def _find_in(case: Case, before: Before, copy: "_Copy") -> Cause | None:
 
 def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
     """The files of a pack that cannot be loaded, with their identities: nobody knows which of them it names."""
-    yield from ((path.relative_to(case.root).as_posix(), identify(path.read_bytes())) for path in _iter_files(Path(case.root, case.pack)))
+    for path in _iter_files(Path(case.root, case.pack)):
+        with contextlib.suppress(OSError):
+            yield path.relative_to(case.root).as_posix(), identify(read_file(path, MAX_BYTES))
 
 
 def _iter_asked(case: Case) -> Iterator[str]:
@@ -107,7 +110,7 @@ def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[Change, ...]]:
 
 def _read(path: Path) -> str:
     try:
-        content = read_regular(str(path))
+        content = read_file(path, LONGEST)
     except OSError:
         return ""
     return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
@@ -161,7 +164,7 @@ class _Copy:
             target = self._find_target(path)
             if target is not None and not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(read_regular(os.path.join(case.root, path)))
+                target.write_bytes(read_file(os.path.join(case.root, path), LONGEST))
 
     def _find_target(self, path: str) -> Path | None:
         """Where a file stands in the copy; None for a place outside it, or one that a link leads to."""

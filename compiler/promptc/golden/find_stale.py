@@ -5,11 +5,12 @@ import os
 from pathlib import Path
 
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_file
 from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.describe_inputs import identify
 from promptc.golden.find_home import find_root, show_path
 from promptc.golden.pending import Pending
-from promptc.golden.read_plain import read_regular
+from promptc.golden.read_plain import MAX_BYTES
 
 
 def find_stale(pending: Pending) -> tuple[str, ...]:
@@ -26,7 +27,7 @@ def find_stale(pending: Pending) -> tuple[str, ...]:
 
 def _read_noted(pending: Pending) -> dict[str, Any]:
     try:
-        noted = json.loads(read_regular(str(Path(pending.folder, INPUTS + PENDING))))
+        noted = json.loads(read_file(Path(pending.folder, INPUTS + PENDING), MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     return noted if isinstance(noted, dict) else {}
@@ -34,6 +35,6 @@ def _read_noted(pending: Pending) -> dict[str, Any]:
 
 def _identify(path: str) -> str:
     try:
-        return identify(read_regular(path))
+        return identify(read_file(path, MAX_BYTES))
     except (OSError, ValueError):
         return ""

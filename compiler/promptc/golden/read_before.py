@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_file
 from promptc.golden.case import INPUTS, Case
 from promptc.golden.describe_inputs import identify
-from promptc.golden.read_plain import read_regular
+from promptc.golden.read_plain import MAX_BYTES
 from promptc.golden.run_git import Entry, GitError, is_blob, list_entries, read_blobs, run_git
 
 _GOLDEN = "golden."
@@ -86,7 +87,7 @@ def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], count
 
 def _identify(case: Case, path: str) -> str | None:
     try:
-        return identify(read_regular(os.path.join(case.root, path)))
+        return identify(read_file(os.path.join(case.root, path), MAX_BYTES))
     except OSError:
         return None
 
@@ -94,7 +95,7 @@ def _identify(case: Case, path: str) -> str | None:
 def _read_noted(case: Case) -> dict[str, Any] | None:
     """The note, if it is one, with what can be trusted of its files."""
     try:
-        noted = json.loads(read_regular(os.path.join(case.folder, INPUTS), follow=False))
+        noted = json.loads(read_file(os.path.join(case.folder, INPUTS), MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
     files = noted.get("files") if isinstance(noted, dict) else None

@@ -6,12 +6,13 @@ from promptc.compare.compare_sides import Difference
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import field, frozen
+from promptc.files.read_file import IrregularError, LinkError, read_file
 from promptc.golden.case import PENDING, name_golden
 from promptc.golden.compare_outputs import PROMPTS, Output, compare_outputs
 from promptc.golden.find_kind import find_kind
 from promptc.golden.find_stale import find_stale
 from promptc.golden.pending import Pending
-from promptc.golden.read_plain import IrregularError, read_regular
+from promptc.golden.read_plain import MAX_BYTES
 
 _HELP = "`promptc test` writes what differs now"
 
@@ -54,10 +55,9 @@ def read_pending(pending: Pending) -> Seen:
 
 def _read(pending: Pending, name: str) -> bytes | None:
     """None where nothing is, or no file: links are not followed."""
-    path = Path(pending.folder, name)
     try:
-        return read_regular(str(path), follow=False) if not path.is_symlink() else None
-    except (FileNotFoundError, IrregularError, IsADirectoryError):
+        return read_file(Path(pending.folder, name), MAX_BYTES)
+    except (FileNotFoundError, IrregularError, LinkError):
         return None
     except OSError as wrong:
         raise DiskError([Diagnostic("PC0945", f"cannot read {pending.path}: {wrong.strerror or wrong}")]) from wrong

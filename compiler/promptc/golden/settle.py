@@ -1,17 +1,18 @@
 """Accepting, rejecting and taking back: what a golden is from now on."""
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import field, frozen
+from promptc.files.read_file import LinkError, read_file
+from promptc.files.replace_file import replace_file
 from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.find_cases import is_pending
 from promptc.golden.pending import Pending
-from promptc.golden.read_plain import IrregularError, read_regular
+from promptc.golden.read_plain import MAX_BYTES
 
 _HELP = "see that the folder can be written and its disk has room; the golden is as it was"
 _LOOK = "look at it again: `promptc review`"
@@ -126,31 +127,20 @@ def _settle_inputs(verb: str, pending: Pending, before: Contents, left: Contents
 
 def _read(path: Path) -> bytes | None:
     """None where nothing is. A link is never followed: it may lead out of the project."""
-    if path.is_symlink():
-        raise OSError(0, "it is a link")
     try:
-        return read_regular(str(path), follow=False)
+        return read_file(path, MAX_BYTES)
     except FileNotFoundError:
         return None
-    except (IrregularError, IsADirectoryError):
-        raise OSError(0, "it is no regular file") from None
 
 
 def _write(path: Path, content: bytes) -> None:
-    """By way of a file beside it, whose name is no golden's."""
-    beside = path.with_name(f".promptc-{os.getpid()}-{path.name}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-        _replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    """By way of a file beside it, whose name is no golden's. A link in its place is refused."""
 
+    def check() -> None:
+        if path.is_symlink():
+            raise LinkError(0, "it is a link")
 
-def _replace(source: Path, target: Path) -> None:
-    if target.is_symlink():
-        raise OSError(0, "it is a link")
-    source.replace(target)
+    replace_file(path, content, check=check)
 
 
 @contextlib.contextmanager

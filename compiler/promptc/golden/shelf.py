@@ -12,10 +12,11 @@ from promptc.cache.store import Cache
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
+from promptc.files.read_file import read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument
 from promptc.frontend.known_parts import KnownParts
 from promptc.golden.digest_tree import digest_tree
-from promptc.golden.read_plain import read_plain, read_regular
+from promptc.golden.read_plain import MAX_BYTES, read_plain
 from promptc.model.memory import Memory
 from promptc.model.state import State
 
@@ -150,8 +151,8 @@ class Shelf:
         return found
 
     def digest_golden(self, path: str) -> bytes | None:
-        """The same of a golden, which is read anew each time: a link to one is none."""
-        content = _read(path, follow=False)
+        """The same of a golden, which is read anew each time."""
+        content = _read(path)
         return _digest(content) if content is not None else None
 
     def digest_store(self, files: str) -> bytes | None:
@@ -194,9 +195,9 @@ def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=_SIZE).digest()
 
 
-def _read(path: str, *, follow: bool = True) -> bytes | None:
+def _read(path: str) -> bytes | None:
     try:
-        return read_regular(path, follow=follow)
+        return read_file(path, MAX_BYTES)
     except (OSError, ValueError):
         return None
 

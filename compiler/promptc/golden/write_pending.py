@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen, replace
+from promptc.files.replace_file import replace_remade
 from promptc.golden.case import INPUTS, PENDING, Case
 from promptc.golden.find_home import show_path
 from promptc.golden.verdict import Difference
-
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 @frozen(eq=False)
@@ -31,7 +30,7 @@ def write_pending(case: Case, differences: Sequence[Difference], inputs: bytes) 
     for name, content in (*wanted.items(), (f"{INPUTS}{PENDING}", inputs)):
         path = os.path.join(case.folder, name)
         try:
-            _write(path, content)
+            replace_remade(path, content)
         except OSError as wrong:
             shown, reason = show_path(path, case.root), wrong.strerror or str(wrong)
             findings[name] = Diagnostic("PC0903", f"the pending golden `{shown}` cannot be written: {reason}", help=_HELP)
@@ -51,16 +50,3 @@ _HELP = "the report shows what it would hold"
 
 def _name(one: Difference) -> str:
     return one.path.rpartition("/")[2]
-
-
-def _write(path: str, content: bytes) -> None:
-    """By way of a file beside it, whose name is no golden's; a link that stands in its place is replaced, not followed."""
-    folder, name = os.path.split(path)
-    beside = os.path.join(folder, f".promptc-{os.getpid()}-{name}.tmp")
-    try:
-        with os.fdopen(os.open(beside, _WRITE, 0o666), "wb") as file:
-            file.write(content)
-        os.replace(beside, path)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)

@@ -13,7 +13,8 @@ def list_archives(folder: Path) -> tuple[Path, ...]:
     """
     try:
         with os.scandir(folder) as found:
-            files = [(-one.stat().st_mtime_ns, Path(one.path)) for one in found if one.name.endswith(".jsonl") and one.is_file()]
+            named = [one for one in found if one.name.endswith(".jsonl")]
+            files = [(-one.stat(follow_symlinks=False).st_mtime_ns, Path(one.path)) for one in named]
     except FileNotFoundError:
         return ()
     except OSError as wrong:

@@ -5,8 +5,9 @@ from pathlib import Path
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES
-from promptc.operations.archived import Archived
+from promptc.operations.archived import MAX_ARCHIVE_BYTES, Archived
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 
@@ -18,7 +19,7 @@ def read_archive(path: Path) -> Archived:
     its content is not what its name says, or is no archive's.
     """
     try:
-        data = path.read_bytes()
+        data = read_file(path, MAX_ARCHIVE_BYTES)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         raise DiskError(

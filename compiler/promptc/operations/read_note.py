@@ -4,8 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_file
 from promptc.operations.note import NO_NOTE, ListNote, Note, read_list
 from promptc.text.digest import render_digest
+
+_LONGEST = 16_000_000
 
 
 def find_note(path: Path) -> Path:
@@ -22,7 +25,7 @@ def read_note(path: Path, raw: bytes) -> Note:
     import json
 
     try:
-        given = json.loads(find_note(path).read_bytes())
+        given = json.loads(read_file(find_note(path), _LONGEST))
         now, was = _read_lists(given["now"]), _read_lists(given.get("was", {}))
     except FileNotFoundError:
         return NO_NOTE

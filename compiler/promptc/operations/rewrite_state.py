@@ -7,6 +7,8 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_file
+from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.change import Change
 from promptc.operations.done import Done
 from promptc.operations.follow_change import follow_change
@@ -86,13 +88,19 @@ def check_expected(expected: str | None, digest: str, name: str) -> None:
 
 
 def find_archives(path: Path) -> Path:
-    """The folder beside a state's file that holds its archives, whether it is there or not."""
-    return path.with_name(f"{path.name}.archive")
+    """The folder beside a state's file that holds its archives, whether it is there or not. `DiskError` (PC0850) for a link: nobody
+    asked to write where it leads.
+    """
+    folder = path.with_name(f"{path.name}.archive")
+    if folder.is_symlink():
+        help = "name the folder that you mean: `--archive DIR`"
+        raise DiskError([Diagnostic("PC0850", f"`{folder.name}`, the folder of the archives beside the state, is a link", help=help)])
+    return folder
 
 
 def _read(path: Path, name: str) -> bytes:
     try:
-        return path.read_bytes()
+        return read_file(path, MAX_STATE_BYTES)
     except OSError as wrong:
         message = f"cannot read the state {name}: {wrong.strerror or wrong}"
         raise DiskError([Diagnostic("PC0724", message, help="name a JSON file that can be read")]) from wrong

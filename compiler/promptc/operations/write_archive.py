@@ -1,15 +1,15 @@
 """Archive files: what was taken out of a state, kept before the state is replaced."""
 
 import errno
-import os
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import frozen
-from promptc.operations.archived import Archived
+from promptc.files.read_file import TooLongError, read_file
+from promptc.files.replace_file import replace_file, sync_folder
+from promptc.operations.archived import MAX_ARCHIVE_BYTES, Archived
 from promptc.operations.hold_lock import hold_lock
-from promptc.operations.replace_file import replace_file, sync_folder
 from promptc.text.canonical import render_canonical_json, render_json_line
 from promptc.text.digest import render_digest
 
@@ -69,19 +69,18 @@ def _name(archived: Archived, data: bytes) -> str:
 
 
 def _write(path: Path, data: bytes, like: Path | None) -> Written:
+    """One that is there already is written again: nobody knows whether a power cut would take it."""
     try:
-        with path.open("rb") as file:
-            there = file.read()
-            if there != data:
-                help = "move it away; it is not what it was when it was written"
-                raise DiskError(
-                    [Diagnostic("PC0825", f"the archive `{path}` is damaged: its content is not what its name says", help=help)]
-                )
-            os.fsync(file.fileno())
+        is_same = read_file(path, MAX_ARCHIVE_BYTES) == data
     except FileNotFoundError:
-        replace_file(path, data, beside=path.with_name(".promptc-new"), like=like)
+        replace_file(path, data, like=like)
         return Written(path, True)
-    sync_folder(path.parent)
+    except TooLongError:
+        is_same = False
+    if not is_same:
+        help = "move it away; it is not what it was when it was written"
+        raise DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: its content is not what its name says", help=help)])
+    replace_file(path, data, like=path)
     return Written(path, False)
 
 

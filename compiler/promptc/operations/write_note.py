@@ -7,9 +7,9 @@ from pathlib import Path
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.typed import Any
+from promptc.files.replace_file import replace_file
 from promptc.operations.note import ListNote, Pending
 from promptc.operations.read_note import find_note
-from promptc.operations.replace_file import replace_file
 from promptc.text.canonical import render_canonical_json
 
 
@@ -39,6 +39,5 @@ def _show_list(one: ListNote) -> dict[str, Any]:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    note = find_note(path)
     data = f"{render_canonical_json({'promptc': 1, **content})}\n".encode()
-    replace_file(note, data, beside=note.with_name(f".{note.name}.promptc-new"), like=path)
+    replace_file(find_note(path), data, like=path)

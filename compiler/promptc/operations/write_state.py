@@ -4,7 +4,9 @@ from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
-from promptc.operations.replace_file import replace_file
+from promptc.files.read_file import read_file
+from promptc.files.replace_file import replace_file
+from promptc.frontend.json_io import MAX_STATE_BYTES
 
 
 def write_state(path: Path, data: bytes, *, read: bytes, shown: str) -> None:
@@ -16,11 +18,11 @@ def write_state(path: Path, data: bytes, *, read: bytes, shown: str) -> None:
     """
 
     def check() -> None:
-        if path.read_bytes() != read:
+        if read_file(path, MAX_STATE_BYTES) != read:
             raise _conflict(shown)
 
     try:
-        replace_file(path, data, beside=path.with_name(f".{path.name}.promptc-new"), like=path, check=check)
+        replace_file(path, data, like=path, check=check)
     except OSError as wrong:
         message = f"cannot write the state `{shown}`: {wrong.strerror or wrong}"
         help = "nothing is lost: make room, or a folder that can be written to, and repeat the operation"

@@ -7,7 +7,7 @@ import pytest
 
 from promptc.diag.errors import DiskError, PromptcError
 from promptc.diag.span import Span
-from promptc.frontend import open_inside
+from promptc.files import read_file as reading
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.pack_path import check_pack_path
 from promptc.frontend.read_file import MAX_PACK_FILE, read_pack_file
@@ -34,7 +34,7 @@ def pack(tmp_path):
 @pytest.fixture(params=["stepwise", "checked"])
 def way(request, monkeypatch):
     """Both ways of opening: by name in an open folder, and for systems that cannot, by path."""
-    monkeypatch.setattr(open_inside, "_STEPWISE", request.param == "stepwise")
+    monkeypatch.setattr(reading, "_STEPWISE", request.param == "stepwise")
 
 
 def finding(folder, relative):
@@ -101,8 +101,8 @@ def test_what_cannot_be_read_is_an_error_of_the_disk(pack, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(open_inside, "_open_stepwise", refuse)
-    monkeypatch.setattr(open_inside, "_open_checked", refuse)
+    monkeypatch.setattr(reading, "_open_stepwise", refuse)
+    monkeypatch.setattr(reading, "_open_checked", refuse)
     with pytest.raises(DiskError, match=r"PC0154 `rules.md` cannot be read: Permission denied"):
         read_pack_file(pack, "rules.md", SPAN)
 

@@ -10,10 +10,11 @@ import pytest
 
 from promptc.api import Pack
 from promptc.diag.errors import DiskError
+from promptc.files.replace_file import name_beside, replace_file
 from promptc.operations.list_archives import list_archives
 from promptc.operations.make_change import make_change
 from promptc.operations.read_archive import read_archive
-from promptc.operations.replace_file import replace_file
+from promptc.operations.read_note import find_note
 from promptc.operations.rewrite_state import find_archives, rewrite_state
 from promptc.operations.run_operation import run_operation
 
@@ -80,7 +81,7 @@ def test_every_call_that_fails_leaves_the_old_state_or_the_new_one(fault, tmp_pa
         outcomes["old" if len(kept) == 10 else "new"] += 1
         _prune(path)
         assert _numbers(path) == ([7, 8, 9], list(range(7))), "once more finishes it, and archives nothing twice"
-        assert not [one for one in folder.rglob("*") if "promptc-new" in one.name], "nothing is left behind"
+        assert not [one for one in folder.rglob("*") if ".promptc-" in one.name], "nothing is left behind"
         if faults.seen < number:
             break
     assert number > 20 and outcomes["old"] > 10 and outcomes["new"] > 1
@@ -115,8 +116,8 @@ def test_mode_and_link_stay(tmp_path):
 def test_what_a_killed_run_left_is_removed(tmp_path):
     path = tmp_path / "state.json"
     path.write_bytes(STATE)
-    (tmp_path / ".state.json.promptc-new").write_bytes(b"half")
-    (tmp_path / ".state.json.note.promptc-new").write_bytes(b"half")
+    for name in (path, find_note(path)):
+        Path(name_beside(name)).write_bytes(b"half")
     _prune(path)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["state.json", "state.json.archive", "state.json.lock", "state.json.note"]
 
@@ -142,6 +143,6 @@ def test_a_written_file_is_whole_before_it_has_its_name(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda opened: calls.append("fsync") or fsync(opened))
     monkeypatch.setattr(os, "replace", lambda *names: calls.append("rename") or rename(*names))
     monkeypatch.setattr(os, "rename", lambda *names: calls.append("rename") or rename(*names))
-    replace_file(tmp_path / "a", b"0123456789", beside=tmp_path / "b", like=None)
+    replace_file(tmp_path / "a", b"0123456789")
     assert calls == ["write", "write", "fsync", "rename", "fsync"]
     assert (tmp_path / "a").read_bytes() == b"0123456789"

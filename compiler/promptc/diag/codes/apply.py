@@ -138,4 +138,13 @@ APPLY_CODES: tuple[Code, ...] = (
         bad="promptc apply . --restore state.json state.json.archive/digest.*.jsonl      # the oldest of two, while the newer one is out",
         fix="Restore all, or the newest first. The file is JSON Lines: its second line is the value.",
     ),
+    Code(
+        name="PC0850",
+        level="error",
+        summary="the folder of the archives is a link",
+        why="The folder beside a state is found by its name, and whoever gave you the state may have put a link there. Nothing is read or "
+        "written where it leads.",
+        bad="ln -s /somewhere/else state.json.archive",
+        fix="Name the folder yourself: `--archive DIR`. A link that you name is followed.",
+    ),
 )

@@ -1,13 +1,13 @@
 """What a database driver reports, as a finding in our words: never with a password, and the same on every machine where it can be."""
 
 import sqlite3
-from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
+from promptc.files.read_file import read_beginning
 from promptc.sources.database.address import Address
 
 _MAGIC = b"SQLite format 3\0"
@@ -62,8 +62,7 @@ def _explain_file(wrong: SQLAlchemyError, address: Address) -> tuple[str, str, s
 
 def _has_magic(path: str) -> bool:
     try:
-        with Path(path).open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+        return read_beginning(path, len(_MAGIC)) == _MAGIC
     except OSError:
         return False
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import stat
 import sys
 from array import array
 from collections.abc import Mapping
+from operator import le
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
@@ -15,13 +14,15 @@ from promptc.diag.errors import DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.files.read_file import TooLongError, read_file, read_inside
 from promptc.model.index import Chunk
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex, Vectors
 from promptc.sources.retrieval.weigh_words import Words
-from promptc.sources.retrieval.write_index import MANIFEST, digest_manifest, name_generation
+from promptc.sources.retrieval.write_index import FILES, MANIFEST, MAX_BYTES, VECTORS, digest_manifest, name_generation
 from promptc.text.digest import render_digest
 
-_MOST_BYTES = 4_000_000_000
+_MOST_TOLD = 1_000_000
+"""Bytes of the longest manifest of an index."""
 
 
 @frozen
@@ -56,8 +57,7 @@ def read_index(place: Place) -> BuiltIndex:
 
 def _read_manifest(place: Place) -> Mapping[str, Any]:
     try:
-        _demand_file(place.folder / MANIFEST)
-        content = (place.folder / MANIFEST).read_bytes()
+        content = read_file(place.folder / MANIFEST, _MOST_TOLD)
     except (FileNotFoundError, NotADirectoryError):
         raise DiskError(
             [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` holds none", place.span, _run(place))]
@@ -74,35 +74,66 @@ def _read_manifest(place: Place) -> Mapping[str, Any]:
         raise _refuse("PC0194", f"it has {form}, and this promptc reads {FORMAT}", place)
     if manifest.get("fingerprint") != digest_manifest(manifest):
         raise _refuse("PC0193", f"`{MANIFEST}` was changed", place)
-    if manifest["index"] != place.name:
-        raise _refuse("PC0194", f"it was built as `{manifest['index']}`", place)
+    if manifest.get("index") != place.name:
+        raise _refuse("PC0194", f"it was built as `{manifest.get('index')}`", place)
     return manifest
 
 
 def _read(place: Place, manifest: Mapping[str, Any]) -> BuiltIndex:
-    folder = place.folder / name_generation(manifest["fingerprint"])
+    generation = name_generation(manifest["fingerprint"])
     try:
-        files = {name: _read_file(folder / name, told) for name, told in manifest["files"].items()}
+        built = _build(
+            manifest, {name: _read_file(place.folder, f"{generation}/{name}", manifest["files"][name]) for name in _list(manifest)}
+        )
     except _DamageError as damage:
         raise _refuse("PC0193", str(damage), place) from None
     except FileNotFoundError:
         raise
     except OSError as error:
         raise _refuse("PC0193", f"a file cannot be read: {error.strerror or error}", place) from error
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError):
+        raise _refuse("PC0193", f"`{MANIFEST}` and its files do not belong together", place) from None
+    return built
+
+
+def _list(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files that such an index has, whatever its manifest names besides."""
+    names = (*FILES, VECTORS) if manifest["encoder"] is not None else FILES
+    if sum(manifest["files"][name]["bytes"] for name in names) > MAX_BYTES:
+        raise _DamageError(f"its files have more than {MAX_BYTES:,} bytes")
+    return names
+
+
+def _build(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> BuiltIndex:
+    """Raises `_DamageError`, or whatever comes of content that another program wrote: the digests alone prove nothing of it."""
     words, ideals = _read_lines(files["words.json"])
     encoder = manifest["encoder"]
-    return BuiltIndex(
+    chunks = tuple(_read_chunk(told) for told in _read_lines(files["chunks.jsonl"]))
+    built = BuiltIndex(
         manifest["index"],
         manifest["config"],
         manifest["corpus"],
         tuple((file, digest) for file, digest in _read_lines(files["documents.json"])),
-        tuple(_read_chunk(told) for told in _read_lines(files["chunks.jsonl"])),
+        chunks,
         _read_words(words, ideals, files["postings.u32"], manifest),
         Vectors(encoder["id"], encoder["digest"], encoder["size"], manifest["background"], read_array("h", files["vectors.i16"]))
         if encoder is not None
         else None,
         manifest["fingerprint"],
     )
+    if not _is_sound(built):
+        raise _DamageError("its numbers do not belong to its chunks")
+    return built
+
+
+def _is_sound(built: BuiltIndex) -> bool:
+    """Whether no number leads to a chunk, a word or a vector that is not there."""
+    words, count, vectors = built.words, len(built.chunks), built.vectors
+    ends = words.ends
+    is_whole = len(words.ideals) == len(words.numbers) == len(ends) - 1 and len(words.impacts) == len(words.rows) == ends[-1]
+    is_rising = ends[0] == 0 and all(map(le, ends, ends[1:]))
+    is_near = max(words.rows, default=-1) < count
+    return is_whole and is_rising and is_near and (vectors is None or (vectors.size > 0 and len(vectors.values) == count * vectors.size))
 
 
 def read_array(kind: str, content: bytes) -> array[int]:
@@ -114,20 +145,15 @@ def read_array(kind: str, content: bytes) -> array[int]:
     return values
 
 
-def _read_file(path: Path, told: Mapping[str, Any]) -> bytes:
+def _read_file(folder: Path, relative: str, told: Mapping[str, Any]) -> bytes:
     """Its bytes, if they are what the manifest tells: nothing of them is looked at before."""
-    _demand_file(path)
-    with path.open("rb") as file:
-        content = file.read(min(told["bytes"], _MOST_BYTES) + 1)
+    try:
+        content = read_inside(folder, relative, told["bytes"])
+    except TooLongError:
+        content = b""
     if len(content) != told["bytes"] or render_digest(content) != told["digest"]:
-        raise _DamageError(f"its file `{path.name}` is not as it was written")
+        raise _DamageError(f"its file `{relative.rpartition('/')[2]}` is not as it was written")
     return content
-
-
-def _demand_file(path: Path) -> None:
-    """Raises `OSError` where there is something else: a pipe would be waited for."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def _read_lines(content: bytes) -> list[Any]:

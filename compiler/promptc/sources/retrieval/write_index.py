@@ -20,6 +20,8 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.files.read_file import read_inside
+from promptc.files.replace_file import replace_file, sync_folder
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
@@ -27,6 +29,12 @@ from promptc.text.digest import render_digest
 MANIFEST = "manifest.json"
 _TEMPORARY = ".building-"
 _GENERATION = 16
+FILES = ("documents.json", "chunks.jsonl", "words.json", "postings.u32")
+VECTORS = "vectors.i16"
+"""The files of an index; the last where it has vectors."""
+
+MAX_BYTES = 1_000_000_000
+"""Bytes that the files of an index may have together."""
 
 
 def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> str:
@@ -34,15 +42,15 @@ def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> st
     files = render_files(built)
     manifest = render_manifest(built, files)
     fingerprint = str(manifest["fingerprint"])
+    if sum(map(len, files.values())) > MAX_BYTES:
+        message = f"the index for `{folder}` has more than {MAX_BYTES:,} bytes"
+        raise DiskError([Diagnostic("PC0198", message, span, "part the corpus into several indexes")])
     try:
         folder.mkdir(parents=True, exist_ok=True)
         generation = name_generation(fingerprint)
         _write_generation(folder, generation, files)
         text = json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-        beside = folder / f"{_TEMPORARY}{os.getpid()}.json"
-        _write_file(beside, text.encode())
-        beside.replace(folder / MANIFEST)
-        _sync_folder(folder)
+        replace_file(folder / MANIFEST, text.encode())
         _remove_others(folder, generation)
     except OSError as error:
         message = f"cannot write the index to `{folder}`: {error.strerror or error}"
@@ -126,10 +134,10 @@ def _write_generation(folder: Path, generation: str, files: dict[str, bytes]) ->
     beside.mkdir()
     for name, content in files.items():
         _write_file(beside / name, content)
-    _sync_folder(beside)
+    sync_folder(beside)
     final = folder / generation
     if final.exists():
-        if all((final / name).is_file() and (final / name).read_bytes() == content for name, content in files.items()):
+        if all(_is_there(folder, f"{generation}/{name}", content) for name, content in files.items()):
             shutil.rmtree(beside)
             return
         shutil.rmtree(final)
@@ -143,18 +151,11 @@ def _write_file(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
-    """Names, too, outlive a power cut, where the system can promise it."""
+def _is_there(folder: Path, relative: str, content: bytes) -> bool:
     try:
-        opened = os.open(folder, os.O_RDONLY)
+        return read_inside(folder, relative, len(content)) == content
     except OSError:
-        return
-    try:
-        os.fsync(opened)
-    except OSError:
-        return
-    finally:
-        os.close(opened)
+        return False
 
 
 def _remove_others(folder: Path, generation: str) -> None:

@@ -1,0 +1,168 @@
+"""Files, read within a bound.
+
+A file that something else named (a pack, a case, a rule of names) is a regular file, and no link leads to it: it is never waited for, and
+at most its limit is read. A path that the user passed is opened as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from os import PathLike
+
+Path = str | PathLike[str]
+
+_GIVEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FILE = _GIVEN | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_STEPWISE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+_PART = 1 << 20
+
+
+class IrregularError(OSError):
+    """Something else is in place of a file: a folder, a pipe, a device, a socket."""
+
+
+class LinkError(OSError):
+    """There is a link on the way to a file, or in its place."""
+
+
+class TooLongError(OSError):
+    """A file has more bytes than may be read of it."""
+
+
+def read_file(path: Path, limit: int, *, admit: Callable[[os.stat_result], bool] | None = None) -> bytes:
+    """The bytes of the regular file at `path`, which is no link; the folders above it are whose they are.
+
+    Raises `OSError`: `LinkError`, `IrregularError`, `TooLongError` for more than `limit` bytes, `PermissionError` for a file that `admit`
+    refuses. Never waits.
+    """
+    try:
+        opened = os.open(path, _FILE)
+    except OSError as wrong:
+        raise _explain(path, "", wrong) from None
+    return _read(opened, path, limit, admit)
+
+
+def read_inside(folder: Path, relative: str, limit: int) -> bytes:
+    """The bytes of the regular file `relative` (names joined by `/`) inside `folder`, where no part of `relative` is a link.
+
+    Raises as `read_file`. Names such as `..` are for the caller to refuse.
+    """
+    try:
+        opened = _open_stepwise(folder, relative) if _STEPWISE else _open_checked(folder, relative)
+    except OSError as wrong:
+        raise _explain(folder, relative, wrong) from None
+    return _read(opened, relative, limit, None)
+
+
+def read_given(path: Path, limit: int) -> bytes:
+    """The bytes of a file whose path the user passed: a link is followed, and a pipe is read to its end. Raises `TooLongError` for more
+    than `limit` bytes, of which no more are read.
+    """
+    content = read_beginning(path, limit + 1)
+    if len(content) > limit:
+        raise _say_too_long(path, limit)
+    return content
+
+
+def read_beginning(path: Path, size: int) -> bytes:
+    """At most the first `size` bytes of a file whose path the user passed."""
+    opened = os.open(path, _GIVEN)
+    try:
+        return _read_bytes(opened, size, 0)
+    finally:
+        os.close(opened)
+
+
+def follow_link(path: str) -> str:
+    """The file that a path stands for which the user passed: where it leads if it is a link, else itself."""
+    return os.path.realpath(path) if stat.S_ISLNK(find_mode(path)) else path
+
+
+def find_link(folder: Path, relative: str) -> str:
+    """The first part of the path that is a link, or `""`."""
+    names = relative.split("/")
+    parts = ("/".join(names[: stop + 1]) for stop in range(len(names)))
+    return next((part for part in parts if stat.S_ISLNK(find_mode(folder, part))), "")
+
+
+def find_mode(folder: Path, relative: str = "") -> int:
+    """What kind of file stands there, links not followed; 0 when that cannot be told."""
+    try:
+        return os.lstat(f"{os.fspath(folder)}/{relative}" if relative else folder).st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def _open_stepwise(folder: Path, relative: str) -> int:
+    """Opened name by name from the folder, so that a link put there meanwhile is not followed either."""
+    *folders, name = relative.split("/")
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for step in folders:
+            inner = os.open(step, _FOLDER, dir_fd=at)
+            os.close(at)
+            at = inner
+        return os.open(name, _FILE, dir_fd=at)
+    finally:
+        os.close(at)
+
+
+def _open_checked(folder: Path, relative: str) -> int:
+    """For systems that cannot open relative to an open folder."""
+    link = find_link(folder, relative)
+    if link:
+        raise LinkError(0, f"`{link}` is a link; links are not followed", relative)
+    return os.open(f"{os.fspath(folder)}/{relative}", _FILE)
+
+
+def _explain(folder: Path, relative: str, wrong: OSError) -> OSError:
+    """What the system says of a link or a socket tells nobody what it is."""
+    link = find_link(folder, relative) if relative else ""
+    if link or (not relative and stat.S_ISLNK(find_mode(folder))):
+        return LinkError(0, f"{f'`{link}`' if link else 'it'} is a link; links are not followed", relative or folder)
+    mode = find_mode(folder, relative)
+    if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        return _say_irregular(relative or folder, mode)
+    return wrong
+
+
+def _read(opened: int, path: Path, limit: int, admit: Callable[[os.stat_result], bool] | None) -> bytes:
+    try:
+        found = os.fstat(opened)
+        if not stat.S_ISREG(found.st_mode):
+            raise _say_irregular(path, found.st_mode)
+        if admit is not None and not admit(found):
+            raise PermissionError(0, "it is not the user's own", path)
+        content = _read_bytes(opened, limit + 1, found.st_size) if found.st_size <= limit else None
+        if content is None or len(content) > limit:
+            raise _say_too_long(path, limit)
+        return content
+    finally:
+        os.close(opened)
+
+
+def _read_bytes(opened: int, left: int, size: int) -> bytes:
+    """At most `left` bytes. What is `size` bytes long is mostly read at once: one more is asked for, to see that nothing follows."""
+    whole = os.read(opened, min(left, size + 1, sys.maxsize) if size else min(left, _PART))
+    if len(whole) == size < left:
+        return whole
+    parts = [whole]
+    left -= len(whole)
+    while parts[-1] and left and (part := os.read(opened, min(left, _PART))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _say_irregular(path: Path, mode: int) -> OSError:
+    if stat.S_ISDIR(mode):
+        return IrregularError(0, "it is a folder, not a file", path)
+    return IrregularError(0, "it is no regular file", path)
+
+
+def _say_too_long(path: Path, limit: int) -> OSError:
+    return TooLongError(0, f"it has more than {limit:,} bytes", path)

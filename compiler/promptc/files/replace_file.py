@@ -1,0 +1,153 @@
+"""Files, replaced in one step: whoever reads one, whenever a run is killed, has the old file or the new one, whole.
+
+What is made again when it is missing need not outlive a power cut; all else is on the disk when the call returns.
+
+The new file is written beside the old one, under a name of its own, and locked for as long as it is written. So what a killed run left
+there is told from what another run is writing: the next write of the same file removes it.
+"""
+
+import errno
+import os
+import stat
+from _blake2 import blake2b
+from collections.abc import Callable
+from contextlib import suppress
+from os import PathLike
+
+Path = str | PathLike[str]
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_LEFT = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EBADF, errno.ENOTSUP)
+"""What systems say that cannot promise it for folders."""
+
+_MOST_BESIDE = 1000
+
+
+def replace_file(path: Path, data: bytes, *, like: Path | None = None, check: Callable[[], None] = lambda: None) -> None:
+    """Puts a file of these bytes at `path`, in a step that outlives a power cut; a link in its place is replaced.
+
+    `check` is called when the new file is on the disk and has only to be renamed; it may raise. Its mode is that of the file `like`, its
+    owner too where that is allowed. Raises `OSError`.
+    """
+    _replace(path, data, mode=0o666, like=os.stat(like) if like is not None else None, check=check, is_kept=True)
+    sync_folder(os.path.dirname(os.fspath(path)) or ".")
+
+
+def replace_remade(path: Path, data: bytes, *, mode: int = 0o666) -> None:
+    """The same for what is made again when it is missing: a power cut may take it. Raises `OSError`."""
+    _replace(path, data, mode=mode, like=None, check=lambda: None, is_kept=False)
+
+
+def sync_folder(folder: Path) -> None:
+    """What was renamed in it is on the disk, where the system can promise that. Raises `OSError`."""
+    try:
+        opened = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except PermissionError:
+        return
+    try:
+        os.fsync(opened)
+    except OSError as wrong:
+        if wrong.errno not in _NO_FOLDER_SYNC:
+            raise
+    finally:
+        os.close(opened)
+
+
+def name_beside(path: Path, number: int = 0) -> str:
+    """The path of the file that is written before it takes the place of `path`; others may be writing the first ones."""
+    folder, name = os.path.split(os.fspath(path))
+    mark = blake2b(os.fsencode(name), digest_size=6).hexdigest()
+    return os.path.join(folder, f".promptc-{mark}-{number}.tmp")
+
+
+def _replace(path: Path, data: bytes, *, mode: int, like: os.stat_result | None, check: Callable[[], None], is_kept: bool) -> None:
+    beside, opened = _open_beside(path, mode if like is None else stat.S_IMODE(like.st_mode) | stat.S_IWUSR)
+    is_done = False
+    try:
+        _fill(opened, data, like, is_kept=is_kept)
+        check()
+        if os.name != "posix":  # what is open cannot be renamed there
+            os.close(opened)
+        os.replace(beside, path)
+        is_done = True
+    finally:
+        if not is_done:
+            with suppress(OSError):
+                os.unlink(beside)
+        with suppress(OSError):
+            os.close(opened)
+
+
+def _fill(opened: int, data: bytes, like: os.stat_result | None, *, is_kept: bool) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(opened, rest) :]
+    if like is not None:
+        _make_alike(opened, like)
+    if is_kept:
+        os.fsync(opened)
+
+
+def _open_beside(path: Path, mode: int) -> tuple[str, int]:
+    """A new file, and its path, locked for as long as it is open."""
+    for number in range(_MOST_BESIDE):
+        beside = name_beside(path, number)
+        for _ in range(2):
+            try:
+                opened = os.open(beside, _NEW, mode)
+            except FileExistsError:
+                if not _remove_left(beside):
+                    break
+                continue
+            if _lock(opened) is not False and _is_there(opened, beside):
+                return beside, opened
+            os.close(opened)  # somebody took it for left
+    raise FileExistsError(errno.EEXIST, "the folder is full of files that killed runs left", name_beside(path))
+
+
+def _remove_left(beside: str) -> bool:
+    """Whether what stood there was left by a run that is dead, and is gone. A lock dies with the one who holds it."""
+    try:
+        opened = os.open(beside, _LEFT)
+    except OSError:
+        return not os.path.lexists(beside)
+    try:
+        if not stat.S_ISREG(os.fstat(opened).st_mode) or _lock(opened) is not True or not _is_there(opened, beside):
+            return False
+        os.unlink(beside)
+    except OSError:
+        return False
+    finally:
+        os.close(opened)
+    return True
+
+
+def _lock(opened: int) -> bool | None:
+    """Whether the file is locked by us now; None where the system cannot tell."""
+    try:
+        import fcntl
+
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        return None
+    except OSError as wrong:
+        return False if wrong.errno in (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES) else None
+    return True
+
+
+def _is_there(opened: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(opened), os.lstat(path))
+    except OSError:
+        return False
+
+
+def _make_alike(opened: int, like: os.stat_result) -> None:
+    """Owner first, since a change of it takes away from the mode."""
+    own = os.fstat(opened)
+    if hasattr(os, "fchown") and (like.st_uid, like.st_gid) != (own.st_uid, own.st_gid):
+        with suppress(PermissionError):
+            os.fchown(opened, like.st_uid, like.st_gid)
+    if hasattr(os, "fchmod"):
+        os.fchmod(opened, stat.S_IMODE(like.st_mode))
