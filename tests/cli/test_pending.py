@@ -107,13 +107,15 @@ def test_what_cannot_be_accepted_is_named_and_the_others_are_accepted(there, run
     """As where a folder is read-only, which does not hold for an administrator, or a disk is full."""
     calls = []
 
+    rename = os.replace
+
     def refuse(source, target):
         calls.append(target)
         if len(calls) == failing + 1:
             raise OSError(28, "No space left on device")
-        source.replace(target)
+        rename(source, target)
 
-    monkeypatch.setattr(settle, "_replace", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
     done = run("accept", "--all")
     name = sorted(CASES)[failing]
     assert done.code == 4
@@ -131,13 +133,15 @@ def test_what_an_interruption_leaves_is_named(there, run, monkeypatch, during, s
         (there / "fixtures" / "tavern" / name / "golden.inputs.json.new").write_text(name, encoding="utf-8")
     replaced = []
 
+    rename = os.replace
+
     def interrupt(source, target):
         replaced.append(target)
         if len(replaced) == 2 * during + 1:  # each has a golden and its inputs
             os.kill(os.getpid(), sent)
-        source.replace(target)
+        rename(source, target)
 
-    monkeypatch.setattr(settle, "_replace", interrupt)
+    monkeypatch.setattr(os, "replace", interrupt)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         done = run("accept", "--all")
@@ -434,11 +438,13 @@ def test_what_is_written_while_it_is_accepted_stays_pending(there, monkeypatch):
     one = next(list_pending(["."]))
     pending = there / "fixtures" / "tavern" / "first" / "golden.txt.new"
 
+    rename = os.replace
+
     def replace(source, target):
         pending.write_text("theirs\n", encoding="utf-8")
-        source.replace(target)
+        rename(source, target)
 
-    monkeypatch.setattr(settle, "_replace", replace)
+    monkeypatch.setattr(os, "replace", replace)
     settled = settle.accept_golden(one, b"one three\n")
     assert _read(there, "first") == ("one three\n", "theirs\n")
     with pytest.raises(DiskError, match="changed meanwhile"):
@@ -451,12 +457,14 @@ def test_an_accepted_golden_stands_though_its_inputs_cannot_be_noted(there, run,
     (folder / "golden.inputs.json").write_text("old", encoding="utf-8")
     (folder / "golden.inputs.json.new").write_text("new", encoding="utf-8")
 
-    def refuse(source, target):
-        if target.name == "golden.inputs.json":
-            raise OSError(28, "No space left on device")
-        source.replace(target)
+    rename = os.replace
 
-    monkeypatch.setattr(settle, "_replace", refuse)
+    def refuse(source, target):
+        if Path(target).name == "golden.inputs.json":
+            raise OSError(28, "No space left on device")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
     assert run("accept", "tavern/first").err == "accepted 1 golden\n"
     assert sorted(path.name for path in folder.iterdir()) == ["case.yaml", "golden.txt"]
 

@@ -29,7 +29,7 @@ FAMILIES = {
     "operation": "PC08",
     "golden": ("PC090", "PC091", "PC092"),
     "pending": "PC094",
-    "apply": ("PC082", "PC083", "PC084"),
+    "apply": ("PC082", "PC083", "PC084", "PC085"),
 }
 BAD = ROOT / "fixtures" / "bad"
 EXAMPLE = "PC0123"  # stands for any code in the texts about codes

@@ -73,8 +73,7 @@ def _replace(path: Path, data: bytes, *, mode: int, like: os.stat_result | None,
         is_done = True
     finally:
         if not is_done:
-            with suppress(OSError):
-                os.unlink(beside)
+            _remove(beside)
         with suppress(OSError):
             os.close(opened)
 
@@ -100,10 +99,22 @@ def _open_beside(path: Path, mode: int) -> tuple[str, int]:
                 if not _remove_left(beside):
                     break
                 continue
-            if _lock(opened) is not False and _is_there(opened, beside):
+            if _take(opened, beside):
                 return beside, opened
-            os.close(opened)  # somebody took it for left
     raise FileExistsError(errno.EEXIST, "the folder is full of files that killed runs left", name_beside(path))
+
+
+def _take(opened: int, beside: str) -> bool:
+    """Whether the new file is ours; it is closed where another run took it for one that was left."""
+    is_ours = None
+    try:
+        is_ours = _lock(opened) is not False and _is_there(opened, beside)
+    finally:
+        if is_ours is None:  # interrupted
+            _remove(beside)
+        if not is_ours:
+            os.close(opened)
+    return is_ours
 
 
 def _remove_left(beside: str) -> bool:
@@ -121,6 +132,11 @@ def _remove_left(beside: str) -> bool:
     finally:
         os.close(opened)
     return True
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)
 
 
 def _lock(opened: int) -> bool | None:

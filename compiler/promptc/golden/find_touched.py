@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
-from promptc.golden.read_plain import read_regular
+from promptc.files.read_file import read_file
+from promptc.golden.read_plain import MAX_BYTES
 from promptc.golden.run_git import Entry, GitError, find_repository, is_blob, list_entries, run_git
 
 
@@ -41,7 +42,7 @@ class Touched:
         found = os.path.join(self._root, path)
         entry = self._committed[path]
         try:
-            content = os.fsencode(os.readlink(found)) if os.path.islink(found) else read_regular(found, follow=False)
+            content = os.fsencode(os.readlink(found)) if os.path.islink(found) else read_file(found, MAX_BYTES)
         except (OSError, ValueError):
             return False
         return is_blob(content, entry.identity) or is_blob(content.replace(b"\r\n", b"\n"), entry.identity)

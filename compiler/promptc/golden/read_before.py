@@ -71,7 +71,7 @@ def find_golden_edited(case: Case) -> str:
 
 def _is_still(case: Case, path: str, entry: Entry) -> bool:
     try:
-        return is_blob(read_regular(os.path.join(case.root, path), follow=False), entry.identity)
+        return is_blob(read_file(os.path.join(case.root, path), MAX_BYTES), entry.identity)
     except (OSError, ValueError):
         return False
 

@@ -1,5 +1,6 @@
 """A state's file, read, changed and replaced as one act."""
 
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_file
+from promptc.files.read_file import find_mode, read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.change import Change
 from promptc.operations.done import Done
@@ -92,7 +93,7 @@ def find_archives(path: Path) -> Path:
     asked to write where it leads.
     """
     folder = path.with_name(f"{path.name}.archive")
-    if folder.is_symlink():
+    if stat.S_ISLNK(find_mode(folder)):
         help = "name the folder that you mean: `--archive DIR`"
         raise DiskError([Diagnostic("PC0850", f"`{folder.name}`, the folder of the archives beside the state, is a link", help=help)])
     return folder

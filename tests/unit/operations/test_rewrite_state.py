@@ -81,7 +81,7 @@ def test_every_call_that_fails_leaves_the_old_state_or_the_new_one(fault, tmp_pa
         outcomes["old" if len(kept) == 10 else "new"] += 1
         _prune(path)
         assert _numbers(path) == ([7, 8, 9], list(range(7))), "once more finishes it, and archives nothing twice"
-        assert not [one for one in folder.rglob("*") if ".promptc-" in one.name], "nothing is left behind"
+        assert not [one for one in folder.rglob("*") if ".promptc-" in one.name], f"left behind after {faults.name}"
         if faults.seen < number:
             break
     assert number > 20 and outcomes["old"] > 10 and outcomes["new"] > 1

@@ -83,7 +83,7 @@ def test_without_vectors_no_file_of_them(place):
 def test_a_build_that_is_stopped_leaves_the_index_that_was_there(step, place, monkeypatch):
     write_index(place.folder, build())
     before = read_index(place)
-    write, replaced, rename = writing._write_file, type(place.folder).replace, type(place.folder).rename
+    write, replaced, rename = writing._write_file, os.replace, type(place.folder).rename
 
     def stop_at(name):
         if name == step:
@@ -91,7 +91,7 @@ def test_a_build_that_is_stopped_leaves_the_index_that_was_there(step, place, mo
 
     monkeypatch.setattr(writing, "_write_file", lambda path, content: (stop_at(path.name), write(path, content)))
     monkeypatch.setattr(type(place.folder), "rename", lambda self, to: (stop_at("rename"), rename(self, to)))
-    monkeypatch.setattr(type(place.folder), "replace", lambda self, to: (stop_at("manifest"), replaced(self, to)))
+    monkeypatch.setattr(os, "replace", lambda source, to: (stop_at("manifest"), replaced(source, to)))
     with pytest.raises(KeyboardInterrupt):
         write_index(place.folder, build({"rules/new.md": "# N\n\nnew\n"}))
     monkeypatch.undo()
@@ -150,7 +150,7 @@ def test_a_pipe_is_not_waited_for(pattern, place):
     path.unlink()
     os.mkfifo(path)
     code, message = code_of(read_index, place)
-    assert code == "PC0193" and "not a regular file" in message
+    assert code == "PC0193" and "no regular file" in message
     write_index(place.folder, build())
     assert read_index(place).chunks, "a build mends it"
 
