@@ -19,6 +19,7 @@ from promptc.cli.render_diagnostic import render_diagnostics  # noqa: E402
 from promptc.golden.case import Case  # noqa: E402
 from promptc.golden.check_expect import check_expect  # noqa: E402
 from promptc.golden.compare_goldens import compare_goldens, render_goldens  # noqa: E402
+from promptc.golden.lack import find_lacking, render_install  # noqa: E402
 from tests.cases.case import load_cases  # noqa: E402
 from tests.cases.check_receipt import check_receipt  # noqa: E402
 from tests.cases.run_case import run_case  # noqa: E402
@@ -26,6 +27,9 @@ from tests.cases.run_case import run_case  # noqa: E402
 
 def accept_case(case: Case) -> list[str]:
     """Write what differs of the case's goldens; what is wrong with it, and then nothing is written."""
+    lacking = find_lacking(case.requires)
+    if lacking:
+        return [f"it requires what is not installed: {render_install(lacking)}"]
     ran = run_case(case)
     claims = [render_diagnostics([one]).rstrip("\n") for one in check_expect(case, ran)]
     broken = claims + [line for turn in ran.turns for line in check_receipt(turn)]

@@ -46,12 +46,15 @@ class CaseItem(pytest.Item):
     """A case, judged as `promptc test` does: pending goldens are written beside the old ones, in CI nothing is."""
 
     def runtest(self) -> None:
-        """Raises `CaseFailure` for all but a pass; what is new fails too, since nobody has accepted it."""
+        """Raises `CaseFailure` for all but a pass; what is new fails too, since nobody has accepted it. What cannot be run for want of an
+        extra is skipped."""
         from promptc.cli.paint import PLAIN
         from promptc.cli.render_diagnostic import render_diagnostics
         from promptc.cli.views.verdict import render_verdict
 
         verdict = self._judge()
+        if verdict.status == "skipped":
+            pytest.skip(f"{verdict.findings[0].message}: {verdict.findings[0].help}")
         if verdict.status != "passed":
             raise CaseFailure(render_verdict(self._explain(verdict), "full", PLAIN, render_diagnostics))
 

@@ -13,12 +13,14 @@ from promptc.golden.shelf import Shelf
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
+OWN = ROOT / "tests" / "fixtures"
+"""Cases that `promptc test` cannot run: their circumstances are made by the tests alone (given.py)."""
 
 
 @cache
 def load_cases() -> tuple[Case, ...]:
-    """Every case under `fixtures/`, by folder."""
-    return tuple(load_case(place.folder) for place in find_cases([str(FIXTURES)]) if place.is_case)
+    """Every case under both folders, by folder."""
+    return tuple(load_case(place.folder) for place in find_cases([str(FIXTURES), str(OWN)]) if place.is_case)
 
 
 def list_covered(pack: str) -> set[str]:

@@ -44,6 +44,11 @@ class OwnShell(CaseShell):
             yield there
 
 
+def is_own(case: Case) -> bool:
+    """Whether the case has a circumstance that only the tests make."""
+    return _take_common(case.given) != case.given
+
+
 def _take_common(wanted: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in wanted.items() if name not in OWN}
     missing = [what for what in kept.pop("missing", ()) if what not in _MISSING]

@@ -6,22 +6,30 @@ from pathlib import Path
 import pytest
 
 from promptc.golden.case import GOLDENS, INPUTS
-from tests.cases.case import FIXTURES, ROOT, list_covered, load_cases
+from tests.cases.case import FIXTURES, OWN, ROOT, list_covered, load_cases
+from tests.cases.given import is_own
 
 CASES = load_cases()
 ROWS = [("sentinel", "B", 15), ("tidepool", "D", 10), ("companion", "E", 10), ("worldarchitect", "C", 8)]
 
 
 def test_every_case_file_is_collected() -> None:
-    found = {str(path.parent) for path in FIXTURES.rglob("case.y*ml")}
+    found = {str(path.parent) for folder in (FIXTURES, OWN) for path in folder.rglob("case.y*ml")}
     assert found == {case.folder for case in CASES}
     assert len(CASES) >= 500
+
+
+def test_cases_that_only_the_tests_can_run_stand_apart() -> None:
+    """So `promptc test` runs whatever is under `fixtures`, and skips nothing where all extras are installed."""
+    assert {case.folder for case in CASES if is_own(case)} == {case.folder for case in CASES if Path(case.folder).is_relative_to(OWN)}
 
 
 def test_every_golden_belongs_to_a_case() -> None:
     asked = {Path(case.folder, name) for case in CASES for _, _, name in case.list_goldens()}
     noted = asked | {path.parent / INPUTS for path in asked}
-    orphans = [path.relative_to(ROOT).as_posix() for path in sorted(FIXTURES.rglob("golden.*")) if path not in noted]
+    orphans = [
+        path.relative_to(ROOT).as_posix() for path in sorted([*FIXTURES.rglob("golden.*"), *OWN.rglob("golden.*")]) if path not in noted
+    ]
     assert not orphans, f"no case asks for {', '.join(orphans)}"
 
 

@@ -135,6 +135,18 @@ def test_a_pending_golden_fails_in_ci(there, run):
     assert (there / "fixtures/tavern/calm/golden.txt.new").exists()
 
 
+def test_noted_inputs_that_were_left_behind_are_no_golden(there, run):
+    """Nothing could be accepted or rejected, and the next run that writes takes them away."""
+    left = there / "fixtures/tavern/calm/golden.inputs.json.new"
+    left.write_text("{}", encoding="utf-8")
+    done = run("test", "--ci")
+    assert (done.code, done.out) == (0, "2 passed\n") and left.exists()
+    (there / "fixtures/tavern/calm/golden.txt.new").write_text("stale", encoding="utf-8")
+    assert run("test", "--ci", "--format", "concise").out.count("PC0923") == 1
+    run("test")
+    assert not list(there.rglob("*.new"))
+
+
 @pytest.mark.parametrize("filter", [("-k", "fog"), ("tavern/fog",), ("tavern/f*",), ("--changed",)])
 def test_obsolete_is_never_told_on_a_filtered_run(there, run, filter):
     (there / "fixtures/tavern/fog/golden.report.json").write_text("{}", encoding="utf-8")
@@ -165,6 +177,50 @@ def test_what_is_asked_for(run, asked, count):
 def test_no_case_at_all_is_an_error(run, asked):
     done = run("test", *asked)
     assert done.code == 2 and not done.out and "PC0907" in done.err
+
+
+@pytest.mark.parametrize("more", [(), ("packs/tavern",), ("-k", "fog"), ("--changed",)])
+def test_a_pack_without_a_case_is_an_error_wherever_others_have_some(there, run, more):
+    """Its cases are told where they are looked for; a run of nothing would pass."""
+    (there / "packs/inn").mkdir()
+    (there / "packs/inn/pack.yaml").write_text(PACK.replace("tavern", "inn"), encoding="utf-8")
+    done = run("test", "packs/inn", *more, "--format", "json")
+    assert done.code == 2 and not done.out and "PC0907 no case is found of the pack `packs/inn`" in done.err
+    told = " ".join(done.err.split())
+    assert "looked for in `packs/inn` and `fixtures`; `promptc test FOLDER` runs those of another folder" in told
+    assert "`fixtures/inn/first/case.yaml`" in told and "`packs/inn/cases/first/case.yaml`" in told
+
+
+def test_cases_of_several_packs_are_run(there, run):
+    """Also where they stand in one folder."""
+    shutil.copytree(there / "packs/tavern", there / "packs/inn")
+    change_pack(there, "You stand in", "You are in")
+    shutil.copytree(there / "fixtures/tavern", there / "fixtures/inn")
+    assert run("test", "packs/inn", "--ci").out == "2 passed\n"
+    for asked in (("packs/inn", "packs/tavern"), ("packs/tavern", "packs/inn"), ("packs/tavern", "packs/inn/pack.yaml", "fixtures")):
+        assert run("test", "--ci", "--no-cache", *asked).out.endswith("2 passed, 2 failed\n")
+
+
+def test_a_pack_alone_in_its_folder_without_a_case(there, run, monkeypatch):
+    (there / "packs/tavern").rename(there / "alone")
+    shutil.rmtree(there / "fixtures")
+    monkeypatch.chdir(there / "alone")
+    done = run("test", ".")
+    assert done.code == 2 and "no case is found of the pack `.`" in done.err
+
+
+@pytest.mark.parametrize("asked", ["empty", "packs/empty"])
+def test_a_folder_without_a_case_is_an_error_wherever_others_have_some(there, run, asked):
+    (there / asked).mkdir()
+    done = run("test", "fixtures", asked)
+    assert done.code == 2 and not done.out and f"PC0907 there is no case in `{asked}`" in done.err
+
+
+def test_a_case_that_cannot_be_read_may_be_of_any_pack(there, run):
+    (there / "packs/inn").mkdir()
+    (there / "packs/inn/pack.yaml").write_text(PACK.replace("tavern", "inn"), encoding="utf-8")
+    (there / "fixtures/tavern/calm/case.yaml").write_text("title: [\n", encoding="utf-8")
+    assert run("test", "packs/inn").code == 1
 
 
 def test_a_pack_has_its_own_cases(there, run):
@@ -514,11 +570,6 @@ def test_a_folder_that_cannot_be_looked_into_is_broken(there, run, monkeypatch):
     done = run("test")
     assert done.code == 1 and done.out.endswith("1 passed, 1 broken\n")
     assert "PC0903 cannot look into the folder `fixtures/tavern/calm`: Permission denied" in done.out
-
-
-def test_circumstances_that_cannot_be_made_are_counted(there, run):
-    make_case(there, "odd", "given: {held: [state.json]}\n", golden=GOLDEN)
-    assert run("test").out.endswith("2 passed, 1 broken (1 in circumstances that cannot be made here)\n")
 
 
 def test_a_key_that_a_turn_adds_is_found_in_the_case(there, run):

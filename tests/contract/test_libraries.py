@@ -1,10 +1,12 @@
 """Each third-party library is imported by one module or package, and the dependencies are exactly those that are imported."""
 
+import json
 import re
 import sys
 import tomllib
 from collections import defaultdict
 
+from promptc.golden.lack import EXTRAS, LACKABLE
 from tests.contract.sources import ROOT, iter_imports, load_modules
 
 # Import name → the module, or the package ending in a dot, that alone may import it.
@@ -79,3 +81,15 @@ def test_locks_hold_hashes_and_no_address():
 
 def _name(requirement: str) -> str:
     return re.split(r"[^A-Za-z0-9_.-]", requirement, maxsplit=1)[0].lower()
+
+
+def test_the_extras_that_cases_may_require_are_those_there_are():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    brought = {
+        name: {re.split(r"[\[<>=]", one)[0].replace("-", "_") for one in declared[name]}
+        for name in sorted(set(declared) - {"dev", "bench"})
+    }
+    assert {name: set(packages) for name, packages in EXTRAS.items()} == brought
+    schema = json.loads((ROOT / "schemas" / "case.schema.json").read_text(encoding="utf-8"))["properties"]
+    assert schema["requires"]["items"]["enum"] == list(EXTRAS)
+    assert set(LACKABLE) <= set(schema["given"]["properties"]["missing"]["items"]["enum"])

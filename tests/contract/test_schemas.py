@@ -62,7 +62,7 @@ def test_every_example_is_valid(schema):
 def test_every_case_is_valid():
     schema = json.loads((ROOT / "schemas" / "case.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    cases = [name for name in list_tracked() if name.startswith("fixtures/") and name.endswith("/case.yaml")]
+    cases = [name for name in list_tracked() if name.startswith(("fixtures/", "tests/fixtures/")) and name.endswith("/case.yaml")]
     wrong = []
     for name in cases:
         case = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))

@@ -58,6 +58,15 @@ def test_in_ci_nothing_is_written(there: pytest.Pytester, monkeypatch: pytest.Mo
     assert not list(there.path.rglob("*.new"))
 
 
+def test_a_case_that_requires_what_is_not_installed_is_skipped(there: pytest.Pytester) -> None:
+    there.makeconftest("import sys; sys.modules['tokenizers'] = None")
+    (there.path / "fixtures" / "first" / "case.yaml").write_text(_CASE + "requires: [hf]\n", encoding="utf-8")
+    done = there.runpytest_subprocess("--promptc", "-rs")
+    done.assert_outcomes(skipped=1, failed=1)
+    done.stdout.fnmatch_lines(["SKIPPED*it requires the extra `hf`, not installed here: pip install 'promptc-compiler[[]hf]'"])
+    assert not (there.path / "fixtures" / "first" / "golden.txt.new").exists()
+
+
 def test_one_case_can_be_run_by_its_path(there: pytest.Pytester) -> None:
     there.runpytest_subprocess("--promptc")
     _accept(there)

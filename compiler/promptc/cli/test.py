@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -20,12 +20,13 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.reports.kinds import KINDS, WHOLE
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
+from promptc.cli.views.lacking import count_lacking, show_lacking
 from promptc.cli.views.verdict import SHAPES, render_verdict
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
-from promptc.diag.frozen import frozen
-from promptc.golden.find_places import Places, find_places
+from promptc.diag.frozen import field, frozen
+from promptc.golden.find_places import Places, check_met, find_places
 from promptc.golden.find_touched import find_touched
 from promptc.golden.match_names import match_names
 from promptc.golden.run_suite import Judged, Suite, run_suite
@@ -33,11 +34,9 @@ from promptc.golden.verdict import Verdict
 
 _DIFFERS = 1
 _DISK = 4
-_UNMADE = "PC0905"
-"""The finding of a circumstance that cannot be made."""
-
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
+_COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
 _NO = ("", "0", "false")
 
 
@@ -62,6 +61,7 @@ _NO = ("", "0", "false")
 @click.option("--changed", is_flag=True, help="Only cases that are not what they were when they last passed.")
 @click.option("--since", metavar="REV", help="Only cases made of files that differ from a git revision.")
 @click.option("--ci", is_flag=True, help="Write nothing; fail for what is new, pending or obsolete. So it is where CI is set.")
+@click.option("--no-skip", is_flag=True, help="Fail for what is skipped because an extra is not installed.")
 @click.option("--no-cache", is_flag=True, help="Run every case, whatever is known of it, and keep nothing for the next time.")
 @click.option("--format", type=click.Choice(FORMATS), default="full", help="How to print what came of them. [full]")
 @click.option("--report", "reports", multiple=True, metavar="KIND=FILE", help="Write it in another format, too; may be given again.")
@@ -74,6 +74,7 @@ def command(
     changed: bool,
     since: str | None,
     ci: bool,
+    no_skip: bool,
     no_cache: bool,
     format: str,
     reports: tuple[str, ...],
@@ -84,7 +85,7 @@ def command(
     written beside its golden, to be reviewed; a golden itself is never touched. A case whose files and pack have not changed since it
     passed is not run again.
 
-    Exit code 0 if all pass, 1 if one does not, 2 if there is none.
+    Exit code 0 if all pass or are skipped, 1 if one does not, 2 if there is none.
     """
     is_ci = ci or os.environ.get("CI", "").lower() not in _NO
     wanted = [(format, ""), *_read_reports(reports)]
@@ -98,11 +99,13 @@ def command(
         is_whole=not (found.is_filtered or changed or since is not None),
         only_changed=changed,
         with_passed=any(kind in WHOLE for kind, _ in wanted),
+        may_skip=not no_skip,
     )
     told: list[Verdict] = []
     tally = _run(
         reporter, found, suite, jobs or _count_processors(), _Telling(format, told if len(wanted) > 1 or format in KINDS else None)
     )
+    check_met(found.places, tally.packs)
     for kind, path in wanted:
         _report(kind, path, told, tally, is_ci=is_ci)
     if format in SHAPES:
@@ -162,11 +165,13 @@ class _Tally:
     obsolete: int = 0
     broken: int = 0
     unwritten: int = 0
-    unmade: int = 0
+    skipped: int = 0
+    lacking: Mapping[str, int] = field(default_factory=dict)
+    packs: frozenset[str] = frozenset()
     pending: tuple[str, ...] = ()
 
     def add(self, judged: Judged) -> "_Tally":
-        counts = {status: sum(one.status == status for one in judged.verdicts) for status in ("failed", "new", "obsolete", "broken")}
+        counts = {status: sum(one.status == status for one in judged.verdicts) for status in _COUNTED}
         pending = [one.name for one in judged.verdicts if any(difference.pending for difference in one.differences)]
         return _Tally(
             self.passed + judged.passed,
@@ -177,14 +182,16 @@ class _Tally:
             self.obsolete + counts["obsolete"],
             self.broken + counts["broken"],
             self.unwritten + sum(one.is_unwritten for one in judged.verdicts),
-            self.unmade + sum(any(found.code == _UNMADE for found in one.findings) for one in judged.verdicts),
+            self.skipped + counts["skipped"],
+            count_lacking(judged.verdicts, self.lacking),
+            self.packs | judged.packs,
             (*self.pending, *pending)[:2],
         )
 
     @property
     def counts(self) -> dict[str, int]:
         """How many cases came to what."""
-        names = ("passed", "failed", "new", "obsolete", "broken")
+        names = ("passed", *_COUNTED)
         return {name: getattr(self, name) for name in names} | {"unchanged": self.unchanged}
 
     def find_exit(self, is_ci: bool) -> int:
@@ -214,7 +221,8 @@ def _tell(reporter: Reporter, progress: Progress, verdicts: Sequence[Verdict], t
     if telling.shape not in SHAPES:
         return
     paint, width = reporter.choose_paint(sys.stdout), find_width()
-    shown = (one for one in verdicts if one.status != "passed")
+    quiet = ("passed", "skipped") if telling.shape == "full" else ("passed",)
+    shown = (one for one in verdicts if one.status not in quiet)
     text = "".join(render_verdict(one, telling.shape, paint, reporter.render, width) for one in shown)
     if text:
         progress.close()
@@ -222,10 +230,10 @@ def _tell(reporter: Reporter, progress: Progress, verdicts: Sequence[Verdict], t
 
 
 def _sum_up(tally: _Tally) -> str:
-    unmade = f" ({tally.unmade:,} in circumstances that cannot be made here)" if tally.unmade else ""
-    counts = [(tally.failed, "failed"), (tally.broken, f"broken{unmade}"), (tally.new, "new"), (tally.obsolete, "obsolete")]
+    counts = [(tally.failed, "failed"), (tally.broken, "broken"), (tally.new, "new"), (tally.obsolete, "obsolete")]
     known = f" ({tally.known:,} unchanged since)" if tally.known else ""
     told = [f"{tally.passed:,} passed{known}", *(f"{count:,} {word}" for count, word in counts if count)]
+    told += [f"{tally.skipped:,} skipped ({show_lacking(tally.lacking)})"] if tally.skipped else []
     told += [f"{tally.unchanged:,} left out as unchanged"] if tally.unchanged else []
     return ", ".join(told)
 

@@ -43,8 +43,8 @@ class Case:
 
     `name` is what it is called in reports and asked for by: its folder from the root, without a leading `fixtures/` or `packs/`.
     `file` is its `case.yaml` from the root. `pack` is a path from the root. `states` has one entry for a render, one a turn for a
-    session, at most one for an operation. `flags` are those of `render` (`with`), `given` its circumstances, `expect` its claims, each
-    as plain data; `node` is the whole file with the place of everything in it.
+    session, at most one for an operation. `requires` are the extras without which it is not run. `flags` are those of `render` (`with`),
+    `given` its circumstances, `expect` its claims, each as plain data; `node` is the whole file with the place of everything in it.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Case:
     node: Node = field(repr=False)
     states: tuple[Given, ...] = ()
     carry: str | None = None
+    requires: tuple[str, ...] = ()
     flags: Mapping[str, Any] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict)
     expect: Mapping[str, Any] = field(default_factory=dict)

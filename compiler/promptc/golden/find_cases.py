@@ -15,13 +15,13 @@ _PASSED_OVER = frozenset(("__pycache__", "node_modules", "venv"))
 
 @frozen
 class Place:
-    """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`. Where `pack` is
-    not empty, the case is meant only if that is its pack (absolute). `wrong` tells why the folder could not be looked into."""
+    """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`. Where `packs`
+    are not empty, the case is meant only if its pack (absolute) is among them. `wrong` tells why the folder could not be looked into."""
 
     folder: str
     goldens: tuple[str, ...]
     is_case: bool
-    pack: str = ""
+    packs: tuple[str, ...] = ()
     wrong: str = ""
 
 

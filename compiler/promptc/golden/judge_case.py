@@ -15,6 +15,7 @@ from promptc.golden.describe_figures import describe_figures, find_figures
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.find_cases import CASE, Place, is_pending
 from promptc.golden.find_home import find_root, name_case, show_path
+from promptc.golden.lack import find_lacking, render_install
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Ran
 from promptc.golden.run_case import run_case
@@ -39,7 +40,13 @@ def judge_case(place: Place, shelf: Shelf, shell: Shell, mode: Mode) -> Verdict:
 
 
 def judge_loaded(case: Case, place: Place, shelf: Shelf, shell: Shell, mode: Mode, begun: int) -> Verdict:
-    """The same of a case that was read. `begun` is when that was, of `perf_counter_ns`."""
+    """The same of a case that was read. `begun` is when that was, of `perf_counter_ns`. One that requires an extra which is not installed
+    is not run, and nothing is offered of it.
+    """
+    lacking = find_lacking(case.requires)
+    if lacking:
+        skipped = _tell(case, "skipped", findings=(_describe_lacking(case, lacking),), lacking=lacking)
+        return skipped if mode == "write" else _find_pending(place, skipped)
     try:
         ran = run_case(case, shelf, shell)
         with work_in(case.root):
@@ -52,6 +59,21 @@ def judge_loaded(case: Case, place: Place, shelf: Shelf, shell: Shell, mode: Mod
     except OSError as wrong:
         verdict = _tell(case, "broken", findings=(_describe_disk(case, wrong),))
     return replace(verdict, microseconds=(perf_counter_ns() - begun) // 1000)
+
+
+def refuse_skipped(verdict: Verdict) -> Verdict:
+    """The verdict where no case may be skipped: a case that cannot be run is broken."""
+    if verdict.status != "skipped":
+        return verdict
+    return replace(verdict, status="broken", findings=tuple(replace(one, level="error") for one in verdict.findings))
+
+
+def _describe_lacking(case: Case, lacking: Sequence[str]) -> Diagnostic:
+    named = " and ".join(f"`{one}`" for one in lacking)
+    several = "extras" if len(lacking) > 1 else "extra"
+    at = case.node.value["requires"].value[case.requires.index(lacking[0])].span
+    message = f"the case is not run: it requires the {several} {named}, not installed here"
+    return Diagnostic("PC0754", message, at, render_install(lacking), "note")
 
 
 def _describe_disk(case: Case, wrong: OSError) -> Diagnostic:
@@ -126,12 +148,12 @@ def _note_inputs(case: Case, figures: Figures | None, shelf: Shelf) -> bytes:
 
 
 def _find_pending(place: Place, verdict: Verdict) -> Verdict:
-    """Where nothing is written, one that was left behind is told."""
-    left = [name for name in place.goldens if is_pending(name)]
+    """Where nothing is written, one that was left behind is told. What is noted of inputs is no golden: there is nothing to accept."""
+    left = [name for name in place.goldens if is_pending(name) and name != f"{INPUTS}{PENDING}"]
     if not left:
         return verdict
     found = tuple(_describe_pending(f"{verdict.file.rpartition('/')[0]}/{name}".lstrip("/")) for name in left)
-    status: Status = "failed" if verdict.status in ("passed", "new") else verdict.status
+    status: Status = "failed" if verdict.status in ("passed", "new", "skipped") else verdict.status
     return replace(verdict, status=status, findings=(*verdict.findings, *found))
 
 

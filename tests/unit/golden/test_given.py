@@ -78,7 +78,7 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
         ("{database: {a.db: 'CREATE'}}", "the SQL of `a.db` cannot be run"),
         ("{database: {a.db: \"ATTACH 'other.db' AS other\"}}", "not authorized"),
         ("{held: [state.json]}", "promptc's own tests only"),
-        ("{missing: [httpx, libyaml]}", "`given: {missing: [libyaml]}` can be made by promptc's own tests only"),
+        ("{missing: [llm, libyaml]}", "`given: {missing: [libyaml]}` can be made by promptc's own tests only"),
     ],
 )
 def test_what_cannot_be_made(make, tmp_path, wanted, told):
@@ -98,7 +98,7 @@ def test_variables_that_start_programs_are_not_for_cases(make, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("httpx", "httpx"), ("retrieval", "onnxruntime"), ("tokenizers", "tokenizers"), ("psycopg", "psycopg")]
+    ("name", "module"), [("llm", "httpx"), ("retrieval", "onnxruntime"), ("hf", "tokenizers"), ("postgres", "psycopg")]
 )
 def test_what_is_missing_is_so_for_the_run_alone(make, name, module):
     case = make(f"{{missing: [{name}]}}")

@@ -28,4 +28,5 @@ def _describe(verdict: Verdict) -> dict[str, Any]:
         "before": as_plain(verdict.before),
         "after": as_plain(verdict.after),
         "cause": list(verdict.cause),
+        "lacking": list(verdict.lacking),
     }

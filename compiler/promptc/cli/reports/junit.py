@@ -8,12 +8,12 @@ from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.golden.verdict import Verdict
 
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_FAILURES = ("failed", "new", "obsolete")
+_TOLD = ("failed", "new", "obsolete", "skipped")
 
 
 def render_junit(verdicts: Sequence[Verdict], *, is_ci: bool) -> str:
     """A test suite for each pack, in the order of the verdicts, with a test case for each. A broken case is an error; what is new or
-    obsolete is a failure in CI, and skipped elsewhere. Times are in seconds.
+    obsolete is a failure in CI, and skipped elsewhere; what was skipped is so. Times are in seconds.
     """
     suites: dict[str, list[Verdict]] = {}
     for one in verdicts:
@@ -42,9 +42,9 @@ def _count(verdicts: Sequence[Verdict], is_ci: bool) -> str:
 def _find_tag(verdict: Verdict, is_ci: bool) -> str:
     if verdict.status == "broken":
         return "error"
-    if verdict.status not in _FAILURES:
+    if verdict.status not in _TOLD:
         return ""
-    return "failure" if is_ci or verdict.status == "failed" else "skipped"
+    return "failure" if verdict.status == "failed" or (is_ci and verdict.status != "skipped") else "skipped"
 
 
 def _render_case(verdict: Verdict, is_ci: bool) -> str:
@@ -56,9 +56,16 @@ def _render_case(verdict: Verdict, is_ci: bool) -> str:
         return f"{head}/>\n"
     first = verdict.findings[0].message.partition("\n")[0] if verdict.findings else verdict.status
     kind = verdict.findings[0].code if verdict.findings else verdict.status
+    if verdict.status == "skipped":
+        return f"{head}>\n      <skipped message={_quote(_explain_skip(verdict))}/>\n    </testcase>\n"
     type = f" type={_quote(kind)}" if tag != "skipped" else ""
     text = escape(_clean(render_diagnostics(verdict.findings)))
     return f"{head}>\n      <{tag} message={_quote(first)}{type}>{text}</{tag}>\n    </testcase>\n"
+
+
+def _explain_skip(verdict: Verdict) -> str:
+    (found,) = verdict.findings
+    return f"{found.message}: {found.help}"
 
 
 def _show_time(microseconds: int) -> str:

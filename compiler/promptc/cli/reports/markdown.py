@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.cli.views.lacking import count_lacking, show_lacking
 from promptc.golden.verdict import Figures, Verdict
 
 MARK = "<!-- promptc -->"
@@ -23,9 +24,9 @@ def render_markdown(verdicts: Sequence[Verdict], counts: Mapping[str, int], expl
     """A headline, a table of what is not as it was, and what `explain` says of each; not longer than `most` characters, those left out
     counted.
     """
-    told = [one for one in verdicts if one.status != "passed"]
+    told = [one for one in verdicts if one.status not in ("passed", "skipped")]
     total = sum(counts.values())
-    head = f"{MARK}\n### promptc: {_sum_up(told, total)}\n"
+    head = f"{MARK}\n### promptc: {_sum_up(told, total - counts.get('skipped', 0))}\n{_render_skipped(verdicts, counts)}"
     if not told:
         return head
     rows = ["| case | | tokens | tier | items |", "| --- | --- | --- | --- | --- |", *map(_render_row, told)]
@@ -45,6 +46,12 @@ def _sum_up(told: Sequence[Verdict], total: int) -> str:
         return f"all {total:,} prompts are what they were"
     counts = [(status, sum(one.status == status for one in told)) for status in ("failed", "broken", "new", "obsolete")]
     return f"{', '.join(f'{count:,} {status}' for status, count in counts if count)} of {total:,}"
+
+
+def _render_skipped(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
+    """How many were skipped, and what would have them run."""
+    skipped = counts.get("skipped", 0)
+    return f"\n{skipped:,} skipped (`{_escape_code(show_lacking(count_lacking(verdicts)))}`)\n" if skipped else ""
 
 
 def _take(rows: Sequence[str], most: int) -> str:

@@ -20,6 +20,7 @@ _WORDS: dict[str, tuple[str, Style]] = {
     "broken": ("BROKEN", "red"),
     "new": ("NEW", "yellow"),
     "obsolete": ("OBSOLETE", "yellow"),
+    "skipped": ("SKIPPED", "yellow"),
     "passed": ("passed", "green"),
 }
 _SHOWN = 40

@@ -179,4 +179,13 @@ USAGE_CODES: tuple[Code, ...] = (
         bad="promptc diff HEAD~1:packs/gone packs/sentinel --state state.json",
         fix="Name a revision and, from the repository's root, a path that it has; `git ls-tree -r REV` lists them.",
     ),
+    Code(
+        name="PC0754",
+        level="note",
+        summary="a case is not run for want of an extra",
+        why="The case `requires` an extra of promptc that is not installed. What it would come to without it says nothing of the pack, so "
+        "the case is skipped and no golden is offered. With `--no-skip`, as in CI, that fails.",
+        bad="requires: [retrieval]",
+        fix="Install the extra, as the help says: pip install 'promptc-compiler[retrieval]'.",
+    ),
 )

@@ -1,0 +1,118 @@
+"""Cases that need an extra: run where it is installed, skipped and counted where it is not, and never made a golden of."""
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from promptc.golden.lack import EXTRAS, find_lacking, lack
+from tests.cli.test_test import GOLDEN, change_pack, make_case, there  # noqa: F401
+
+SKIPPED = "2 passed, 1 skipped (retrieval: pip install 'promptc-compiler[retrieval]')\n"
+
+
+@pytest.fixture
+def needy(there):  # noqa: F811
+    """A case that requires an extra, without a golden."""
+    return make_case(there, "needy", "requires: [retrieval]\n")
+
+
+def test_it_is_run_where_the_extra_is_installed(needy, run):
+    assert run("test").out.endswith("2 passed, 1 new\n")
+    assert (needy / "golden.txt.new").read_text(encoding="utf-8") == GOLDEN
+
+
+def test_it_is_skipped_where_it_is_not_and_nothing_is_offered(needy, run):
+    with lack(["retrieval"]):
+        done = run("test")
+    assert (done.code, done.out) == (0, SKIPPED) and "review" not in done.err
+    assert [path.name for path in needy.iterdir()] == ["case.yaml"]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_case_that_would_fail_is_skipped_too(there, needy, run, jobs):  # noqa: F811
+    """Its golden was made with the extra."""
+    (needy / "golden.txt").write_text("other", encoding="utf-8")
+    for at in range(12):
+        make_case(there, f"more_{at}", "requires: [retrieval]\n", golden="other")
+    with lack(["retrieval"]):
+        done = run("test", "--ci", "-j", jobs)
+    assert done.code == 0 and done.out.startswith("2 passed, 13 skipped (")
+    assert run("test", "--ci", "-j", jobs).code == 1
+
+
+def test_with_no_skip_it_is_broken(needy, run):
+    with lack(["retrieval"]):
+        done = run("test", "--no-skip")
+    assert done.code == 1 and done.out.endswith("2 passed, 1 broken\n")
+    assert "BROKEN tavern/needy" in done.out and "fixtures/tavern/needy/case.yaml:3:12: PC0754" in done.out
+    assert "pip install 'promptc-compiler[retrieval]'" in done.out
+    assert [path.name for path in needy.iterdir()] == ["case.yaml"]
+
+
+def test_what_is_lacking_is_counted_by_extra_and_installed_at_once(there, needy, run):  # noqa: F811
+    make_case(there, "both", "requires: [retrieval, hf]\n", golden=GOLDEN)
+    with lack(["retrieval", "hf"]):
+        done = run("test")
+    assert done.out == "2 passed, 2 skipped (1 hf, 2 retrieval: pip install 'promptc-compiler[hf,retrieval]')\n"
+    with lack(["hf"]):
+        assert run("test", "tavern/both").out == "0 passed, 1 skipped (hf: pip install 'promptc-compiler[hf]')\n"
+
+
+def test_a_golden_that_was_left_pending_is_told_all_the_same(needy, run):
+    (needy / "golden.txt.new").write_text("old", encoding="utf-8")
+    with lack(["retrieval"]):
+        done = run("test", "--ci")
+    assert done.code == 1 and "PC0923" in done.out
+
+
+def test_every_report_tells_that_it_was_skipped_and_why(there, needy, run, tmp_path):  # noqa: F811
+    why = "the case is not run: it requires the extra `retrieval`, not installed here"
+    kinds = ("json", "junit", "sarif", "github", "markdown")
+    with lack(["retrieval"]):
+        done = run("test", "--format", "concise", *(f"--report={kind}={kind}.out" for kind in kinds))
+    assert done.code == 0
+    assert done.out == f"SKIPPED tavern/needy  fixtures/tavern/needy/case.yaml:3:12: PC0754 {why}\n{SKIPPED}"
+    told = {kind: (there / f"{kind}.out").read_text(encoding="utf-8") for kind in kinds}
+    whole = json.loads(told["json"])
+    (found,) = [one for one in whole["cases"] if one["status"] == "skipped"]
+    assert whole["counts"]["skipped"] == 1 and found["findings"][0]["message"] == why and found["lacking"] == ["retrieval"]
+    suites = ET.fromstring(told["junit"])
+    assert suites.get("skipped") == "1" and suites.get("failures") == "0"
+    assert suites.find(".//skipped").get("message") == f"{why}: pip install 'promptc-compiler[retrieval]'"
+    (result,) = json.loads(told["sarif"])["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("PC0754", "note")
+    assert told["github"].startswith("::notice file=fixtures/tavern/needy/case.yaml,line=3,")
+    assert "all 2 prompts are what they were" in told["markdown"]
+    assert "1 skipped (`retrieval: pip install 'promptc-compiler[retrieval]'`)" in told["markdown"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("requires: [retreival]\n", "did you mean `retrieval`?"),
+        ("requires: [psycopg]\n", "postgres"),
+        ("requires: retrieval\n", "PC0901"),
+        ("requires: []\n", "PC0901"),
+        ("requires: [llm, hf]\ngiven: {missing: [hf]}\n", "3:17: PC0901 the case requires `hf`, and `given: {missing: [hf]}` hides it"),
+    ],
+)
+def test_what_cannot_be_required(there, run, more, told):  # noqa: F811
+    make_case(there, "odd", more, golden=GOLDEN)
+    done = run("test", "tavern/odd")
+    assert done.code == 1 and "PC0901" in done.out and told in done.out
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_an_extra_is_there_with_all_its_packages(name):
+    assert find_lacking(EXTRAS) == ()
+    with lack([name]):
+        assert find_lacking([name]) == find_lacking(EXTRAS) == (name,)
+        assert find_lacking([one for one in EXTRAS if one != name]) == ()
+
+
+def test_an_edit_fails_it_as_any_other(there, needy, run):  # noqa: F811
+    run("test")
+    run("accept", "--all")
+    change_pack(there, "You stand in", "You are in")
+    assert run("test").out.endswith("0 passed, 3 failed\n")
