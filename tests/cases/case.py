@@ -39,5 +39,5 @@ def read_raw(case: Case) -> bytes:
     if not state.changes and "set" not in case.flags:
         return Path(case.folder, state.base or "").read_bytes()
     with Shelf() as shelf:
-        canonical: bytes = read_state(case, 0, There(case.root, shelf)).canonical
+        canonical: bytes = read_state(case, 0, There(case.root, case.fence, shelf)).canonical
     return canonical

@@ -14,21 +14,30 @@ from typing import Any
 from unittest.mock import patch
 
 from promptc.cli.case_shell import CaseShell
+from promptc.cli.run import run_command
 from promptc.diag.frozen import replace
 from promptc.golden.case import Case
 from promptc.golden.copy_case import copy_case
 from promptc.golden.given import There
 from promptc.golden.lack import replace_modules
+from promptc.golden.outcome import Outcome
 from promptc.golden.shelf import Shelf
 from promptc.operations.lock_state import lock_state
 from promptc.sources.database import connect
 
+ANY_COMMAND = "any_command"
 OWN = frozenset(("unreadable", "locked", "held", "copied", "server", "call"))
 """The circumstances that are made here, and some that are `missing`. `call` is how the library is called: `run_case` sees to it."""
 
 
 class OwnShell(CaseShell):
     """The command line's, which makes these circumstances, too."""
+
+    def run_command(self, case: Case, there: There) -> Outcome:
+        """With `call: any_command` whatever it is, as who types it may."""
+        if case.given.get("call") == ANY_COMMAND:
+            return self._run(partial(run_command, case.asked))
+        return super().run_command(case, there)
 
     @contextlib.contextmanager
     def surround(self, case: Case, shelf: Shelf) -> Iterator[There]:
@@ -37,7 +46,8 @@ class OwnShell(CaseShell):
         with ExitStack() as stack:
             there = stack.enter_context(super().surround(common, shelf))
             if "held" in case.given or "copied" in case.given:
-                there = replace(there, root=stack.enter_context(copy_case(case)))
+                root = stack.enter_context(copy_case(case))
+                there = replace(there, root=root, fence=root)
             if there.shelf is not shelf or common.given != case.given:
                 there = replace(there, shelf=stack.enter_context(type(shelf)()))
             _add(case.given, Path(there.root, os.path.relpath(case.folder, case.root)), stack)

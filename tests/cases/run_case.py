@@ -17,12 +17,12 @@ from promptc.golden.outcome import Outcome, Ran
 from promptc.golden.run_case import run_case as run_product
 from promptc.golden.shelf import Shelf, work_in
 from tests.cases.case import load_cases, read_raw
-from tests.cases.given import OwnShell
+from tests.cases.given import ANY_COMMAND, OwnShell
 
 
 def run_case(case: Case, *, start: Callable[[], Shelf] = Shelf) -> Ran:
     """What the case comes to, with nothing shared; `start` opens what packs and states are read with. Reports are read already."""
-    if "call" in case.given:
+    if case.given.get("call", ANY_COMMAND) != ANY_COMMAND:
         return Ran((_call(case),))
     with start() as shelf:
         ran = run_product(case, shelf, OwnShell())
@@ -33,7 +33,7 @@ def run_case(case: Case, *, start: Callable[[], Shelf] = Shelf) -> Ran:
 def run_once(name: str) -> Ran:
     """What the case of that name comes to, run once for all tests that only look at it, after others and with what they share."""
     case = next(case for case in load_cases() if case.name == name)
-    if "call" in case.given:
+    if case.given.get("call", ANY_COMMAND) != ANY_COMMAND:
         return run_case(case)
     ran = run_product(case, _SHELF, OwnShell())
     return replace(ran, turns=tuple(map(_read, ran.turns)))

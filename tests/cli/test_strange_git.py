@@ -12,7 +12,7 @@ from promptc.golden.find_touched import find_touched
 from promptc.golden.run_git import GitError, find_git, list_entries, read_blobs, run_git
 
 _CASE = "title: a case\nstate: state.json\nexpect: {tokens: 1}\ngolden: [text]\n"
-_PACK = "promptc: 1\nid: p\nbudget: 100\nsections: [{id: a, text: hello}]\n"
+_PACK = "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\nsections: [{id: a, text: hello}]\n"
 # Each would run a program where git is asked as one asks it by hand; `MARK` stands for the program, which leaves a file.
 _CONFIG = {
     "core.fsmonitor": "MARK; false",

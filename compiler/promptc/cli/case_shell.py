@@ -1,17 +1,20 @@
 """What running cases needs of the command line (`golden.shell.Shell`)."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from io import BytesIO, TextIOWrapper
 
 from promptc.api import Pack
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.reporter import Reporter
-from promptc.cli.run import run_command
+from promptc.cli.run import run_judged
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.golden.case import Case
+from promptc.golden.case_error import CaseError
 from promptc.golden.given import There, given
 from promptc.golden.outcome import Outcome
 from promptc.golden.shelf import Shelf
@@ -24,15 +27,25 @@ class CaseShell:
         """Findings as they are printed, without colours."""
         return render_diagnostics(found)
 
-    def run_command(self, arguments: Sequence[str]) -> Outcome:
-        """The exit code of a command line, what it found, and what it would have printed."""
+    def run_command(self, case: Case, there: There) -> Outcome:
+        """The exit code of the case's command line, what it found, and what it would have printed. It sees no variable of the caller's but
+        those every program needs. Raises `CaseError` (PC0750, PC0751) for one that a case may not call.
+        """
+        from promptc.cli.judge_command import CommandJudge
+
+        with _hiding_variables(case.given.get("environment", {})):
+            return self._run(partial(run_judged, case.asked, judge=CommandJudge(case, there)))
+
+    def _run(self, run: Callable[[Reporter], int]) -> Outcome:
         reporter = _Recorder()
         printed = BytesIO()
         try:
             with contextlib.redirect_stdout(TextIOWrapper(printed, write_through=True)) as stream:
-                code = run_command(arguments, reporter)
+                code = run(reporter)
                 stream.flush()
                 return Outcome(code, tuple(reporter.found), text=printed.getvalue().decode("utf-8", "replace"))
+        except CaseError:
+            raise
         except PromptcError as error:
             return Outcome(error.exit_code, error.diagnostics)
 
@@ -45,6 +58,26 @@ class CaseShell:
     def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
         """The circumstances that a case asks for."""
         return given(case, shelf)
+
+
+@contextlib.contextmanager
+def _hiding_variables(own: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    for name in before.keys() - own.keys():
+        if name not in _SEEN and not name.startswith("LC_"):
+            del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(before)
+
+
+_SEEN = frozenset(
+    (
+        *("APPDATA", "COLUMNS", "HOME", "LANG", "LANGUAGE", "LOCALAPPDATA", "NO_COLOR", "PATH", "PROMPTC_CACHE"),
+        *("SYSTEMROOT", "TEMP", "TERM", "TMP", "TMPDIR", "USERPROFILE", "XDG_CACHE_HOME"),
+    )
+)
 
 
 class _Recorder(Reporter):

@@ -33,6 +33,9 @@ COMMANDS: dict[str, str] = {
     "init": "Make a new pack to start from.",
     "completion": "Print the completion script of a shell.",
 }
+JUDGE = "promptc.judge"
+"""Under this name a context may hold what is called with that of a command before it is run, and raises where it may not be."""
+
 _CONTEXT = {"help_option_names": ["-h", "--help"], "terminal_width": 80, "max_content_width": 80}
 _OPTION_CELLS = 30
 _ARGUMENTS = {
@@ -66,6 +69,10 @@ def _make_settings() -> list[click.Option]:
     ]
 
 
+def _allow(_: click.Context) -> None:
+    """For whoever types a command."""
+
+
 class Command(click.Command):
     """A command whose help ends in examples, and that takes the settings every command takes."""
 
@@ -74,6 +81,11 @@ class Command(click.Command):
         super().__init__(*arguments, **named)
         self._examples = examples
         self._settings = _make_settings()
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs it as it was read, if whoever asked for it may (`JUDGE`)."""
+        ctx.meta.get(JUDGE, _allow)(ctx)
+        return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its own, the settings, then `--help`."""

@@ -53,7 +53,7 @@ def command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> int:
 
 
 def _list_asked(place: Place) -> list[str]:
-    return [name for _, _, name in load_case(place.folder).list_goldens()] if place.is_case else []
+    return [name for _, _, name in load_case(place.folder, place.top).list_goldens()] if place.is_case else []
 
 
 def _show(one: Verdict) -> str:

@@ -8,6 +8,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.settings import find_settings
 from promptc.cli.streams import discard_output, write_stderr
 from promptc.diag.errors import PromptcError, UsageError
+from promptc.diag.typed import Any
 
 BUG = 70
 INTERRUPTED = 130
@@ -46,18 +47,27 @@ def run_command(given: Sequence[str], reporter: Reporter) -> int:
     return run_render(reporter, asked)
 
 
-def _run_any(given: Sequence[str], reporter: Reporter) -> int:
+def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:
+    """The same for a case: `judge` is called with click's context of the command, as it was read, before it is run, and raises where it may
+    not be.
+    """
+    return _run_any(given, reporter, judge)
+
+
+def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int:
     import click
 
-    from promptc.cli.group import group
+    from promptc.cli.group import JUDGE, group
     from promptc.cli.usage import describe_usage
 
-    if _COMPLETE in os.environ:
+    if _COMPLETE in os.environ and judge is None:
         from click.shell_completion import shell_complete
 
         return shell_complete(group, {}, "promptc", _COMPLETE, os.environ[_COMPLETE])
     try:
         with group.make_context("promptc", list(given) or ["--help"], obj=reporter) as context:
+            if judge is not None:
+                context.meta[JUDGE] = judge
             return int(group.invoke(context) or 0)
     except click.exceptions.Exit as end:
         return end.exit_code

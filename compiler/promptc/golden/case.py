@@ -39,7 +39,8 @@ class Given:
 
 @frozen(eq=False)
 class Case:
-    """One folder. `root` and `folder` are absolute; all that findings show is relative to `root`, where a case is run.
+    """One folder. `root`, `folder` and `fence` are absolute; all that findings show is relative to `root`, where a case is run. Nothing
+    that the case names lies outside `fence`.
 
     `name` is what it is called in reports and asked for by: its folder from the root, without a leading `fixtures/` or `packs/`.
     `file` is its `case.yaml` from the root. `pack` is a path from the root. `states` has one entry for a render, one a turn for a
@@ -63,6 +64,7 @@ class Case:
     given: Mapping[str, Any] = field(default_factory=dict)
     expect: Mapping[str, Any] = field(default_factory=dict)
     asked: Any = None
+    fence: str = ""
 
     @property
     def exit(self) -> int:

@@ -9,6 +9,7 @@ from promptc.golden.case_error import fail_case
 from promptc.golden.open_database import open_database
 
 _BLOCK = 1 << 20
+_MOST = 200_000_000
 
 
 def change_copy(case: Case, root: str) -> None:
@@ -17,7 +18,11 @@ def change_copy(case: Case, root: str) -> None:
     Raises `CaseError` (PC0905) for one that would be outside the copy, and for SQL that cannot be run.
     """
     folder = Path(root, os.path.relpath(case.folder, case.root))
-    for name, size in case.given.get("large", {}).items():
+    wanted = case.given.get("large", {})
+    if sum(wanted.values()) > _MOST:
+        span = case.node.value["given"].key_span("large")
+        raise fail_case("PC0905", f"the `large` files are {sum(wanted.values())} bytes together; {_MOST} is the most", span)
+    for name, size in wanted.items():
         _fill(_find(case, root, folder, "large", name), size)
     for name, target in case.given.get("link", {}).items():
         path = _find(case, root, folder, "link", name)

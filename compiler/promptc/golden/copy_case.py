@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from promptc.golden.case import Case
+from promptc.golden.case_error import fail_case
+from promptc.golden.confine import is_under
 from promptc.golden.find_cases import CASE
 
 
@@ -15,12 +17,16 @@ from promptc.golden.find_cases import CASE
 def copy_case(case: Case) -> Iterator[str]:
     """The pack, and the folder that the case stands in without its other cases, at the same places under another root; gone afterwards.
 
-    Links are copied as links; what is neither file nor folder is left out.
+    Links are copied as links; what is neither file nor folder is left out. Raises `CaseError` (PC0905) for a pack outside the root, which
+    has no place in a copy.
     """
+    pack = Path(os.path.normpath(os.path.join(case.root, case.pack)))
+    if not is_under(str(pack), case.root):
+        raise fail_case("PC0905", f"the case cannot be copied: its pack `{case.pack}` is outside `{case.root}`", case.node.span)
+    beside = Path(case.folder).parent if case.folder != case.root else Path(case.folder)
     with tempfile.TemporaryDirectory(prefix="promptc-") as made:
         root = os.path.realpath(made)
-        pack = Path(case.root, case.pack)
-        folders = {Path(case.folder).parent, *([pack if pack.is_dir() else pack.parent] if pack.exists() else [])}
+        folders = {beside, *([pack if pack.is_dir() else pack.parent] if pack.exists() else [])}
         for folder in sorted(folders):
             inside = folder.relative_to(case.root)
             if not any(other != folder and other in folder.parents for other in folders):

@@ -9,6 +9,7 @@ from promptc.api import Pack
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
 from promptc.golden.case import Case
+from promptc.golden.confine import is_under
 from promptc.golden.describe_figures import write_figures
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import show_path
@@ -50,8 +51,10 @@ def _iter_files(case: Case, pack: Pack | None) -> dict[str, bytes]:
     for one in pack.inputs.files if pack is not None else ():
         files[os.path.normpath(os.path.join(case.root, one.folder, one.path))] = one.content
     for path in (os.path.join(case.folder, CASE), *list_inputs(case)):
+        if not is_under(os.path.realpath(path), case.fence):
+            continue
         try:
             files[path] = read_file(path, MAX_BYTES)
-        except OSError:
+        except (OSError, ValueError):
             continue  # the run has said so
     return files

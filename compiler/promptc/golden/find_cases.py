@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.golden.case import PENDING
 
 CASE = "case.yaml"
@@ -16,13 +16,15 @@ _PASSED_OVER = frozenset(("__pycache__", "node_modules", "venv"))
 @frozen
 class Place:
     """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`. Where `packs`
-    are not empty, the case is meant only if its pack (absolute) is among them. `wrong` tells why the folder could not be looked into."""
+    are not empty, the case is meant only if its pack (absolute) is among them. `wrong` tells why the folder could not be looked into.
+    `top` is the folder in which cases were looked for."""
 
     folder: str
     goldens: tuple[str, ...]
     is_case: bool
     packs: tuple[str, ...] = ()
     wrong: str = ""
+    top: str = ""
 
 
 def find_cases(paths: Sequence[str]) -> Iterator[Place]:
@@ -35,7 +37,7 @@ def find_cases(paths: Sequence[str]) -> Iterator[Place]:
     last = ""
     for path in sorted(dict.fromkeys(_find_folder(path) for path in paths), key=_sort_key):
         if not last or not f"{path}{os.sep}".startswith(f"{last}{os.sep}"):
-            yield from _walk(path)
+            yield from (replace(place, top=path) for place in _walk(path))
             last = path
 
 

@@ -53,7 +53,8 @@ def _join(one: Place, other: Place) -> Place:
 
 def _find_at(path: str) -> Iterator[Place]:
     if not path:
-        yield from find_cases(_list_usual(os.getcwd()) or [os.getcwd()])
+        here = os.getcwd()
+        yield from (replace(place, top=os.path.realpath(here)) for place in find_cases(_list_usual(here) or [here]))
     elif _is_pack(path):
         pack = os.path.realpath(path)
         wanted = os.path.dirname(pack) if os.path.basename(pack) == MANIFEST else pack

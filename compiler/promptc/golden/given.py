@@ -5,17 +5,22 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError, fail_case
 from promptc.golden.change_copy import change_copy
+from promptc.golden.confine import confine, find_fault, refuse_path
+from promptc.golden.confine_case import confine_copy, confine_pack
 from promptc.golden.copy_case import copy_case
 from promptc.golden.lack import LACKABLE, lack
 from promptc.golden.open_database import open_database
 from promptc.golden.shelf import Shelf, import_store, work_in
+
+WRITING = ("apply", "index", "segments")
+"""Commands that write: a case that calls one is run in a copy."""
 
 _IN_COPY = ("built", "large", "link", "database", "environment")
 _KNOWN = ("stores", "missing", *_IN_COPY)
@@ -23,9 +28,11 @@ _KNOWN = ("stores", "missing", *_IN_COPY)
 
 @frozen
 class There:
-    """Where a case is run: in which root, with which stores (URLs by name), and with what is shared."""
+    """Where a case is run: in which root, inside which folder (`fence`, of a copy its root), with which stores (URLs by name), and with
+    what is shared."""
 
     root: str
+    fence: str
     shelf: Shelf
     stores: Mapping[str, str] = field(default_factory=dict)
 
@@ -39,23 +46,26 @@ def given(case: Case, shelf: Shelf) -> Iterator[There]:
     Raises `CaseError` for a circumstance that only promptc's own tests can make (PC0905), `PromptcError` for stores that cannot be made.
     """
     wanted = case.given
-    if not wanted:
-        yield There(case.root, shelf)
+    is_copied = any(name in wanted for name in _IN_COPY) or (case.kind == "run" and case.asked[0] in WRITING)
+    if not wanted and not is_copied:
+        yield There(case.root, case.fence, shelf)
         return
     _refuse_strange(case)
     with contextlib.ExitStack() as stack:
-        root, shared = case.root, shelf
-        if any(name in wanted for name in _IN_COPY):
-            root = stack.enter_context(copy_case(case))
+        root, fence, shared = case.root, case.fence, shelf
+        if is_copied:
+            root = fence = stack.enter_context(copy_case(case))
             shared = stack.enter_context(Shelf())
             change_copy(case, root)
+            confine_copy(case, root)
+            confine_pack(case, root, root)
             _change_indexes(case, root)
-        stack.enter_context(_set_variables(wanted.get("environment", {})))
-        stores = stack.enter_context(_import(case, root, shared)) if "stores" in wanted else {}
+        stack.enter_context(_set_variables(_read_variables(case, root, fence)))
+        stores = stack.enter_context(_import(case, root, fence, shared)) if "stores" in wanted else {}
         if "missing" in wanted:
             shared = stack.enter_context(Shelf())
             stack.enter_context(lack(wanted["missing"]))
-        yield There(root, shared, stores)
+        yield There(root, fence, shared, stores)
 
 
 def _refuse_strange(case: Case) -> None:
@@ -76,6 +86,23 @@ def _change_indexes(case: Case, root: str) -> None:
     if "built" in case.given:
         _build(case, root)
         _write_over(Path(root, os.path.relpath(case.folder, case.root)), case.given["built"], case)
+
+
+def _read_variables(case: Case, root: str, fence: str) -> Mapping[str, str]:
+    """Those the case sets. Of promptc's own variables each may name a server, or a folder that is written to: a case names a SQLite file
+    inside its fence, or nothing. Raises `CaseError` (PC0752).
+    """
+    wanted: Mapping[str, str] = case.given.get("environment", {})
+    for name, value in wanted.items():
+        scheme, _, path = value.partition(":")
+        is_file = scheme == "sqlite" and not find_fault(path, root, fence)
+        if name != "CI" and (name == "PROMPTC_CACHE" or not name.startswith("PROMPTC_") or (value and not is_file)):
+            span = case.node.value["given"].value["environment"].key_span(name)
+            raise fail_case("PC0752", f"a case may not set the variable `{name}` to that", span, help=_VARIABLES)
+    return wanted
+
+
+_VARIABLES = "`CI`, or a variable such as `PROMPTC_STORE_URL` that is empty or names a SQLite file of the case: `sqlite:segments.db`"
 
 
 @contextlib.contextmanager
@@ -106,9 +133,11 @@ def _build(case: Case, root: str) -> None:
 
 
 def _write_over(folder: Path, wanted: Mapping[str, str], case: Case) -> None:
-    """Every file that matches a pattern gets that text."""
+    """Every file in the folder that matches a pattern gets that text; links are none."""
     for pattern, text in wanted.items():
-        found = sorted(folder.glob(pattern))
+        if not pattern or ".." in PurePosixPath(pattern).parts:
+            raise refuse_path(pattern, "is no pattern of files in the case's folder", case.node.value["given"].key_span("built"))
+        found = sorted(path for path in folder.glob(pattern) if path.is_file() and not path.is_symlink())
         if not found:
             raise fail_case("PC0902", f"no file matches `{pattern}`", case.node.value["given"].key_span("built"))
         for path in found:
@@ -116,17 +145,18 @@ def _write_over(folder: Path, wanted: Mapping[str, str], case: Case) -> None:
 
 
 @contextlib.contextmanager
-def _import(case: Case, root: str, shelf: Shelf) -> Iterator[Mapping[str, str]]:
+def _import(case: Case, root: str, fence: str, shelf: Shelf) -> Iterator[Mapping[str, str]]:
     folder = Path(root, os.path.relpath(case.folder, case.root))
     urls: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="promptc-") as made:
         for name, wanted in case.given["stores"].items():
             statements = () if isinstance(wanted, str) else tuple(wanted.get("sql", ()))
-            files = (folder / (wanted if isinstance(wanted, str) else wanted["from"])).resolve()
+            named = wanted if isinstance(wanted, str) else wanted["from"]
+            files = Path(confine(named, str(folder), fence, case.node.value["given"].key_span("stores"))).resolve()
             if not statements:
                 urls[name] = shelf.load_store(str(files))
                 continue
-            database = Path(made, f"{name}.db")
+            database = Path(made, f"{len(urls)}.db")
             urls[name] = import_store(files, database)
             with open_database(database) as opened:
                 for statement in statements:

@@ -33,7 +33,7 @@ def judge_case(place: Place, shelf: Shelf, shell: Shell, mode: Mode) -> Verdict:
     """The verdict on the case in a folder. Whatever is wrong with the case is in the verdict: nothing is raised for it."""
     begun = perf_counter_ns()
     try:
-        case = load_case(place.folder)
+        case = load_case(place.folder, place.top)
     except PromptcError as error:
         return break_place(place, error.diagnostics)
     return judge_loaded(case, place, shelf, shell, mode, begun)

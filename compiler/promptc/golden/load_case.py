@@ -10,6 +10,8 @@ from promptc.frontend.schema_check import check_case_shape
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
 from promptc.golden.case import Case, Given, Kind
 from promptc.golden.case_error import fail_case
+from promptc.golden.confine import confine, find_fence
+from promptc.golden.confine_case import confine_case
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import find_pack, find_root, name_case, show_path
 from promptc.golden.read_plain import read_plain
@@ -28,14 +30,16 @@ _EITHER = "`requires` is what a run needs, `missing` what it has to go without: 
 _EACH = ", ".join(f"`{key}`" for key in _KINDS)
 
 
-def load_case(folder: str) -> Case:
-    """The case in `folder` (absolute).
+def load_case(folder: str, top: str = "") -> Case:
+    """The case in `folder` (absolute, real); `top` is the folder in which cases were looked for (`find_fence`).
 
-    Raises `PromptcError` with all findings of its reading or of its shape (PC0901), and where it cannot be read (PC0902, PC0903). Files it
-    names are not looked for yet.
+    Raises `PromptcError` with all findings of its reading or of its shape (PC0901), where it cannot be read (PC0902, PC0903), and where it
+    names a path outside its fence (PC0750). Whether files it names are there is not asked yet.
     """
     root = find_root(folder)
+    fence = find_fence(folder, top)
     file = show_path(os.path.join(folder, CASE), root)
+    confine(CASE, folder, fence)
     node = load_yaml(read_plain(os.path.join(folder, CASE), file, MAX_BYTES), file, folder)
     plain: Any = node.plain()
     found = check_case_shape(node, plain)
@@ -44,7 +48,7 @@ def load_case(folder: str) -> Case:
             raise fail_case("PC0901", f"the case has none of {_EACH}: it does nothing", node.span, help="give it a `state`, or another")
         raise PromptcError(replace(one, code="PC0901") for one in found)
     kind = next(_KINDS[key] for key in _KINDS if key in plain)
-    return Case(
+    case = Case(
         name=name_case(folder, root),
         root=root,
         folder=folder,
@@ -61,7 +65,10 @@ def load_case(folder: str) -> Case:
         given=plain.get("given", {}),
         expect=plain.get("expect", {}),
         asked=plain.get(kind),
+        fence=fence,
     )
+    confine_case(case)
+    return case
 
 
 def _read_requires(plain: Mapping[str, Any], node: Node) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
 from promptc.golden.case import INPUTS, Case
+from promptc.golden.confine import find_fault
 from promptc.golden.describe_inputs import identify
 from promptc.golden.read_plain import MAX_BYTES
 from promptc.golden.run_git import Entry, GitError, is_blob, list_entries, read_blobs, run_git
@@ -101,8 +102,13 @@ def _read_noted(case: Case) -> dict[str, Any] | None:
     files = noted.get("files") if isinstance(noted, dict) else None
     if not isinstance(files, dict):
         return None
-    kept = {path: name for path, name in files.items() if isinstance(name, str) and _IDENTITY.fullmatch(name) and is_inside(path)}
+    kept = {path: name for path, name in files.items() if isinstance(name, str) and _IDENTITY.fullmatch(name) and _is_readable(case, path)}
     return {**noted, "files": kept}
+
+
+def _is_readable(case: Case, path: str) -> bool:
+    """Whether a path from the root, of a note or of git, leads to a file of the repository, here and now."""
+    return is_inside(path) and not find_fault(path, case.root, case.fence)
 
 
 def is_inside(path: str) -> bool:
@@ -141,7 +147,8 @@ def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict
     where it does not know the case.
     """
     folders = sorted({os.path.dirname(path) or "." for path in files})
-    committed = {path: one.identity for path, one in _list_entries(case, revision, *(f"{folder}/" for folder in folders)).items()}
+    entries = _list_entries(case, revision, *(f"{folder}/" for folder in folders))
+    committed = {path: one.identity for path, one in entries.items() if _is_readable(case, path)}
     if case.file not in committed:
         return None
     gone = {path: name for path, name in committed.items() if _is_gone(case, path)}

@@ -11,6 +11,7 @@ from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.set_values import set_values
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError
+from promptc.golden.confine import confine
 from promptc.golden.find_home import show_path
 from promptc.golden.given import There
 from promptc.model.node import Node
@@ -30,7 +31,8 @@ def read_state(case: Case, turn: int, there: There, before: JsonDocument | None 
         assert before is not None
         document = before
     else:
-        path = os.path.normpath(os.path.join(there.root, os.path.relpath(case.folder, case.root), one.base))
+        folder = os.path.normpath(os.path.join(there.root, os.path.relpath(case.folder, case.root)))
+        path = confine(one.base, folder, there.fence, _find_node(case, turn).span)
         shown = show_path(os.path.normpath(os.path.join(case.folder, one.base)), case.root)
         document = there.shelf.load_state(path, shown, _find_node(case, turn).span)
     changes = [*one.changes, *case.flags.get("set", {}).items()]

@@ -137,7 +137,7 @@ def _check(case: Case, there: There, shell: Shell) -> Ran:
 
 
 def _run_command(case: Case, there: There, shell: Shell) -> Ran:
-    return Ran((_end(case, lambda: shell.run_command(case.asked)),))
+    return Ran((_end(case, lambda: shell.run_command(case, there)),))
 
 
 def _end(case: Case, run: Callable[[], Outcome], turn: int = 0) -> Outcome:

@@ -144,7 +144,7 @@ class _Run:
         begun = perf_counter_ns()
         watch = Watch(place.folder)
         try:
-            case = load_case(place.folder)
+            case = load_case(place.folder, place.top)
         except PromptcError as error:
             self._met.update(place.packs)
             yield break_place(place, error.diagnostics)

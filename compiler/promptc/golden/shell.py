@@ -18,8 +18,9 @@ class Shell(Protocol):
     def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
         """Findings as the command line prints them, without colours."""
 
-    def run_command(self, arguments: Sequence[str]) -> Outcome:
-        """The exit code of a command line and what it found; its output is `text`. Raises nothing that `run` would report."""
+    def run_command(self, case: Case, there: There) -> Outcome:
+        """The exit code of the case's command line and what it found; its output is `text`. Raises `CaseError` for one that a case may not
+        call, nothing that `run` would report."""
 
     def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> Outcome:
         """An operation, run on a state as it was written, which findings call `name`. Raises `PromptcError`."""

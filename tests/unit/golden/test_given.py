@@ -43,10 +43,10 @@ def read_all(folder):
 
 def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
     monkeypatch.setenv("CI", "true")
-    monkeypatch.delenv("SEA_URL", raising=False)
+    monkeypatch.delenv("PROMPTC_SEA_URL", raising=False)
     case = make(
         "{large: {notes/short.md: 9, long.md: 3000000}, link: {there.md: notes/short.md}, "
-        f"database: {{kept.db: \"{TABLE}\"}}, environment: {{CI: '', SEA_URL: 'sqlite:sea.db'}}}}"
+        f"database: {{kept.db: \"{TABLE}\"}}, environment: {{CI: '', PROMPTC_SEA_URL: 'sqlite:sea.db'}}}}"
     )
     before = read_all(tmp_path)
     with Shelf() as shelf, given(case, shelf) as there:
@@ -58,10 +58,10 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
         assert len(long) == 3000000 and long.endswith("#\n")
         with sqlite3.connect(folder / "kept.db") as opened:
             assert opened.execute("SELECT name FROM kept").fetchall() == [("one",)]
-        assert (os.environ["CI"], os.environ["SEA_URL"]) == ("", "sqlite:sea.db")
+        assert (os.environ["CI"], os.environ["PROMPTC_SEA_URL"]) == ("", "sqlite:sea.db")
         assert sorted(path.name for path in folder.parent.iterdir()) == ["calm", "state.json"]
         assert (root / "packs/tavern/pack.yaml").is_file()
-    assert os.environ["CI"] == "true" and "SEA_URL" not in os.environ
+    assert os.environ["CI"] == "true" and "PROMPTC_SEA_URL" not in os.environ
     assert not root.exists()
     assert read_all(tmp_path) == before
 
@@ -69,12 +69,10 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        ("{large: {../../../../x.md: 9}}", "`../../../../x.md` cannot be made in the copy"),
         ("{large: {away/x.md: 9}}", "`away/x.md` cannot be made"),
         ("{large: {away: 9}}", "`away` cannot be made"),
         ("{large: {nowhere/x.md: 9}}", "`nowhere/x.md` cannot be made"),
         ("{link: {notes: x}}", "`notes` cannot be made"),
-        ("{link: {/tmp/x.md: x}}", "`/tmp/x.md` cannot be made"),
         ("{database: {a.db: 'CREATE'}}", "the SQL of `a.db` cannot be run"),
         ("{database: {a.db: \"ATTACH 'other.db' AS other\"}}", "not authorized"),
         ("{held: [state.json]}", "promptc's own tests only"),
@@ -91,7 +89,7 @@ def test_what_cannot_be_made(make, tmp_path, wanted, told):
     assert read_all(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["PATH", "GIT_EXTERNAL_DIFF", "EDITOR", "LD_PRELOAD", "ci"])
+@pytest.mark.parametrize("name", ["PATH", "GIT_EXTERNAL_DIFF", "EDITOR", "LD_PRELOAD", "ci", "OPENAI_API_KEY", "DATABASE_URL"])
 def test_variables_that_start_programs_are_not_for_cases(make, name):
     with pytest.raises(Exception, match="PC0901"):
         make(f"{{environment: {{{name}: x}}}}")

@@ -180,6 +180,33 @@ USAGE_CODES: tuple[Code, ...] = (
         fix="Name a revision and, from the repository's root, a path that it has; `git ls-tree -r REV` lists them.",
     ),
     Code(
+        name="PC0750",
+        level="error",
+        summary="a case names a file outside its repository",
+        why="A case may be a stranger's. What it names stays inside the nearest folder with a `.git` above it, else inside the root of its "
+        "cases: by `..` it does not lead out, by a link neither, and it is relative.",
+        bad="state: ../../../../secrets/state.json",
+        fix="Put the file into the repository, and name it by a path from the case: `../base/state.json`.",
+    ),
+    Code(
+        name="PC0751",
+        level="error",
+        summary="a case calls a command, or gives it an option, that a case may not have",
+        why="`run` is for commands that look: `render`, `explain`, `check`, `diff` and their like. It writes no file but in the case's own "
+        "copy, asks no server, reads no key and no standard input, and runs no other cases.",
+        bad="run: [render, packs/lighthouse, state.json, -o, ../prompt.txt]",
+        fix="Leave the option out; what is printed is a golden of the case: `golden: [text]`. An operation is a case with `apply:`.",
+    ),
+    Code(
+        name="PC0752",
+        level="error",
+        summary="a case sets a variable that it may not set",
+        why="`CI` is free. A variable of promptc's own may name a server, or a folder that is written to: a case sets it to nothing, or to "
+        "a SQLite file of its own.",
+        bad='given: {environment: {PROMPTC_STORE_URL: "postgresql://me@db.example/prompts"}}',
+        fix="Make a store of files: `given: {stores: {main: segments.yaml}}`, or name a file: `sqlite:segments.db`.",
+    ),
+    Code(
         name="PC0754",
         level="note",
         summary="a case is not run for want of an extra",
