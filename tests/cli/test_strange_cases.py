@@ -46,7 +46,7 @@ def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "cases" / "a" / "away.json").symlink_to(outside / "secret.json")
     monkeypatch.setenv("CALLERS_KEY", _SECRET)
     monkeypatch.setenv("PGPASSWORD", _SECRET)
-    monkeypatch.setenv("PROMPTC_SERVER_URL", f"postgresql://me:{_SECRET}@127.0.0.1:9/none")
+    monkeypatch.setenv("PROMPTC_SERVER_URL", f"postgresql://me:{_SECRET}@server.invalid/none")
     monkeypatch.chdir(root)
     return root
 
@@ -146,11 +146,11 @@ def test_a_path_that_leads_out_is_refused(strange: Path, run, text: str, path: s
         "[map, ., -o, x.md]",
         "[render, ., '-']",
         "[render, '-', cases/a/state.json]",
-        "[render, ., cases/a/state.json, --store, 'main=postgresql://evil@127.0.0.1:9/db']",
-        "[render, ., cases/a/state.json, --store, 'main=POSTGRES://evil@127.0.0.1:9/db']",
-        "[segments, list, --url, 'postgresql://evil@127.0.0.1:9/db']",
-        "[segments, import, cases, --url, 'postgresql://evil@127.0.0.1:9/db']",
-        "[apply, ., prune, cases/a/state.json, --endpoint, 'http://127.0.0.1:9/v1', --model, m, --key-env, CALLERS_KEY]",
+        "[render, ., cases/a/state.json, --store, 'main=postgresql://evil@server.invalid/db']",
+        "[render, ., cases/a/state.json, --store, 'main=POSTGRES://evil@server.invalid/db']",
+        "[segments, list, --url, 'postgresql://evil@server.invalid/db']",
+        "[segments, import, cases, --url, 'postgresql://evil@server.invalid/db']",
+        "[apply, ., prune, cases/a/state.json, --endpoint, 'http://server.invalid/v1', --model, m, --key-env, CALLERS_KEY]",
         "[apply, ., prune, cases/a/state.json, --key-env, CALLERS_KEY]",
         "[--diagnostics, json, apply, ., prune, cases/a/state.json]",
     ],
@@ -175,8 +175,8 @@ def test_an_option_cut_short_is_none(strange: Path, run, line: str) -> None:
         ("DATABASE_URL", "x", "PC0901"),
         ("PROMPTC_CACHE", "cases", "PC0752"),
         ("PROMPTC_CACHE", "", "PC0752"),
-        ("PROMPTC_STORE_URL", "postgresql://evil@127.0.0.1:9/db", "PC0752"),
-        ("PROMPTC_STORE_URL", "host=127.0.0.1 dbname=x", "PC0752"),
+        ("PROMPTC_STORE_URL", "postgresql://evil@server.invalid/db", "PC0752"),
+        ("PROMPTC_STORE_URL", "host=server.invalid dbname=x", "PC0752"),
         ("PROMPTC_STORE_URL", "sqlite:../outside/x.db", "PC0752"),
         ("PROMPTC_STORE_URL", "sqlite:///etc/x.db", "PC0752"),
     ],
@@ -238,7 +238,7 @@ def test_a_command_sees_no_variable_of_the_callers(strange: Path, run) -> None:
     before = dict(os.environ)
     done = run("test", "--no-cache")
     told = done.out + done.err + "".join(path.read_text(encoding="utf-8") for path in strange.rglob("*.new"))
-    assert "127.0.0.1" not in told and _SECRET not in told
+    assert "server.invalid" not in told and _SECRET not in told
     assert dict(os.environ) == before
 
 
