@@ -16,6 +16,24 @@ _BY_TEST_NAME = {"select": 0, "reject": 0, "selectattr": 1, "rejectattr": 1}
 _ALWAYS_CALLABLE = GLOBALS | {"caller", "super"}
 _CONSTRUCTS = {"ScopedEvalContextModifier": "{% autoescape %}", "EvalContextModifier": "{% autoescape %}"}
 
+HOMES = {
+    "Slice": frozenset({"Getitem"}),
+    "Pair": frozenset({"Dict"}),
+    "Operand": frozenset({"Compare"}),
+    "Keyword": frozenset({"Call", "Filter", "Test"}),
+    "NSRef": frozenset({"Assign", "AssignBlock", "Tuple"}),
+}
+"""Nodes that mean something in these places alone. All others are expressions or statements, and may stand where the parser puts them."""
+
+_PARTS = {"Slice": "a slice", "Pair": "a pair", "Operand": "an operand", "Keyword": "a named argument", "NSRef": "a part of a namespace"}
+_STANDS = {
+    "Slice": "write one slice between the brackets: `state.list[1:3]`",
+    "Pair": "pairs stand between `{` and `}`",
+    "Operand": "compare two values",
+    "Keyword": "names stand in a call: `f(name=value)`",
+    "NSRef": "set it alone: `{% set ns.name = value %}`",
+}
+
 
 def check_tree(tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place) -> list[Diagnostic]:
     """All findings of one file. `bound`: the names its own files bind (macros, imports, `set`), which may therefore be called."""
@@ -35,8 +53,11 @@ def find_bound(tree: nodes.Template) -> frozenset[str]:
 
 def _iter_findings(tree: nodes.Template, bound: frozenset[str]) -> Iterator[Finding]:
     called: set[int] = set()
-    for node in _walk(tree):
-        kind = type(node).__name__
+    for node, parent in _walk(tree, tree):
+        kind, home = type(node).__name__, HOMES.get(type(node).__name__)
+        if home is not None and type(parent).__name__ not in home:
+            yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} cannot stand here", _STANDS[kind]
+            continue
         if kind not in NODES:
             yield node.lineno, "PC0405", f"`{_CONSTRUCTS.get(kind, kind)}` is not in the subset", "see docs/templates.md"
         elif isinstance(node, nodes.Call):
@@ -48,10 +69,10 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str]) -> Iterator[Find
             yield from _check_other(node)
 
 
-def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
-    yield node
+def _walk(node: nodes.Node, parent: nodes.Node) -> Iterator[tuple[nodes.Node, nodes.Node]]:
+    yield node, parent
     for child in node.iter_child_nodes():
-        yield from _walk(child)
+        yield from _walk(child, node)
 
 
 def _check_other(node: nodes.Node) -> Iterable[Finding]:

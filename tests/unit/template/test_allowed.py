@@ -1,12 +1,20 @@
 """The allow-lists against Jinja's own: what a new Jinja brings is noticed here, and is not usable until it is listed."""
 
+import copy
+
+import pytest
 from jinja2 import nodes
 from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_NAMESPACE, DEFAULT_TESTS
 from jinja2.nodes import Node
 
 from promptc.template import allowed
+from promptc.template.check_tree import HOMES, check_tree
+from promptc.template.kinds.expressions import _EVALUATE
+from promptc.template.kinds.statements import _WALK
+from promptc.template.lowering.expressions import Expressions
 from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
 from promptc.template.runtime.functions import FUNCTIONS
+from tests.unit.template.run import FILE
 
 REFUSED_FILTERS = {"attr", "random"}
 REFUSED_TESTS = {"escaped", "sameas"}
@@ -51,3 +59,45 @@ def test_methods_are_those_of_text_lists_and_mappings():
     assert all(hasattr(str, name) for name in allowed.TEXT_METHODS)
     assert all(hasattr(dict, name) for name in allowed.MAPPING_METHODS)
     assert all(hasattr(list, name) and hasattr(tuple, name) for name in allowed.LIST_METHODS)
+
+
+def test_every_node_is_lowered_and_has_a_kind_or_stands_in_its_home_alone():
+    """No table of a visitor lacks a node: a class of Jinja's is an expression, a statement, or a part that has one home."""
+    lowered, walked = frozenset(Expressions(frozenset())._by_kind), frozenset(kind.__name__ for kind in _WALK)
+    valued = frozenset(kind.__name__ for kind in _EVALUATE)
+    assert lowered == valued
+    assert lowered | walked | set(HOMES) | {"Template"} == allowed.NODES
+    assert not lowered & walked and not (lowered | walked) & set(HOMES)
+
+
+PLACES = [
+    nodes.List([]),
+    nodes.Tuple([], "load"),
+    nodes.Concat([]),
+    nodes.Output([]),
+    nodes.Call(nodes.Name("f", "load"), [], [], None, None),
+    nodes.Filter(nodes.Const(1), "upper", [], [], None, None),
+    nodes.Test(nodes.Const(1), "odd", [], [], None, None),
+]
+PARTS = [
+    nodes.Slice(None, None, None),
+    nodes.Pair(nodes.Const("a"), nodes.Const(1)),
+    nodes.Operand("eq", nodes.Const(1)),
+    nodes.Keyword("a", nodes.Const(1)),
+    nodes.NSRef("ns", "a"),
+]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: type(place).__name__)
+def test_a_part_elsewhere_is_refused(part, place):
+    """Also where no parser puts it today: what has a home is looked for everywhere else."""
+    held = copy.deepcopy(place)
+    setattr(held, next(name for name, value in held.iter_fields() if isinstance(value, list)), [part])
+    body = held if isinstance(held, nodes.Output) else nodes.Output([held])
+    tree = nodes.Template([body])
+    for node in (tree, *tree.find_all(nodes.Node)):
+        node.lineno = 1
+    found = [one.code for one in check_tree(tree, frozenset({"f"}), "", "x", FILE)]
+    at_home = type(held).__name__ in HOMES[type(part).__name__]
+    assert ("PC0405" in found) is not at_home
