@@ -93,7 +93,7 @@ def test_what_was_noted_tells_of_the_next_change(there, run):
     assert (there / "fixtures/tavern/calm/golden.inputs.json").is_file()
     change_pack(there, "budget: 39", "budget: 12")
     done = run("test", "fixtures/tavern/calm")
-    assert "seen  " in done.out and "dropped gulls" in done.out
+    assert "seen  " in done.out and "dropped `gulls`" in done.out
 
 
 def test_a_pending_golden_goes_when_all_is_well_again(there, run):

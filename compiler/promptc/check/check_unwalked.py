@@ -17,12 +17,13 @@ def check_unwalked(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
         for section in look.plan.sections:
             if _is_walked(section, look.plan):
                 walked.add(section.id)
-            elif not section.pinned and section.overflow and section.overflow[0].span != section.span:
+            elif not section.pinned and section.overflow and not section.overflow[0].is_default:
                 found.setdefault(section.id, section)
     for name, section in found.items():
         if name not in walked:
-            message = f"the ladder of `{name}` is never walked: it has no budget, and `truncate` does not name it"
-            yield Diagnostic("PC0612", message, section.overflow[0].span, f"give `{name}` a budget, or name it in `truncate`", "note")
+            message = f"`overflow` of `{name}` is never used: `{name}` has no budget of its own, and `truncate` does not name it"
+            help = f"add it where the whole prompt is cut, `truncate: [{name}]`; or give it a budget of its own, such as `budget: 400`"
+            yield Diagnostic("PC0612", message, section.overflow[0].span, help, "note")
 
 
 def _is_walked(section: Section, plan: Plan) -> bool:

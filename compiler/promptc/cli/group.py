@@ -59,6 +59,21 @@ _ARGUMENTS = {
 }
 
 
+LATER = frozenset("batch cache doctor serve tune".split())
+"""Commands that docs/language.md names among those that are not there yet."""
+
+_ALIKE = 0.8
+"""How alike a command must be to be meant: `tune` is not `prune`."""
+
+
+def _refuse(asked: str, word: str, known: Mapping[str, str]) -> Diagnostic:
+    """What is said of a command that is not there."""
+    there = "`promptc --help` lists those there are"
+    if asked in LATER:
+        return Diagnostic("PC0720", f"there is no command `{asked}` in this version yet", help=there)
+    return Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(word, known, cutoff=_ALIKE) or there)
+
+
 def _make_settings() -> list[click.Option]:
     """For the help and the parser alone: `find_settings` reads their values."""
     return [
@@ -136,7 +151,7 @@ class CommandGroup(click.Group):
         """As the library does it, with our words for an unknown one."""
         if args and args[0] not in self._table and not args[0].startswith("-"):
             asked = f"{ctx.info_name} {args[0]}" if ctx.parent is not None else args[0]
-            raise UsageError([Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(args[0], self._table))])
+            raise UsageError([_refuse(asked, args[0], self._table)])
         return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

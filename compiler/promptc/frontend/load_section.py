@@ -12,7 +12,7 @@ from promptc.frontend.read_budget import read_budget
 from promptc.model.node import Node
 from promptc.model.section import Fence, Items, Section
 from promptc.model.source import Retrieve, iter_expressions
-from promptc.model.step import Evict, Step, Trim
+from promptc.model.step import DEFAULT, Evict, Step, Trim
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -64,7 +64,7 @@ def _load_overflow(name: str, node: Node, pinned: bool, items: Items | None, com
         return load_ladder(overflow, name, compiler)
     if pinned:
         return ()
-    label = f"{name}.overflow[0]"
+    label = f"{name}{DEFAULT}"
     if items is None:
         return (Trim(section=name, label=label, span=node.span, warn=True),)
     by = load_field(node.value["items"].value["from"], "score", compiler) if isinstance(items.source, Retrieve) else None

@@ -1,4 +1,4 @@
-"""The step vocabulary (language.md §5), as data. `label` is a step's address, such as `recent.overflow[0]`."""
+"""The step vocabulary (language.md §5), as data. `label` is a step's address: `recent.overflow[0]`, `recent.overflow (default)`."""
 
 from collections.abc import Iterator
 
@@ -18,6 +18,15 @@ class Step:
     section: str
     label: str
     span: Span
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the pack does not write it: a section without `overflow` has one of its kind."""
+        return self.label.endswith(DEFAULT)
+
+
+DEFAULT = ".overflow (default)"
+"""How the address of a step ends that no manifest writes: there is no line to point at but the section's own."""
 
 
 @frozen

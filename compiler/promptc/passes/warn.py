@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.plural import count_noun
+from promptc.model.step import Step
 from promptc.passes.act import Entry
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit import Fitted
@@ -42,16 +43,22 @@ def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnost
         more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
         cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
         whole = " of the whole prompt" if ladder == "truncate" else ""
-        message = f"`{first.section}` was shortened by `{first.step.label}`: {cut}{whole} ({last.act.why})"
+        by = f"its default `overflow` ({_name(first.step)})" if first.step.is_default else f"`{first.step.label}`"
+        message = f"`{first.section}` was shortened by {by}: {cut}{whole} ({last.act.why})"
         yield Diagnostic(
             "PC0540",
             message,
             first.step.span,
-            "`promptc explain` shows each" + (f"; with {more} more the last one stays" if last.needs else ""),
+            "`promptc explain` shows each" + (f"; with {more} more, the last cut would not be needed" if last.needs else ""),
             "warn",
         )
 
 
+def _name(step: Step) -> str:
+    """As a manifest would write it."""
+    return f"`{type(step).__name__.lower()}`"
+
+
 def _name_entries(entries: Sequence[Entry]) -> str:
     names = [entry.item.id for entry in entries]
-    return f"item {names[0]}" if len(names) == 1 else f"{len(names)} items"
+    return f"item `{names[0]}`" if len(names) == 1 else f"{len(names)} items"

@@ -72,21 +72,23 @@ def _iter_lines(ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> I
         yield from _iter_step_lines(list(same), ladder, outcome, width, paint)
     needs = tokens(cuts[-1].needs)
     if ladder.target is not None and ladder.run.is_met and needs > 0:
-        yield from wrap(f"with {show_plural(needs, 'token')} more {_describe_spared(cuts[-1], ladder)}", width, 2)
+        yield from wrap(f"with {show_plural(needs, 'token')} more, {_describe_spared(cuts[-1], ladder)}", width, 2)
 
 
 def _describe_spared(cut: Applied, ladder: Ladder) -> str:
-    names = show_ids(list_items([cut]))
-    of = "" if cut.section == ladder.title else f" of {cut.section}"
+    items = list_items([cut])
+    names = f"{'item' if len(items) == 1 else 'items'} {show_ids(items)}"
+    of = "" if cut.section == ladder.title else f" of `{cut.section}`"
     is_gone = any(not after for _, before, after in cut.changes if before)
     return f"{names}{of} would stay" if is_gone else f"{names}{of} would be spared its last cut"
 
 
 def _iter_step_lines(cuts: Sequence[Applied], ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     tokens, first = outcome.fitted.frame.meter.tokens, cuts[0]
-    of = "" if first.section == ladder.title else f" of {first.section}"
+    of = "" if first.section == ladder.title else f" of `{first.section}`"
+    place = "default overflow" if first.step.is_default else str(first.step.span)
     counts = f"{show_count(tokens(first.before))} → {show_count(tokens(cuts[-1].after))}"
     head = f"  {find_rule(first)} {show_plural(len(list_items(cuts)), 'item')}{of}: {counts}"
-    yield f"{head}  {paint.apply(escape_controls(str(first.step.span)), 'dim')}"
+    yield f"{head}  {paint.apply(escape_controls(place), 'dim')}"
     for why, same in groupby(cuts, key=find_reason):
         yield from wrap(f"{escape_controls(why)}: {show_ids(list_items(list(same)))}", width, 4)

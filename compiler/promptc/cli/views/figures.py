@@ -26,7 +26,7 @@ def show_plural(number: int, noun: str, plural: str = "") -> str:
 
 def show_ids(ids: Sequence[str]) -> str:
     """All of a few ids; of many the first three and the last one."""
-    shown = [escape_controls(name) for name in ids]
+    shown = [f"`{escape_controls(name)}`" for name in ids]
     return " · ".join(shown) if len(shown) <= _FEW else f"{' · '.join(shown[:3])} … {shown[-1]}"
 
 

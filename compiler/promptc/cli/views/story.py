@@ -157,7 +157,13 @@ def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fac
     sizes = [tokens(extent.units) if extent is not None else 0 for extent in (change.before, change.after)]
     own = f"{show_count(sizes[0])} → {show_plural(sizes[1], 'token')}"
     whole = f"{ladder.title} {show_count(tokens(cut.before))} → {show_count(tokens(cut.after))}"
-    lines = [f"by {find_rule(cut)}, {cut.step.span}", ladder.goal, cut.act.why, f"{own}; {whole}"]
+    place = "the default overflow" if cut.step.is_default else cut.step.span
+    lines = [
+        f"by {find_rule(cut)}, {place}",
+        ladder.goal,
+        cut.act.why,
+        f"{own}; {whole}",
+    ]
     needs = tokens(cut.needs)
     if ladder.target is not None and needs > 0 and change.before is not None:
         lines.append(f"with {show_plural(needs, 'token')} more, {show_count(ladder.target + needs)}, it would be spared this")

@@ -95,10 +95,11 @@ _STEPS_AND_BOUNDS: tuple[Code, ...] = (
     Code(
         name="PC0612",
         level="note",
-        summary="a ladder that is never walked",
-        why="A section's `overflow` runs when the section is over its budget, or when `truncate` names the section. Neither can happen.",
+        summary="an `overflow` that is never used",
+        why="The steps of `overflow` shorten a section that is over its own `budget`, or that `truncate` names when the whole prompt is "
+        "over its total. This section has no budget, and `truncate` does not name it, so these steps never shorten anything.",
         bad="{id: lore, text: ..., overflow: [{trim: {}}]}",
-        fix="Give the section a budget, or name it in `truncate`.",
+        fix="Name the section in `truncate` (`truncate: [lore]`), or give it a `budget`; or take `overflow` out.",
     ),
 )
 

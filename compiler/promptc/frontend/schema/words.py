@@ -1,5 +1,6 @@
 """What a fault says to a reader, in terms of what is wanted."""
 
+import json
 from collections.abc import Iterable
 
 from promptc.diag.frozen import frozen
@@ -61,19 +62,27 @@ class Words:
             return f"`{shorten(value)}`" if value else "an empty text"
         return {True: "true", False: "false", None: "null"}[value] if value is None or isinstance(value, bool) else str(value)[:_LONGEST]
 
+    def show_whole(self, value: Any) -> str:
+        """The same where what is in a list or a mapping matters, too: `[1, 2]`."""
+        if not isinstance(value, dict | list) or not value:
+            return self.show(value)
+        return f"`{shorten(json.dumps(value, ensure_ascii=False))}`"
+
     def describe(self, fault: Fault, shown: str = "") -> str:
         """What is wrong with the value, to be put after its name: `must be text, not 12`. `shown` is the value as its author wrote it."""
         title = _read_title(fault.schema)
         value = shown or self.show(fault.value)
+        if title == value:  # a list of the wrong kind, where the schema's title is `a list`
+            value = self.show_whole(fault.value)
         match fault.keyword:
             case "type":
                 return f"must be {title or self.name_types(fault.wanted)}, not {value}"
             case "enum" if not fault.wanted:
                 return "is not allowed: its schema lists no value"
             case "enum":
-                return f"must be {join_or(map(self.show, fault.wanted))}, not {value}"
+                return f"must be {join_or(map(self.show_whole, fault.wanted))}, not {shown or self.show_whole(fault.value)}"
             case "const":
-                return f"must be {title or self.show(fault.wanted)}, not {value}"
+                return f"must be {title or self.show_whole(fault.wanted)}, not {shown or self.show_whole(fault.value)}"
             case "pattern":
                 return f"must {'be ' + title if title else f'match the pattern `{fault.wanted}`'}, not {value}"
             case "anyOf" | "oneOf":
