@@ -47,8 +47,8 @@ class Prompt:
 
     @property
     def response(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of the answer, in a messages render of a pack that has one."""
-        response = self._outcome.fitted.frame.response
+        """The JSON Schema of the answer, in a messages render of a pack that has one: the whole of it, whatever of it a provider takes."""
+        response = self._outcome.fitted.strained.selection.plan.response if self.format == "messages" else None
         return response.schema if response is not None else None
 
     def to(self, provider: str, model: str | None = None) -> dict[str, Any]:

@@ -44,11 +44,11 @@ def _recount(outcome: Outcome, report: Mapping[str, Any]) -> int:
 
 
 def _list_offered(outcome: Outcome) -> list[Any]:
-    """The tools of a messages render, and the schema of its answer."""
+    """The tools of a messages render, and the schema of its answer as it is sent."""
     if outcome.messages is None or outcome.compiled is None:
         return []
-    prompt = Prompt(outcome.compiled)
-    return [*prompt.tools, *([prompt.response] if prompt.response is not None else [])]
+    response = outcome.compiled.fitted.frame.response
+    return [*Prompt(outcome.compiled).tools, *([response.schema] if response is not None else [])]
 
 
 def _iter_wrong_offer(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:

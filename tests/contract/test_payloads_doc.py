@@ -13,7 +13,7 @@ _COUNTS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "re
 
 def test_the_tables_are_those_of_the_file():
     text = DOCUMENT.read_text(encoding="utf-8")
-    for table in (_render_facts(), _render_counts()):
+    for table in (_render_facts(), _render_counts(), _render_schemas()):
         assert table in text, f"docs/payloads.md lacks this table:\n\n{table}"
 
 
@@ -63,3 +63,25 @@ def _render_counts() -> str:
 def _render_count(one: Provider) -> str:
     cells = (f"{getattr(one, name)}{' *' if name in one.estimates else ''}" for name in _COUNTS)
     return f"| `{one.name}` | {' | '.join(cells)} |"
+
+
+def _render_schemas() -> str:
+    head = "| format | takes the schema of an answer | left out |\n| --- | --- | --- |\n"
+    return head + "\n".join(_render_schema(load_provider(name)) for name in PROVIDERS)
+
+
+def _render_schema(one: Provider) -> str:
+    rules = one.schema
+    if rules.is_closed:
+        return (
+            f"| `{one.name}` | typed values, closed objects; of strings the formats {_list(rules.formats)}; "
+            f"of arrays `minItems` {' or '.join(map(str, rules.least_items))} | every other keyword |"
+        )
+    takes = f"of {_list(rules.keywords)}" if rules.keywords else "whole"
+    beside = "; what stands beside `$ref`" if rules.bare_references else ""
+    left_out = "every other keyword" if rules.keywords else _list(rules.without) if rules.without else "nothing"
+    return f"| `{one.name}` | {takes} | {left_out}{beside} |"
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return " ".join(f"`{name}`" for name in names)

@@ -63,7 +63,7 @@ def judge_provider(loaded: Loaded, tally: Tally) -> str | None:
         counted = count_messages(counter, _show_messages(outcome), message=costs["message_tokens"], whole=costs["prompt_tokens"])
         tools = len(Prompt(outcome).tools)
         added = (costs["tools_tokens"] if tools else 0) + costs["tool_tokens"] * tools
-        added += costs["response_tokens"] if Prompt(outcome).response is not None else 0
+        added += costs["response_tokens"] if outcome.fitted.frame.response is not None else 0
         counted += count_offered(counter, offered) + added
         if counted != outcome.tokens or counted > total:
             return f"at {total} {name} counts {counted}, reported are {outcome.tokens}"
@@ -121,8 +121,8 @@ def _show_messages(outcome: Outcome) -> list[tuple[str, str]]:
 
 
 def _list_offered(outcome: Outcome) -> list[Any]:
-    prompt = Prompt(outcome)
-    return [*prompt.tools, *([prompt.response] if prompt.response is not None else [])]
+    response = outcome.fitted.frame.response
+    return [*Prompt(outcome).tools, *([response.schema] if response is not None else [])]
 
 
 def _show(content: object) -> str:

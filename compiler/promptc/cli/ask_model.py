@@ -59,12 +59,14 @@ def _ask(reporter: Reporter, endpoint: Endpoint, request: Request) -> str:
     def tell(text: str) -> None:
         reporter.say(f"{escape_controls(text)}\n")
 
+    payload = request.prompt.build_payload("openai-compatible", endpoint.model)
+    reporter.report(payload.warnings)
     waiting = Timer(
         _PATIENCE, tell, [f"waiting for {endpoint.model} at {endpoint.shown}: {request.name}, {request.prompt.tokens:,} tokens"]
     )
     waiting.daemon = True
     waiting.start()
     try:
-        return ask_endpoint(endpoint, request.prompt.to("openai-compatible", endpoint.model), tell)
+        return ask_endpoint(endpoint, payload.body, tell)
     finally:
         waiting.cancel()

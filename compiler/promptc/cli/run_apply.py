@@ -37,7 +37,7 @@ def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, 
         return _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
     missing = ask(pack, raw, operation.name, operation.args, answers) if operation.has_model else ()
     if operation.are_requests_asked or (missing and not answers):
-        _print_requests(pack, raw, operation, missing)
+        _print_requests(reporter, pack, raw, operation, missing)
         return 0
     _refuse_missing(missing)
     _apply(reporter, pack, asked, operation, raw, answers)
@@ -104,20 +104,24 @@ def _read_answers(operation: OperationAsked) -> dict[str, str]:
     return answers
 
 
-def _print_requests(pack: Pack, raw: bytes, operation: OperationAsked, requests: Sequence[Request]) -> None:
+def _print_requests(reporter: Reporter, pack: Pack, raw: bytes, operation: OperationAsked, requests: Sequence[Request]) -> None:
     """With the digest of the state they are about, for `--if-state`."""
     shown = {
         "operation": operation.name,
         "state": pack.load_state(raw).digest,
-        "requests": {one.name: _show_request(one, operation) for one in requests},
+        "requests": {one.name: _show_request(reporter, one, operation) for one in requests},
     }
     write_stdout((json.dumps(shown, ensure_ascii=False, indent=2) + "\n").encode())
 
 
-def _show_request(request: Request, operation: OperationAsked) -> dict[str, Any]:
+def _show_request(reporter: Reporter, request: Request, operation: OperationAsked) -> dict[str, Any]:
+    """The body; what is said of it is reported."""
     if operation.format == "messages":
         return {"messages": request.prompt.messages}
-    return request.prompt.to(operation.format, operation.model)
+    payload = request.prompt.build_payload(operation.format, operation.model)
+    reporter.report(payload.warnings)
+    body: dict[str, Any] = payload.body
+    return body
 
 
 def _refuse_missing(missing: Sequence[Request]) -> None:

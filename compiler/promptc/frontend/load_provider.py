@@ -6,7 +6,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
-from promptc.model.provider import PROVIDERS, Breakpoints, Provider
+from promptc.model.provider import PROVIDERS, Breakpoints, Provider, SchemaRules
 
 _TOKENS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "response_tokens")
 
@@ -46,4 +46,10 @@ def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
         estimates=tuple(key for key in _TOKENS if facts[key]["estimate"]),
         tool_names=values.get("tool_names", "any"),
         tool_ids=values.get("tool_ids", "turn"),
+        schema=_load_rules(facts["schema"]),
     )
+
+
+def _load_rules(fact: dict[str, Any]) -> SchemaRules:
+    lists = {key: tuple(fact.get(key, ())) for key in ("keywords", "without", "formats", "least_items")}
+    return SchemaRules(is_closed=fact["value"] == "closed", bare_references=fact.get("bare_references", False), **lists)

@@ -9,10 +9,13 @@ from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import load_json
+from promptc.frontend.load_provider import load_provider
+from promptc.frontend.schema.fit_schema import fit_schema
 from promptc.frontend.schema.lint_offered import lint_offered
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.words import STATE_WORDS
-from promptc.model.tool import Response
+from promptc.model.provider import PROVIDERS
+from promptc.model.tool import Response, SentSchema
 
 _STRANGE = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST = 64
@@ -36,7 +39,14 @@ def load_response(raw: bytes, name: str) -> tuple[Response, tuple[Diagnostic, ..
         message = f"the answer is to be of the type {_say(document.value['type'])}, and structured outputs of most services are objects"
         help = 'put it under a property: `{"type": "object", "properties": {"answer": …}, "required": ["answer"]}`'
         found += (Diagnostic("PC0288", message, document.key_span("/type"), help, "warn"),)
-    return Response(json.loads(document.source.text), _name(name), document.span("")), found
+    schema = json.loads(document.source.text)
+    return Response(schema, _name(name), document.span(""), _fit_all(schema)), found
+
+
+def _fit_all(schema: dict[str, Any]) -> dict[str, SentSchema]:
+    """What is sent to those that do not take it whole."""
+    fitted = {name: fit_schema(schema, load_provider(name).schema) for name in PROVIDERS}
+    return {name: sent for name, sent in fitted.items() if sent.schema != schema}
 
 
 def _list_types(schema: dict[str, Any]) -> list[str]:

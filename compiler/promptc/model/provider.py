@@ -34,6 +34,23 @@ class Breakpoints:
 
 
 @frozen
+class SchemaRules:
+    """What a provider takes of the JSON Schema of an answer.
+
+    `is_closed`: every value has a type, objects hold no more than they declare; of strings `formats`, of arrays `least_items` pass.
+    Otherwise a schema is whole, but for what is not among `keywords` (empty: all are), and for `without`; with `bare_references` nothing
+    stands beside a reference.
+    """
+
+    is_closed: bool = False
+    keywords: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    bare_references: bool = False
+    formats: tuple[str, ...] = ()
+    least_items: tuple[int, ...] = ()
+
+
+@frozen
 class Provider:
     """The facts of one provider, as they were on the day `as_of`.
 
@@ -61,6 +78,7 @@ class Provider:
     estimates: tuple[str, ...]
     tool_names: Literal["any", "letter_first"] = "any"
     tool_ids: Literal["turn", "once"] = "turn"
+    schema: SchemaRules = SchemaRules()
 
 
 def _find_own_name(model: str) -> str:

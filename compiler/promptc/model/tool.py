@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 
@@ -23,12 +23,36 @@ class Tool:
 
 
 @frozen(eq=False)
+class SentSchema:
+    """A schema as a provider takes it: None where it takes nothing of it, `why` then says so. `left_out` are the JSON pointers of the
+    keywords of the whole schema that do not stand in it.
+    """
+
+    schema: Mapping[str, Any] | None
+    left_out: tuple[str, ...] = ()
+    why: str = ""
+
+
+@frozen(eq=False)
 class Response:
-    """The JSON Schema (2020-12) of a model's answer, and the name providers ask of one: its file's, made of [a-zA-Z0-9_-]{1,64}."""
+    """The JSON Schema (2020-12) of a model's answer, and the name providers ask of one: its file's, made of [a-zA-Z0-9_-]{1,64}.
+
+    `sent` is what providers that do not take it whole are sent, by their names.
+    """
 
     schema: Mapping[str, Any]
     name: str
     span: Span
+    sent: Mapping[str, SentSchema] = field(default_factory=dict)
+
+    def find_sent(self, provider: str | None) -> SentSchema:
+        """What a provider is sent; the whole of it where none is asked for."""
+        return self.sent.get(provider or "") or SentSchema(self.schema)
+
+    def fit(self, provider: str | None) -> "Response | None":
+        """As that provider takes it; None where it takes nothing of it."""
+        schema = self.find_sent(provider).schema
+        return replace(self, schema=schema) if schema is not None else None
 
 
 @frozen(eq=False)

@@ -143,8 +143,13 @@ def load_frame(plan: Plan, bound: Bound) -> Frame:
         meter=bound.meter,
         costs=_find_overhead(bound.provider),
         tools=plan.tools if as_messages else (),
-        response=plan.response if as_messages else None,
+        response=_fit_response(plan, bound) if as_messages else None,
     )
+
+
+def _fit_response(plan: Plan, bound: Bound) -> Response | None:
+    """As the provider takes it: what is counted is what is sent."""
+    return plan.response.fit(bound.provider.name if bound.provider is not None else None) if plan.response is not None else None
 
 
 def _find_overhead(provider: Provider | None) -> Overhead:

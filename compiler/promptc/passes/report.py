@@ -177,6 +177,8 @@ def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[in
 def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
     """What messages, tools and response take beside their own tokens: by whose account, and whether that is an estimate."""
     frame, provider = fitted.frame, fitted.strained.selection.bound.provider
+    response = fitted.strained.selection.plan.response
+    left_out = response.find_sent(provider.name).left_out if provider is not None and response is not None else ()
     return {
         "provider": provider.name if provider is not None else None,
         "as_of": provider.as_of if provider is not None else None,
@@ -186,6 +188,7 @@ def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
         "tools": frame.tools_overhead,
         "response": frame.response_overhead,
         "estimate": provider is None or bool(provider.estimates),
+        **({"left_out": list(left_out)} if left_out else {}),
     }
 
 

@@ -11,6 +11,8 @@ from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied, LadderRun
 from promptc.passes.strain import iter_warnings
 
+_PLACES = 6
+
 
 def warn(fitted: Fitted, emitted: Emitted | None) -> tuple[Diagnostic, ...]:
     """Every warning of the render, in the order of the passes, each once."""
@@ -25,10 +27,36 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         for step, act in run.void:
             message = f"`{step.label}` did not shorten {_name_entries(act.entries)} of `{step.section}`: left as it was"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
+    yield from _tell_schema(fitted)
     output = fitted.strained.selection.plan.output
     limit, span = output.warn_chars, output.warn_span
     if emitted is not None and limit is not None and emitted.characters > limit:
         yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
+
+
+def _tell_schema(fitted: Fitted) -> Iterator[Diagnostic]:
+    """What the provider is not sent of the schema of the answer."""
+    selection = fitted.strained.selection
+    provider, response = selection.bound.provider, selection.plan.response
+    if provider is None or response is None or fitted.frame.format != "messages":
+        return
+    sent = response.find_sent(provider.name)
+    if sent.schema is None:
+        what = f"the schema of the answer is not sent: {provider.title} cannot be told it, since {sent.why}"
+        yield Diagnostic("PC0583", what, response.span, "hold the answer against the schema, or write it in words it takes", "warn")
+    elif sent.left_out:
+        what = f"of the schema of the answer {provider.title} takes no {_list_left_out(sent.left_out)}"
+        yield Diagnostic("PC0582", what, response.span, "they are left out: hold the answer against the whole schema", "warn")
+
+
+def _list_left_out(pointers: Sequence[str]) -> str:
+    """Keywords with the places they stand at, each place once."""
+    places: dict[str, list[str]] = {}
+    for pointer in pointers:
+        place, _, keyword = pointer.rpartition("/")
+        places.setdefault(place, []).append(f"`{keyword}`")
+    told = [f"{', '.join(keywords)} at `{place or '/'}`" for place, keywords in places.items()]
+    return "; ".join(told[:_PLACES]) + (f"; and at {count_noun(len(told) - _PLACES, 'more place')}" if len(told) > _PLACES else "")
 
 
 def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:

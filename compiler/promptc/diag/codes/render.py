@@ -259,4 +259,22 @@ RENDER_CODES: tuple[Code, ...] = (
         bad='{"role": "user", "content": [{"type": "image", "source": {}}]}   # parts: [text]',
         fix="Name the kind in `parts`, put in words what it holds, or leave such items out with `where`.",
     ),
+    Code(
+        name="PC0582",
+        level="warn",
+        summary="a provider takes less of the schema of the answer than it holds",
+        why="Structured outputs know a part of JSON Schema: Anthropic's no lengths, bounds or numbers of elements. A request with another "
+        "keyword is refused, so it is left out. `overhead.left_out` of the report lists them all.",
+        bad='response: {"type": "object", "properties": {"beat": {"type": "string", "maxLength": 300}}}   # --format anthropic',
+        fix="Hold the answer against the whole schema, as the `check` of an operation does.",
+    ),
+    Code(
+        name="PC0583",
+        level="warn",
+        summary="a provider is not sent the schema of the answer",
+        why="With Anthropic every value has a type, every object is closed and no schema refers to itself. A schema that cannot be said so "
+        "would be refused with its request.",
+        bad="response: any.schema.json   # {}, any JSON; --format anthropic",
+        fix="Give each value a `type`, or ask for the form in words; hold the answer against the schema.",
+    ),
 )

@@ -1,0 +1,255 @@
+"""The schema of an answer as a provider takes it, and what is left out of it: that is checked on the answer instead.
+
+Every change makes the schema wider, or narrower than what was written: an answer that keeps to what is sent, and to what was left out, is
+one the whole schema takes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from promptc.diag.typed import Any
+from promptc.frontend.schema.keywords import KEYWORDS, PATTERN_MAP, SCHEMA, SCHEMA_MAP, SCHEMAS, Schema, escape, iter_schemas
+from promptc.frontend.schema.references import References
+from promptc.model.provider import SchemaRules
+from promptc.model.tool import SentSchema
+
+_SILENT = ("$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary")
+"""What says nothing about an answer, and what only references use."""
+_HINTS = ("title", "description")
+_CHOICES = ("anyOf", "oneOf", "allOf")
+_DEEPEST = 50
+_IMPLIED = {
+    "object": ("properties", "required", "additionalProperties", "patternProperties"),
+    "array": ("items", "prefixItems"),
+}
+"""By type: keywords that mean it where a schema names none."""
+
+
+class _UnfitError(Exception):
+    """The schema cannot be said in a provider's words; the text says where and why."""
+
+
+def fit_schema(root: Mapping[str, Any], rules: SchemaRules) -> SentSchema:
+    """What a provider with these rules is sent for a well formed schema. `schema` is None where nothing can be sent, `why` then says so;
+    `left_out` are the JSON pointers of the keywords that do not stand in it, in their order.
+    """
+    if not rules.is_closed:
+        left_out: list[str] = []
+        return SentSchema(_keep(root, "", rules, left_out), tuple(left_out))
+    fitter = _Fitter(root, rules)
+    try:
+        fitted = fitter.fit(root, "")
+    except _UnfitError as unfit:
+        return SentSchema(None, (), str(unfit))
+    defs = {"$defs": fitter.defs} if fitter.defs else {}
+    order = {pointer: place for place, pointer in enumerate(_iter_pointers(root))}
+    return SentSchema({**defs, **fitted}, tuple(sorted(dict.fromkeys(fitter.left_out), key=lambda one: (order.get(one, 0), one))))
+
+
+def _iter_pointers(root: Schema) -> list[str]:
+    return [f"{pointer}/{escape(key)}" for pointer, schema in iter_schemas(root) if isinstance(schema, dict) for key in schema]
+
+
+# --- a whole schema, without some keywords ---
+
+
+def _keep(schema: Schema, pointer: str, rules: SchemaRules, left_out: list[str]) -> Any:
+    """The schema with the keywords that the rules let stand, in their order."""
+    if not isinstance(schema, Mapping):
+        return schema
+    kept: dict[str, Any] = {}
+    for key, value in schema.items():
+        place = f"{pointer}/{escape(key)}"
+        if _stands(key, schema, rules):
+            kept[key] = _keep_inner(key, value, place, rules, left_out)
+        elif key == "const" and "enum" in rules.keywords and "enum" not in schema and isinstance(value, str | int | float):
+            kept["enum"] = [value]
+        elif key not in _SILENT:
+            left_out.append(place)
+    return kept
+
+
+def _stands(key: str, schema: Mapping[str, Any], rules: SchemaRules) -> bool:
+    if rules.bare_references and "$ref" in schema and not key.startswith("$"):
+        return False
+    return key not in rules.without and (not rules.keywords or key in rules.keywords)
+
+
+def _keep_inner(key: str, value: Any, pointer: str, rules: SchemaRules, left_out: list[str]) -> Any:
+    kind = KEYWORDS.get(key)
+    if kind == SCHEMA:
+        return _keep(value, pointer, rules, left_out)
+    if kind == SCHEMAS:
+        return [_keep(one, f"{pointer}/{place}", rules, left_out) for place, one in enumerate(value)]
+    if kind in (SCHEMA_MAP, PATTERN_MAP):
+        return {name: _keep(one, f"{pointer}/{escape(name)}", rules, left_out) for name, one in value.items()}
+    return value
+
+
+# --- closed objects of typed values ---
+
+
+class _Fitter:
+    """Says one schema in the few words of a provider whose objects are closed and whose values all have a type."""
+
+    def __init__(self, root: Mapping[str, Any], rules: SchemaRules) -> None:
+        self._rules = rules
+        self._references = References(root)
+        self._pointers = {id(schema): pointer for pointer, schema in iter_schemas(root) if isinstance(schema, dict)}
+        self._names: dict[str, str] = {}
+        self._open: list[str] = []
+        self._depth = 0
+        self.defs: dict[str, Any] = {}
+        self.left_out: list[str] = []
+
+    def fit(self, schema: Schema, pointer: str) -> dict[str, Any]:
+        """The schema at a pointer. Raises `_UnfitError`."""
+        if self._depth == _DEEPEST:
+            raise _UnfitError(_say(pointer, f"more than {_DEEPEST} schemas stand in each other there"))
+        self._depth += 1
+        try:
+            return self._fit(schema, pointer)
+        finally:
+            self._depth -= 1
+
+    def _fit(self, schema: Schema, pointer: str) -> dict[str, Any]:
+        if not isinstance(schema, Mapping):
+            raise _UnfitError(_say(pointer, "any value may stand there" if schema else "no value may stand there"))
+        if "$ref" in schema or "$dynamicRef" in schema:
+            return self._refer(schema, pointer)
+        hints = {key: schema[key] for key in _HINTS if key in schema}
+        listed = self._list(schema, pointer) if "enum" in schema or "const" in schema else None
+        return {**(self._fit_typed(schema, pointer) if listed is None else listed), **hints}
+
+    def _leave(self, schema: Mapping[str, Any], pointer: str, used: Sequence[str]) -> None:
+        """Note what does not stand in what is sent."""
+        self.left_out += [f"{pointer}/{escape(key)}" for key in schema if key not in (*used, *_HINTS, *_SILENT)]
+
+    def _refer(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any]:
+        """Every schema that is referred to stands once under `$defs`."""
+        reference = schema.get("$ref", schema.get("$dynamicRef"))
+        target = self._references.find(str(reference))
+        place = self._pointers.get(id(target))
+        if not isinstance(target, dict) or place is None:
+            raise _UnfitError(_say(pointer, f"it refers to `{reference}`, where any value or none may stand"))
+        if place in self._open or not place:
+            raise _UnfitError(_say(place, "it refers to itself"))
+        self.left_out += [f"{pointer}/{escape(key)}" for key in schema if key not in ("$ref", "$dynamicRef", *_SILENT)]
+        if place not in self._names:
+            self._names[place] = name = self._name(place)
+            self._open.append(place)
+            self.defs[name] = {}  # in the order of their first use
+            self.defs[name] = self.fit(target, place)
+            self._open.pop()
+        return {"$ref": f"#/$defs/{self._names[place]}"}
+
+    def _name(self, place: str) -> str:
+        """The last part of its place, made of letters, digits and `_`, another one for each."""
+        plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in place.rsplit("/", 1)[-1]) or "_"
+        name, number = plain, 2
+        while name in self.defs:
+            name, number = f"{plain}_{number}", number + 1
+        return name
+
+    def _list(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any] | None:
+        """Listed values, those of the type alone; None where they are not plain: then they are left out."""
+        values = list(schema.get("enum", [schema.get("const")]))
+        if any(isinstance(value, dict | list) for value in [*values, schema.get("const")]):
+            return None
+        if "const" in schema:
+            values = [value for value in values if _is_same(value, schema["const"])]
+        values = [value for value in values if _has_type(value, _list_types(schema))]
+        if not values:
+            raise _UnfitError(_say(pointer, "no value may stand there"))
+        self._leave(schema, pointer, ("enum", "const", "type"))
+        return {"const": values[0]} if "const" in schema else {"enum": values}
+
+    def _fit_typed(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any]:
+        types = _list_types(schema) or [name for name, implied in _IMPLIED.items() if any(key in schema for key in implied)]
+        if not types:
+            return self._choose(schema, pointer)
+        fitted = []
+        used: set[str] = {"type"}
+        for name in types:
+            made, keys = _SHAPES[name](self, schema, pointer)
+            fitted.append({"type": name, **made})
+            used |= keys
+        self._leave(schema, pointer, tuple(used))
+        return fitted[0] if len(fitted) == 1 else {"anyOf": fitted}
+
+    def _choose(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any]:
+        """Of alternatives without a type beside them. `oneOf` is sent as `anyOf`, which takes more, so it is told as left out."""
+        keyword = next((key for key in _CHOICES if key in schema), None)
+        if keyword is None:
+            raise _UnfitError(_say(pointer, "it has no `type`"))
+        branches: Sequence[Schema] = schema[keyword]
+        fitted = [self.fit(branch, f"{pointer}/{keyword}/{place}") for place, branch in enumerate(branches)]
+        self._leave(schema, pointer, () if keyword == "oneOf" and len(branches) > 1 else (keyword,))
+        if len(fitted) == 1:
+            return fitted[0]
+        if keyword == "allOf":
+            raise _UnfitError(_say(pointer, "it has an `allOf`, whose objects would be closed each for itself"))
+        return {"anyOf": fitted}
+
+    def fit_object(self, schema: Mapping[str, Any], pointer: str) -> tuple[dict[str, Any], set[str]]:
+        """Without other properties than those it declares."""
+        declared = schema.get("properties", {})
+        undeclared = [name for name in schema.get("required", ()) if name not in declared]
+        if undeclared:
+            raise _UnfitError(_say(pointer, f"it requires `{undeclared[0]}` and does not declare it"))
+        properties = {name: self.fit(one, f"{pointer}/properties/{escape(name)}") for name, one in declared.items()}
+        made: dict[str, Any] = {"properties": properties, "additionalProperties": False}
+        used = {"properties", "required"} | ({"additionalProperties"} if schema.get("additionalProperties") in (True, False) else set())
+        return (made | {"required": list(schema["required"])} if "required" in schema else made), used
+
+    def fit_array(self, schema: Mapping[str, Any], pointer: str) -> tuple[dict[str, Any], set[str]]:
+        """Of elements that are all of one schema."""
+        made: dict[str, Any] = {}
+        used: set[str] = set()
+        if "items" in schema and "prefixItems" not in schema:
+            used.add("items")
+            if schema["items"] is not True and schema["items"] != {}:
+                made["items"] = self.fit(schema["items"], f"{pointer}/items")
+        if schema.get("minItems") in self._rules.least_items:
+            used.add("minItems")
+            made["minItems"] = schema["minItems"]
+        return made, used
+
+    def fit_string(self, schema: Mapping[str, Any], pointer: str) -> tuple[dict[str, Any], set[str]]:
+        """Of a format that is known."""
+        is_known = schema.get("format") in self._rules.formats
+        return ({"format": schema["format"]}, {"format"}) if is_known else ({}, set())
+
+    def fit_plain(self, schema: Mapping[str, Any], pointer: str) -> tuple[dict[str, Any], set[str]]:
+        """Of a number, truth or null: the type is all."""
+        return {}, set()
+
+
+_Shape = Callable[[_Fitter, Mapping[str, Any], str], tuple[dict[str, Any], set[str]]]
+_SHAPES: Mapping[str, _Shape] = {
+    "object": _Fitter.fit_object,
+    "array": _Fitter.fit_array,
+    "string": _Fitter.fit_string,
+    **dict.fromkeys(("integer", "number", "boolean", "null"), _Fitter.fit_plain),
+}
+
+
+def _list_types(schema: Mapping[str, Any]) -> list[str]:
+    types = schema.get("type", [])
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _has_type(value: Any, types: Sequence[str]) -> bool:
+    """Whether a plain value is of one of the types; of any where there are none."""
+    if isinstance(value, bool) or value is None:
+        return not types or ("null" if value is None else "boolean") in types
+    if isinstance(value, str):
+        return not types or "string" in types
+    return not types or "number" in types or ("integer" in types and value == int(value))
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
+
+
+def _say(pointer: str, why: str) -> str:
+    return f"at `{pointer}` {why}" if pointer else why
