@@ -1,6 +1,5 @@
 """What `promptc diff` is given: a pack, a state or a prompt, of the working folder or of a git revision."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, chdir
 from pathlib import Path
@@ -11,6 +10,7 @@ from promptc.cli.compile_asked import STDIN, compile_asked, load_state_file
 from promptc.cli.extract_revision import extract_revision
 from promptc.cli.read_bytes import read_bytes
 from promptc.cli.streams import read_stdin
+from promptc.compare.read_report import is_messages, read_json, read_report
 from promptc.compare.read_side import read_side
 from promptc.compare.side import Side
 from promptc.diag.diagnostic import Diagnostic
@@ -100,30 +100,22 @@ def _tell_kind(content: bytes, *, is_json: bool) -> Kind:
 
 
 def _is_mapping(content: bytes) -> bool:
-    return isinstance(_parse(content), dict)
+    return isinstance(read_json(content), dict)
 
 
 def _read_messages(content: bytes) -> Sequence[Mapping[str, Any]] | None:
     """Messages, if that is what it holds."""
-    value = _parse(content)
-    is_list = isinstance(value, list) and all(isinstance(one, dict) and "role" in one and "content" in one for one in value)
-    return value if is_list else None
-
-
-def _parse(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
+    value = read_json(content)
+    return value if is_messages(value) and all("role" in one and "content" in one for one in value) else None
 
 
 def _read_prompt(path: Path) -> Side:
     """With its report, where it is a golden and that lies beside it."""
     report = path.with_name(name_golden("report", find_kind(path.name)[1]))
-    known = _parse(_read(report)) if path.name.startswith("golden.") and report.is_file() else None
+    known = read_report(_read(report)) if path.name.startswith("golden.") and report.is_file() else None
     content = _read(path)
     messages = _read_messages(content) if path.suffix == ".json" else None
-    return read_side(messages if messages is not None else content.decode("utf-8", "replace"), known if isinstance(known, dict) else None)
+    return read_side(messages if messages is not None else content.decode("utf-8", "replace"), known)
 
 
 def _read_text(content: bytes) -> Side:

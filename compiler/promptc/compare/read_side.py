@@ -22,7 +22,7 @@ def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:
     text = "".join(f"{head}{content}{end}" for head, content in zip(heads, shown, strict=True))
     try:
         return _read_parts(report, heads, shown, text) if report is not None else _make_whole(text)
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return _make_whole(text)  # it is the report of another output, or none
 
 
@@ -90,7 +90,7 @@ def _show_head(message: Mapping[str, Any]) -> str:
 
 def _show_content(message: Mapping[str, Any]) -> str:
     """As it is counted: the texts of parts, other parts as canonical JSON, each on lines of its own."""
-    content = message.get("content", "")
+    content = message.get("content") or ""
     if isinstance(content, str):
         return content
     return "\n".join(str(part["text"]) if part.get("type") == "text" else render_canonical_json(part) for part in content)

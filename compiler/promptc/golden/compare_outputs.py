@@ -1,8 +1,7 @@
 """Two outputs as bytes, compared."""
 
-import json
-
 from promptc.compare.compare_sides import Difference, compare_sides
+from promptc.compare.read_report import is_messages, read_json, read_report
 from promptc.compare.read_side import read_side
 from promptc.compare.side import Side
 from promptc.diag.frozen import field, frozen
@@ -33,17 +32,11 @@ def compare_outputs(kind: str, old: Output, new: Output) -> Difference:
 def _read(kind: str, output: Output) -> Side:
     if kind not in PROMPTS:
         return _read_whole(output.content)
-    report = _parse(output.report)
-    known = report if isinstance(report, dict) else None
-    messages = _parse(output.content) if kind == "messages" else None
-    if isinstance(messages, list) and all(map(_is_message, messages)):
+    known = read_report(output.report)
+    messages = read_json(output.content) if kind == "messages" else None
+    if is_messages(messages):
         return read_side(messages, known)
     return _read_whole(output.content) if kind == "messages" else _read_text(output.content, known)
-
-
-def _is_message(value: Any) -> bool:
-    content = value.get("content", "") if isinstance(value, dict) else None
-    return isinstance(content, str) or (isinstance(content, list) and all(isinstance(part, dict) for part in content))
 
 
 def _read_text(content: bytes, report: dict[str, Any] | None) -> Side:
@@ -56,10 +49,3 @@ def _read_text(content: bytes, report: dict[str, Any] | None) -> Side:
 def _read_whole(content: bytes) -> Side:
     """Bytes that are no UTF-8 stay apart from all others."""
     return read_side(content.decode("utf-8", "surrogateescape"), None)
-
-
-def _parse(content: bytes | None) -> Any:
-    try:
-        return json.loads(content) if content is not None else None
-    except (ValueError, RecursionError):
-        return None

@@ -1,9 +1,9 @@
 """What a prompt came to, from its report: for the head of a failure."""
 
-import json
 import os
 from collections.abc import Mapping
 
+from promptc.compare.read_report import has, is_count, is_list, is_mapping, is_pair, is_text, or_none, read_json, read_report
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
@@ -31,11 +31,11 @@ def describe_figures(report: Mapping[str, Any] | None, reuse: int | None = None)
 
 def find_figures(case: Case, turn: int = 0) -> Figures | None:
     """Those its goldens were accepted with: of the golden of the report, else as they were noted then. None where neither tells."""
-    report = _read(case, name_golden("report", turn))
+    report = read_report(_read(case, name_golden("report", turn)))
     if report is not None:
         return describe_figures(report)
-    noted = (_read(case, INPUTS) or {}).get("figures")
-    return read_figures(noted) if isinstance(noted, dict) else None
+    noted = read_json(_read(case, INPUTS))
+    return read_figures(noted.get("figures")) if isinstance(noted, dict) else None
 
 
 def write_figures(figures: Figures) -> dict[str, Any]:
@@ -44,28 +44,37 @@ def write_figures(figures: Figures) -> dict[str, Any]:
     return plain
 
 
-def read_figures(noted: Mapping[str, Any]) -> Figures | None:
+def read_figures(noted: Any) -> Figures | None:
     """What `write_figures` made; None for anything else."""
-    try:
-        pressure = noted["pressure"]
-        return Figures(
-            tokens=noted["tokens"],
-            tier=noted["tier"],
-            pressure=(int(pressure[0]), int(pressure[1])) if pressure else None,
-            variants=dict(noted["variants"]),
-            sections=dict(noted["sections"]),
-            items={str(name): tuple(ids) for name, ids in noted["items"].items()},
-            reuse=noted["reuse"],
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+    if not _is_noted(noted):
         return None
+    return Figures(
+        tokens=noted["tokens"],
+        tier=noted["tier"],
+        pressure=(noted["pressure"][0], noted["pressure"][1]) if noted["pressure"] else None,
+        variants=noted["variants"],
+        sections=noted["sections"],
+        items={name: tuple(ids) for name, ids in noted["items"].items()},
+        reuse=noted["reuse"],
+    )
 
 
-def _read(case: Case, name: str) -> dict[str, Any] | None:
-    """A JSON mapping beside the case; None where there is none that can be read."""
-    path = os.path.join(case.folder, name)
+_is_noted = has(
+    {
+        "tokens": or_none(is_count),
+        "tier": or_none(is_text),
+        "pressure": or_none(is_pair),
+        "variants": is_mapping(is_text),
+        "sections": is_mapping(is_count),
+        "items": is_mapping(is_list(is_text)),
+        "reuse": or_none(is_count),
+    }
+)
+
+
+def _read(case: Case, name: str) -> bytes | None:
+    """What stands beside the case; None where nothing does that can be read."""
     try:
-        value = json.loads(read_golden(path, name) or b"null")
-    except (PromptcError, ValueError, RecursionError):
+        return read_golden(os.path.join(case.folder, name), name)
+    except PromptcError:
         return None
-    return value if isinstance(value, dict) else None

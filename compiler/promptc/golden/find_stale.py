@@ -1,12 +1,13 @@
 """Whether a pending golden was made of what is there now."""
 
-import json
 import os
 from pathlib import Path
 
+from promptc.compare.read_report import read_json
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
 from promptc.golden.case import INPUTS, PENDING
+from promptc.golden.confine import find_fault, find_fence
 from promptc.golden.describe_inputs import identify
 from promptc.golden.find_home import find_root, show_path
 from promptc.golden.pending import Pending
@@ -21,14 +22,15 @@ def find_stale(pending: Pending) -> tuple[str, ...]:
     if not isinstance(files, dict):
         return ()
     root, here = find_root(pending.folder), os.path.realpath(os.getcwd())
-    paths = {os.path.join(root, path): identity for path, identity in files.items()}
+    fence = find_fence(pending.folder)
+    paths = {os.path.join(root, path): identity for path, identity in files.items() if not find_fault(path, root, fence)}
     return tuple(sorted(show_path(path, here) for path, identity in paths.items() if _identify(path) != identity))
 
 
 def _read_noted(pending: Pending) -> dict[str, Any]:
     try:
-        noted = json.loads(read_file(Path(pending.folder, INPUTS + PENDING), MAX_BYTES))
-    except (OSError, ValueError, RecursionError):
+        noted = read_json(read_file(Path(pending.folder, INPUTS + PENDING), MAX_BYTES))
+    except OSError:
         return {}
     return noted if isinstance(noted, dict) else {}
 

@@ -1,11 +1,11 @@
 """The files of a case as they were when its goldens were accepted."""
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
+from promptc.compare.read_report import read_json
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
@@ -96,8 +96,8 @@ def _identify(case: Case, path: str) -> str | None:
 def _read_noted(case: Case) -> dict[str, Any] | None:
     """The note, if it is one, with what can be trusted of its files."""
     try:
-        noted = json.loads(read_file(os.path.join(case.folder, INPUTS), MAX_BYTES))
-    except (OSError, ValueError, RecursionError):
+        noted = read_json(read_file(os.path.join(case.folder, INPUTS), MAX_BYTES))
+    except OSError:
         return None
     files = noted.get("files") if isinstance(noted, dict) else None
     if not isinstance(files, dict):
