@@ -33,7 +33,7 @@ def _read(kind: str, output: Output) -> Side:
     if kind not in PROMPTS:
         return _read_whole(output.content)
     known = read_report(output.report)
-    messages = read_json(output.content) if kind == "messages" else None
+    messages: Any = read_json(output.content) if kind == "messages" else None
     if is_messages(messages):
         return read_side(messages, known)
     return _read_whole(output.content) if kind == "messages" else _read_text(output.content, known)
