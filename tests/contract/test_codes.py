@@ -11,7 +11,7 @@ from tests.contract.sources import ROOT, load_modules
 
 FAMILIES = {
     "read": "PC01",
-    "store": ("PC016", "PC017"),
+    "store": ("PC016", "PC017", "PC0948", "PC0949"),
     "counter": "PC018",
     "index": "PC019",
     "pack": "PC02",

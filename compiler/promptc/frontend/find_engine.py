@@ -12,7 +12,7 @@ from promptc.sources.database.connect import Database
 
 
 def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database | None:
-    """The database of an index's `engine`, None where it has none: at the URL in its variable of `environment`, else at the manifest's.
+    """The database of an index's `engine`, None where it has none: at the URL in its variable of `environment`.
 
     Nothing is opened yet. Raises `PromptcError`: PC0167 for what is no URL, PC0278 for what is no PostgreSQL; `DiskError` (PC0169) where
     nothing says where it is.
@@ -20,7 +20,7 @@ def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database 
     engine = index.engine
     if engine is None:
         return None
-    url = (environment.get(engine.url_env, "") if engine.url_env else "") or engine.url
+    url = environment.get(engine.url_env, "")
     if not url:
         message = f"nothing says where the engine of `{index.name}` is: the variable `{engine.url_env}` is not set"
         raise DiskError([Diagnostic("PC0169", message, engine.span, "set it to a URL such as `postgresql://user@host/database`")])

@@ -62,10 +62,7 @@ def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles)
 
 
 def _load_engine(node: Node | None) -> Engine | None:
-    if node is None:
-        return None
-    url, variable = node.get("url"), node.get("url_env")
-    return Engine(node.span, str(url.value) if url is not None else "", str(variable.value) if variable is not None else "")
+    return Engine(node.span, str(node.value["url_env"].value)) if node is not None else None
 
 
 def _check_path(path: Node, names: tuple[str, ...], compiler: TextCompiler) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from promptc.diag.diagnostic import Diagnostic
 from promptc.frontend.compile_text import TextCompiler
 from promptc.model.node import Node
 from promptc.model.store import TABLE, Store
+from promptc.sources.database.address import names_server
 
 
 def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:
@@ -15,6 +17,10 @@ def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:
 
 def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
     url = node.get("url")
+    if url is not None and names_server(str(url.value)):
+        message = f"the manifest names the server of the store `{name}`; a pack names none, since it may come from anybody"
+        help = f"write `url_env: PROMPTC_{name.upper()}`, and set that variable to the URL; or give `--store {name}=URL`"
+        compiler.findings.append(Diagnostic("PC0948", message, url.span, help))
     return Store(
         name=name,
         span=url.span if url is not None else node.span,

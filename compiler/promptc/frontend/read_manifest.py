@@ -77,7 +77,7 @@ def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...]
 
 def _parse_base(file: Path, extends: Node, files: PackFiles) -> Node:
     """A file outside the pack may be anybody's: until it is known to be a manifest, no finding tells what stands in it."""
-    if file.absolute().is_relative_to(Path(extends.folder).absolute()):
+    if file.resolve().is_relative_to(Path(extends.folder).resolve()):
         return _parse(file, files)
     try:
         node = _parse(file, files)

@@ -45,11 +45,10 @@ class Matching:
 
 @frozen
 class Engine:
-    """A database that holds the chunks of an index in place of memory: at `url`, or where the variable `url_env` says (empty: none)."""
+    """A database that holds the chunks of an index in place of memory, where the variable `url_env` says."""
 
     span: Span
-    url: str = ""
-    url_env: str = ""
+    url_env: str
 
 
 @frozen

@@ -27,8 +27,9 @@ def start(tmp_path):
     shutil.copytree(ROOT / "compiler", tmp_path / "compiler", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "schemas", tmp_path / "schemas")
 
-    def call(code=SHOW):
+    def call(code=SHOW, states="state"):
         environment = {"PYTHONPATH": str(tmp_path / "compiler"), "PROMPTC_CACHE": str(tmp_path / "cache")}
+        environment["XDG_STATE_HOME"] = str(tmp_path / states)
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=True)
         return done.stdout, done.stderr.decode().split()
 
@@ -48,6 +49,13 @@ def test_the_third_render_has_its_modules_from_the_cache(start, tmp_path):
         for one, from_image in zip(told, ("False", "False", "True"), strict=True)
     )
     assert outputs[0] == outputs[1] == outputs[2] != b""
+
+
+def test_modules_that_another_users_promptc_kept_are_not_run(start):
+    """Such as those of a cache that a build service restores: all is as it should be, but for the key."""
+    assert [start()[1][1] for _ in range(3)] == ["False", "False", "True"]
+    assert [start(states="other")[1][1] for _ in range(3)] == ["False", "False", "True"]
+    assert start()[1][1] == "False", "nor the other way round"
 
 
 def test_an_edit_and_damage_are_seen(start, tmp_path):

@@ -1,13 +1,16 @@
 """A cache gives back what was kept, or nothing; whatever happens to its folder."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
+from _blake2 import blake2b
+from pathlib import Path
 
 import pytest
 
-from promptc.cache import seal, store
+from promptc.cache import key, seal, store
 from promptc.cache.store import Cache, open_cache
 from tests.contract.sources import ROOT
 
@@ -190,7 +193,9 @@ def test_many_may_write_at_once(cache, folder):
     """Threads, which share a process number, and processes."""
     contents = [bytes([number]) * 100_000 for number in range(8)]
     code = "import sys; from promptc.cache.store import Cache\nfor _ in range(40): Cache(sys.argv[1]).keep('entry', b'p' * 100_000)"
-    others = [subprocess.Popen([sys.executable, "-c", code, folder], env={"PYTHONPATH": str(ROOT / "compiler")}) for _ in range(2)]
+    others = [
+        subprocess.Popen([sys.executable, "-c", code, folder], env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")}) for _ in range(2)
+    ]
     writers = [threading.Thread(target=lambda content=content: [cache.keep("entry", content) for _ in range(20)]) for content in contents]
     for writer in writers:
         writer.start()
@@ -201,6 +206,127 @@ def test_many_may_write_at_once(cache, folder):
     assert seen <= {None, b"p" * 100_000, *contents}
     cache.keep("entry", b"last")
     assert _load(cache) == b"last"
+
+
+# --- the key ---
+
+
+def _find_key():
+    return Path(os.environ["XDG_STATE_HOME"], "promptc", "key")
+
+
+@pytest.fixture
+def states(tmp_path, monkeypatch):
+    """A key of one's own, not yet made."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "states"))
+    return tmp_path / "states"
+
+
+def test_the_key_is_random_and_secret_and_lies_elsewhere(cache, folder, states):
+    cache.keep("entry", CONTENT)
+    path = _find_key()
+    assert path.is_relative_to(states) and not path.is_relative_to(folder)
+    assert (len(path.read_bytes()), path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (32, 0o600, 0o700)
+    assert path.read_bytes() not in _find_file(folder).read_bytes()
+    first = path.read_bytes()
+    cache.keep("other", CONTENT)
+    assert path.read_bytes() == first and _load(cache) == CONTENT
+
+
+@pytest.mark.parametrize("guess", [b"", bytes(32), b"promptc".ljust(32, b"\0")], ids=["none", "zeros", "a word"])
+def test_an_entry_that_is_right_in_all_but_the_key_is_not_believed(cache, folder, states, guess):
+    """Whoever made it knows the form, the name, the versions, and can write here as the user."""
+    cache.keep("entry", CONTENT)
+    path = _find_file(folder)
+    seal_of = blake2b(seal._find_maker() + store._digest("entry"), digest_size=32, key=guess)
+    seal_of.update(b"evil")
+    path.write_bytes(seal._MAGIC + seal_of.digest() + b"evil")
+    assert _load(cache) is None
+    with_key = blake2b(seal._find_maker() + store._digest("entry"), digest_size=32, key=_find_key().read_bytes())
+    with_key.update(b"evil")
+    path.write_bytes(seal._MAGIC + with_key.digest() + b"evil")
+    assert _load(cache) == b"evil", "so the forgery is right but for the key"
+
+
+def test_an_entry_under_another_name_is_not_believed(cache, folder, states):
+    cache.keep("one", CONTENT)
+    first = _find_file(folder)
+    cache.keep("two", b"other")
+    (second,) = [path for path in folder.iterdir() if path != first]
+    second.write_bytes(first.read_bytes())
+    assert (_load(cache, "one"), _load(cache, "two")) == (CONTENT, None)
+
+
+@pytest.mark.parametrize("damage", ["gone", "short", "long", "readable", "link", "pipe", "folder open"])
+def test_a_key_that_is_not_as_it_was_made_is_none(cache, states, damage, monkeypatch):
+    cache.keep("entry", CONTENT)
+    path = _find_key()
+    content = path.read_bytes()
+    match damage:
+        case "gone":
+            path.unlink()
+        case "short" | "long":
+            path.write_bytes(content[:-1] if damage == "short" else content + b"x")
+        case "readable":
+            path.chmod(0o644)
+        case "link":
+            path.rename(path.with_name("real"))
+            path.symlink_to("real")
+        case "pipe":
+            path.unlink()
+            os.mkfifo(path)
+        case _:
+            path.parent.chmod(0o777)
+    monkeypatch.setattr(key, "_KEYS", {})
+    assert _load(cache) is None
+    cache.keep("entry", b"new")
+    assert _load(cache) == (None if damage == "folder open" else b"new"), "another key is made, where one can be kept"
+
+
+def test_without_a_place_for_a_key_nothing_is_kept(cache, folder, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    for place in (str(tmp_path / "file" / "states"), "/proc/no/such"):
+        monkeypatch.setenv("XDG_STATE_HOME", place)
+        cache.keep("entry", CONTENT)
+        assert _load(cache) is None
+    assert not folder.exists() or not list(folder.iterdir())
+
+
+def test_folders_in_which_others_can_write_hold_no_cache(tmp_path, monkeypatch):
+    """They could put a folder of their own in its place. With the sticky bit, as the system's temporary one has it, they cannot."""
+    outer = tmp_path / "outer"
+    folder = outer / "inner" / "cache"
+    monkeypatch.setenv("PROMPTC_CACHE", str(folder))
+    for mode, is_used in ((0o777, False), (0o775, False), (0o1777, True), (0o755, True)):
+        outer.mkdir(exist_ok=True)
+        outer.chmod(mode)
+        Cache(str(folder)).keep("entry", CONTENT)
+        found = open_cache()
+        assert (found is not None and _load(found) == CONTENT) == is_used, oct(mode)
+        shutil.rmtree(outer)
+
+
+def test_folders_of_others_hold_no_cache(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("PROMPTC_CACHE", str(folder))
+    folder.mkdir(mode=0o700)
+    assert open_cache() is not None
+    own, look = os.getuid(), os.stat
+
+    def pretend(path, *args, **named):
+        found = look(path, *args, **named)
+        return os.stat_result((*found[:4], own + 1, *found[5:])) if str(path) == str(tmp_path) else found
+
+    monkeypatch.setattr(os, "stat", pretend)
+    assert open_cache() is None
+
+
+def test_a_link_that_leads_through_an_open_folder_is_seen(tmp_path, monkeypatch):
+    (tmp_path / "open" / "inner").mkdir(parents=True)
+    (tmp_path / "open" / "inner" / "cache").mkdir(mode=0o700)
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "link").symlink_to("open/inner")
+    monkeypatch.setenv("PROMPTC_CACHE", str(tmp_path / "link" / "cache"))
+    assert open_cache() is None
 
 
 @pytest.mark.parametrize(

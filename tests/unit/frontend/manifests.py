@@ -44,7 +44,7 @@ indexes:
     path: "data/prompt_index/{version}"
     weights: {words: 0.6, vectors: 0.4}
     vectors: {encoder: minilm-int8}
-    engine: {url: "postgresql://promptc@localhost/indexes", url_env: PROMPTC_INDEX}
+    engine: {url_env: PROMPTC_INDEX}
     synonyms: synonyms.yaml
   campaign: {from: state.campaign_memory, id: item.id, text: "{{ item.text }}"}
 

@@ -207,4 +207,4 @@ def test_an_engine_that_nothing_names_or_that_is_none(corpus):
     index = replace(corpus(), engine=Engine(SPAN, url_env="PROMPTC_INDEX"))
     assert code_of(open_corpus, index, "c")[0] == "PC0169"
     assert code_of(open_corpus, index, "c", None, {"PROMPTC_INDEX": "sqlite:x.db"})[0] == "PC0278"
-    assert code_of(open_corpus, replace(index, engine=Engine(SPAN, url="http://x")), "c")[0] == "PC0167"
+    assert code_of(open_corpus, replace(index, engine=Engine(SPAN, "PROMPTC_X")), "c", None, {"PROMPTC_X": "http://x"})[0] == "PC0167"

@@ -74,7 +74,7 @@ CORPUS_CODES: tuple[Code, ...] = (
         "error",
         "an engine that is no PostgreSQL",
         "An index lies in its folder and is read into memory. An `engine` holds the chunks in its place, and needs to compare vectors.",
-        'engine: {url: "sqlite:chunks.db"}',
+        "engine: {url_env: PROMPTC_INDEX}     # which is sqlite:chunks.db",
         "Leave `engine` out, or name a PostgreSQL that has pgvector.",
     ),
 )

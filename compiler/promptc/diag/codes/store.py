@@ -151,4 +151,22 @@ STORE_CODES: tuple[Code, ...] = (
         "promptc segments export --output all.yaml",
         "Export into a folder: a file a segment.",
     ),
+    Code(
+        "PC0948",
+        "error",
+        "a manifest names a server",
+        "Whoever wrote the manifest would choose where your render connects, with the password that your environment holds for servers. "
+        "So a manifest names a variable; the address itself comes from you.",
+        'stores: {main: {url: "postgresql://me@db.example/prompts"}}',
+        "Name a variable with `url_env`, and set it to the URL; or give `--store NAME=URL`.",
+    ),
+    Code(
+        "PC0949",
+        "error",
+        "an option of a server's URL that is not used",
+        "The library that connects knows options that open files, read services or change what a transaction may do. Those that a store "
+        "needs are used, and no others.",
+        "PROMPTC_SEGMENTS=postgresql://me@db.example/prompts?passfile=/tmp/x",
+        "Leave the option out; the message lists those that are used.",
+    ),
 )

@@ -9,6 +9,12 @@ from promptc.diag.typed import Literal
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
+_USED = (
+    "host", "port", "user", "password", "dbname", "sslmode", "sslrootcert", "sslcert", "sslkey", "channel_binding", "connect_timeout",
+    "application_name",
+)  # fmt: skip
+"""The options of a server's URL that are handed on. Others would open files, read services or set what a transaction may do."""
+
 _FORMS = "`sqlite:segments.db`, or `postgresql://user@host/database`"
 
 
@@ -24,11 +30,17 @@ class Address:
     shown: str
 
 
+def names_server(url: str) -> bool:
+    """Whether a URL is that of a server, by its scheme."""
+    scheme = _SCHEME.match(url)
+    return scheme is not None and scheme[1].lower() in _SERVERS
+
+
 def read_address(url: str, span: Span | None = None) -> Address:
     """The address that a URL names.
 
     `sqlite:PATH` and `sqlite:///PATH` are files, `postgresql://…` (or `postgres://…`) is a server, as its own tools write it. Anything
-    else is PC0167, whose message holds nothing of the URL but its scheme.
+    else is PC0167, whose message holds nothing of the URL but its scheme; an option of a server's that is not used is PC0949.
     """
     scheme = _SCHEME.match(url)
     if scheme is None:
@@ -62,6 +74,10 @@ def _read_server(url: str, span: Span | None) -> Address:
         raise _refuse(span) from None
     if not url.startswith("postgresql+psycopg://"):
         raise _refuse(span)
+    strange = sorted(set(parsed.query) - set(_USED))
+    if strange:
+        message = f"the URL after `postgresql:` has the option `{strange[0][:40]}`, which is not used"
+        raise fail("PC0949", message, span, help=f"leave it out; these are used: {', '.join(_USED)}")
     user = f"{parsed.username}@" if parsed.username else ""
     port = f":{parsed.port}" if parsed.port else ""
     return Address("postgresql", url, f"postgresql://{user}{parsed.host or ''}{port}/{parsed.database or ''}")

