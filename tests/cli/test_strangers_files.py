@@ -92,7 +92,7 @@ def test_a_state_that_was_passed_may_be_a_pipe(there):
     assert done.stdout == b"Hello.\n"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["pipe", "link"])
 @pytest.mark.parametrize(
     "lines",
     [
@@ -220,11 +220,8 @@ def test_a_server_that_a_manifest_names_is_not_asked(there, scheme):
 
     with socket.create_server(("localhost", 0)) as server:
         url = f"{scheme}://evil@localhost:{server.getsockname()[1]}/db"
-        (there / "pack.yaml").write_text(
-            MANIFEST
-            + f"  - {{id: a, items: {{from: {{segments: {{scope: s}}}}, text: '{{{{ item.content }}}}'}}}}\nstores: {{main: {{url: '{url}'}}}}\n",
-            encoding="utf-8",
-        )
+        section = "  - {id: a, items: {from: {segments: {scope: s}}, text: '{{ item.content }}'}}"
+        (there / "pack.yaml").write_text(f"{MANIFEST}{section}\nstores: {{main: {{url: '{url}'}}}}\n", encoding="utf-8")
         for words in (("render", ".", "state.json"), ("check", "."), ("segments", "list", "--pack", ".")):
             code, said = _call(there, *words, environment={"PGPASSWORD": SECRET})
             assert (code, "PC0948" in said) == (3, True)
