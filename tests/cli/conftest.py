@@ -61,7 +61,7 @@ def command(arguments: Sequence[str | bytes]) -> list[str | bytes]:
 
 def environment(**more: str) -> dict[str, str]:
     """Where the process finds promptc, and nothing else."""
-    own = {name: os.environ.get(name, "") for name in ("PATH", "PROMPTC_CACHE")}
+    own = {name: os.environ.get(name, "") for name in ("PATH", "PROMPTC_CACHE", "XDG_STATE_HOME")}
     return {"PYTHONPATH": str(ROOT / "compiler"), **own, **more}
 
 

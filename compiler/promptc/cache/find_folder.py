@@ -12,10 +12,12 @@ _WRITABLE_BY_OTHERS = 0o022
 
 
 def find_folder() -> str | None:
-    """The cache's folder: `$PROMPTC_CACHE`, else `promptc` in the user's own cache folder. None where the system tells of none."""
+    """The cache's folder: `$PROMPTC_CACHE`, else `promptc` in the user's own cache folder. None where the system tells of none, or the
+    variable is empty.
+    """
     named = os.environ.get(VARIABLE)
-    if named:
-        return named
+    if named is not None:
+        return named or None
     caches = _find_caches()
     return f"{caches}{os.sep}promptc" if caches else None
 

@@ -333,6 +333,7 @@ def test_a_link_that_leads_through_an_open_folder_is_seen(tmp_path, monkeypatch)
     ("platform", "variables", "found"),
     [
         ("linux", {"PROMPTC_CACHE": "/a"}, "/a"),
+        ("linux", {"PROMPTC_CACHE": "", "HOME": "/h"}, None),
         ("linux", {"XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/x/promptc"),
         ("linux", {"XDG_CACHE_HOME": "relative", "HOME": "/h"}, "/h/.cache/promptc"),
         ("linux", {"HOME": "/h"}, "/h/.cache/promptc"),
