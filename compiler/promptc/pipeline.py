@@ -67,7 +67,9 @@ def compile_prompt(
     bound = bind(pack, state, meter, options or RenderOptions())
     fitted = fit(strain(bound, gather(bound) if gather is not None else None))
     if any(found.level == "error" for found in fitted.errors):
+        bound.run.renew()
         return Outcome(fitted, None, None, warn(fitted, None))
     emitted = assemble(fitted)
     tokens = verify(fitted, emitted)
+    bound.run.renew()
     return Outcome(fitted, emitted, tokens, warn(fitted, emitted))

@@ -294,7 +294,7 @@ REFUSED = {
     "mutate-later": "{% set f = state.list.append %}{{ f(1) }}",
     "caller-globals": "{% macro m() %}{{ caller.__globals__ }}{% endmacro %}{% call m() %}{% endcall %}",
     "environment": "{{ self._TemplateReference__context.environment }}",
-    "counter-name": "{{ __counter__ }}",
+    "counter-name": "{{ __run__ }}",
     "debug": "{% debug %}",
     "extension": "{% do state.list.append(1) %}",
     "dense-parts": "{{x.y}}" * 9_300,

@@ -23,10 +23,11 @@ from promptc.diag.span import Span
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template
 from promptc.template.place import Place
+from promptc.template.runtime.run import Run
 from tests.attacks.attacks import EXPRESSIONS, FILES, GROWS, NAMES, NESTS, PRINTS, REFUSED, SPENDS, STOPS
 from tests.attacks.counting import Words, watch_runs
 
-MEMORY = 128 * 1024 * 1024
+MEMORY = 384 << 20
 HANGS = 20
 """Seconds of the processor after which the kernel ends an attack, so that a broken limit fails a test and does not stop it."""
 
@@ -109,7 +110,7 @@ def _run_limited(work: Callable[[], str]) -> dict[str, Any]:
 
 
 def _run_engine(name: str, folder: str) -> str:
-    names = {**NAMES, "__counter__": Words()}
+    names = {**NAMES, "__run__": Run(Words())}
     if name in EXPRESSIONS:
         return repr(load_expression(ATTACKS[name], _INLINE).evaluate(names))
     return load_template(ATTACKS[name], _FILE, load_file=_load_file).render(names)

@@ -24,7 +24,7 @@ def test_edits_and_their_undoing_keep_the_count(proof: Proof, counter: str) -> N
     meter = Meter(load_counter(counter, folder=Path()))
     for index in range(proof.share(1000)):
         rng = Random(f"{proof.seed}/tape/{index}")
-        tape = Tape(meter, _draw_trail(rng), lambda cell: _OVERHEAD)
+        tape = Tape(meter, _draw_trail(rng), lambda cell: _OVERHEAD, lambda steps: None)
         tape.extend([_draw_cell(rng, place) for place in range(rng.randint(0, 6))])
         for _ in range(_EDITS):
             _edit(tape, rng)
@@ -93,9 +93,9 @@ def test_one_tape_behind_another(proof: Proof) -> None:
         rng = Random(f"{proof.seed}/take/{index}")
         meter = Meter(load_counter(rng.choice(("cl100k_base", "o200k_base", "chars/4")), folder=Path()))
         trail = _draw_trail(rng)
-        whole = Tape(meter, trail, lambda cell: _OVERHEAD)
+        whole = Tape(meter, trail, lambda cell: _OVERHEAD, lambda steps: None)
         for start in range(3):
-            part = Tape(meter, trail, lambda cell: _OVERHEAD)
+            part = Tape(meter, trail, lambda cell: _OVERHEAD, lambda steps: None)
             part.extend([_draw_cell(rng, 3 * start + place) for place in range(rng.randint(0, 3))])
             whole.take(part)
             assert whole.units == recount(whole, meter), f"tape {proof.seed}/take/{index}"

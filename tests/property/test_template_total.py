@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from promptc.diag.errors import PromptcError, fail
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template
+from promptc.template.runtime.run import Run
 from tests.property.template_wild import Wild
 from tests.unit.template.run import FILE, INLINE
 from tests.unit.template.test_documentation import EXAMPLES, FILES, STATE
@@ -36,7 +37,7 @@ def test_wild_expressions(draws, prove_seed):
 
 
 def _try(run: Callable[[Mapping[str, object]], object], text: str) -> None:
-    names = {"state": copy.deepcopy(STATE), "x": 5, "__counter__": WordCounter()}
+    names = {"state": copy.deepcopy(STATE), "x": 5, "__run__": Run(WordCounter())}
     try:
         shown = json.dumps(run(names), ensure_ascii=False)
         assert not INSIDE.search(shown), (text, shown)

@@ -5,7 +5,7 @@ from promptc.model.pack import Pack
 from promptc.model.section import Section
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
-from promptc.template.runtime.run import COUNTER
+from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 
 _SLACK = 16
@@ -15,8 +15,8 @@ class Settled:
     """Answers about one pack. Each text is evaluated at most once, however many combinations share it."""
 
     def __init__(self, pack: Pack) -> None:
-        self._counter = pack.counting.counter
-        self._meter = Meter(self._counter)
+        self._run = pack.open_account()
+        self._meter = Meter(pack.counting.counter)
         self._truths: dict[int, tuple[Expression, bool | None]] = {}
         self._texts: dict[tuple[int, str, str, str], tuple[Template, str | None]] = {}
 
@@ -67,7 +67,7 @@ class Settled:
 
     def _evaluate(self, expression: Expression) -> bool | None:
         try:
-            return bool(expression.evaluate({COUNTER: self._counter}))
+            return bool(expression.evaluate({RUN: self._run}))
         except PromptcError:
             return None
 
@@ -76,7 +76,7 @@ class Settled:
             return None
         shown = {"id": section.id, "title": section.title, "role": section.role}
         try:
-            return template.render({"section": shown, COUNTER: self._counter})
+            return template.render({"section": shown, RUN: self._run})
         except PromptcError:
             return None
 

@@ -27,7 +27,7 @@ from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
 from promptc.template.load_expression import Expression, load_expression
 from promptc.template.place import Place
-from promptc.template.runtime.run import COUNTER
+from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 
 _EXPRESSION = "expression"
@@ -73,7 +73,7 @@ def _find_names(pack: Pack, state: State, asked: Asked, expression: Expression, 
     reads = {path[0] for path in expression.reads}
     meter = Meter(pack.model.counting.counter)
     if section is None and item is None and reads <= {"state"}:
-        return {"state": state.value, COUNTER: meter.counter}
+        return {"state": state.value, RUN: pack.model.open_account()}
     if section is not None or item is not None:
         return _find_scope(compile_asked(pack, state, asked), section, item)
     shape, provider = find_format(asked.format)

@@ -38,7 +38,8 @@ def load_pack(path: Path) -> LoadedPack:
     file = find_manifest(path)
     files = PackFiles()
     manifest = read_manifest(file, files)
-    compiler = TextCompiler(files, _read_limits(manifest))
+    limits = _read_limits(manifest)
+    compiler = TextCompiler(files, limits)
     schema = _load_schema(manifest, compiler, files)
     counting = load_counting(manifest.value["tokenizer"], compiler.findings)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
@@ -76,6 +77,7 @@ def load_pack(path: Path) -> LoadedPack:
         conditions=tuple(Condition(one.name, one.args, one.when) for one in operations if one.when is not None),
         list_operations=lambda: operations,
         find_offers=lambda: find_offers(manifest, str(file.parent), offered, [ask.find_pack for one in operations for ask in one.asks]),
+        limits=limits,
     )
     packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)

@@ -14,8 +14,10 @@ from promptc.model.section import Fence, Role, Section
 from promptc.model.step import Step
 from promptc.model.store import Store
 from promptc.model.tool import Offers, Response, Tool
+from promptc.template.limits import LIMITS, Limits
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
+from promptc.template.runtime.run import Run
 from promptc.text.counters.counter import Counter
 
 Policy = Literal["escape", "reject", "keep"]
@@ -200,6 +202,11 @@ class Pack:
     conditions: tuple[Condition, ...] = ()
     list_operations: Callable[[], tuple[Any, ...]] = tuple
     find_offers: Callable[[], Offers] = Offers
+    limits: Limits = LIMITS
+
+    def open_account(self) -> Run:
+        """What one render, or one operation, of this pack may use up."""
+        return Run(self.counting.counter, self.limits)
 
     @property
     def manifest(self) -> Node:

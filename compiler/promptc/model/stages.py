@@ -16,6 +16,7 @@ from promptc.model.ratio import Ratio
 from promptc.model.section import Section
 from promptc.model.state import State
 from promptc.model.step import Step
+from promptc.template.runtime.run import Run, find_run
 from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
@@ -42,6 +43,11 @@ class Bound:
     provider: Provider | None = None
     due: tuple[str, ...] = ()
     memory: Memory | None = None
+
+    @property
+    def run(self) -> Run:
+        """The account that everything of the render charges."""
+        return find_run(self.names)
 
 
 @frozen(eq=False)

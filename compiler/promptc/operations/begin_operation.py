@@ -14,7 +14,7 @@ from promptc.operations.answer_ask import Answered, answer_ask
 from promptc.operations.check_args import check_args
 from promptc.operations.opened import Opened, find_operation
 from promptc.passes.bind_lets import bind_lets
-from promptc.template.runtime.run import COUNTER
+from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 
 
@@ -60,7 +60,7 @@ def begin_operation(
     checked = check_args(found, args or {})
     loaded = pack.load_state(state, name)
     meter = Meter(pack.model.counting.counter)
-    names = bind_lets(pack.model, {"state": loaded.value, COUNTER: meter.counter})
+    names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_account()})
     return Begun(found, loaded, {**names, "args": checked, "answers": dict.fromkeys(known)}, given, meter)
 
 

@@ -8,13 +8,13 @@ from promptc.model.state import State
 from promptc.operations.done import Listed
 from promptc.operations.opened import Opened
 from promptc.passes.bind_lets import bind_lets
-from promptc.template.runtime.run import COUNTER
+from promptc.template.runtime.run import RUN
 
 
 def list_operations(pack: Opened, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
     """The pack's operations, in the manifest's order. Raises `PromptcError` for a state that is invalid."""
     model = pack.model
-    bare = {"state": pack.load_state(state).value, COUNTER: model.counting.counter} if state is not None else None
+    bare = {"state": pack.load_state(state).value, RUN: model.open_account()} if state is not None else None
     names = bind_lets(model, bare) if bare is not None else None
     operations: tuple[Operation, ...] = model.operations
     return tuple(Listed(one.name, one.title, one.args, tuple(ask.name for ask in one.asks), _is_due(one, names)) for one in operations)

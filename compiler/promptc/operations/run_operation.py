@@ -15,7 +15,7 @@ from promptc.operations.make_edits import Edited, make_edits
 from promptc.operations.opened import Opened
 from promptc.passes.bind_lets import bind_lets
 from promptc.passes.check_asserts import check_asserts
-from promptc.template.runtime.run import COUNTER
+from promptc.template.runtime.run import RUN
 
 
 def run_operation(
@@ -137,7 +137,7 @@ def _check_new(pack: Opened, begun: Begun, edited: Edited, name: str) -> tuple[A
 
 
 def _check_values(pack: Opened, state: State, begun: Begun) -> None:
-    names = {"state": state.value, COUNTER: begun.meter.counter}
+    names = {"state": state.value, RUN: pack.model.open_account()}
     check_asserts(pack.model, names)
     bind_lets(pack.model, names)
 

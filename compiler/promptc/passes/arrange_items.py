@@ -1,14 +1,13 @@
 """`dedupe`, `sort`, `limit_per`, `limit` and `group`, in that order, over what was read (language.md §4)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cmp_to_key
 
 from promptc.diag.errors import fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell_key
 from promptc.passes.read_items import Read
-from promptc.passes.scope import evaluate_key, type_key
+from promptc.passes.scope import evaluate_key, pay_text, type_key
 from promptc.template.load_expression import Expression
 from promptc.text.normalize import normalize
 
@@ -45,6 +44,7 @@ def find_dedupe_key(dedupe: Dedupe, names: Mapping[str, Any], section: str) -> s
     """The text by which an element is held equal to others."""
     value = evaluate_key(dedupe.by, names, f"`dedupe.by` of `{section}`")
     text = "" if value is None else str(value)
+    pay_text(names, text, dedupe.by.span, f"`dedupe` of `{section}`")
     return text if dedupe.exact else normalize(text)
 
 
@@ -71,10 +71,14 @@ def _dedupe(dedupe: Dedupe, read: list[Read], bind: Bind, against: Mapping[str, 
 
 
 def _sort(keys: Sequence[SortKey], read: list[Read], bind: Bind, section: str) -> list[Read]:
-    ordered = list(read)
+    """By the last key first. Each sort is stable, the other way round as well."""
+    ordered = read
     for key in reversed(keys):
         ranks = {one.place: _rank(key.by, bind(one), section) for one in ordered}
-        ordered.sort(key=cmp_to_key(lambda left, right, ranks=ranks, desc=key.desc: _compare(ranks[left.place], ranks[right.place], desc)))  # type: ignore[misc]
+        kinds: tuple[list[Read], ...] = ([], [], [])
+        for one in ordered:
+            kinds[ranks[one.place][0]].append(one)
+        ordered = [one for kind in kinds for one in sorted(kind, key=lambda one: ranks[one.place][1], reverse=key.desc)]
     return ordered
 
 
@@ -88,14 +92,6 @@ def _rank(by: Expression, names: Mapping[str, Any], section: str) -> tuple[int, 
     if isinstance(value, int | float) and not isinstance(value, bool):
         return 0, value
     raise fail("PC0513", f"`{section}` cannot sort by {type(value).__name__}", by.span, help="sort by a number or a text")
-
-
-def _compare(left: tuple[int, Any], right: tuple[int, Any], desc: bool) -> int:
-    if left == right:
-        return 0
-    if left[0] != right[0]:
-        return -1 if left[0] < right[0] else 1
-    return -1 if (left[1] < right[1]) != desc else 1
 
 
 def _limit_per(limit: LimitPer, read: list[Read], bind: Bind, section: str) -> list[Read]:

@@ -12,7 +12,7 @@ from promptc.model.stages import Bound
 from promptc.model.state import State
 from promptc.passes.bind_lets import bind_lets
 from promptc.passes.check_asserts import check_asserts
-from promptc.template.runtime.run import COUNTER
+from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 
 
@@ -22,7 +22,7 @@ def bind(pack: Pack, state: State, meter: Meter, options: RenderOptions) -> Boun
     Raises `UsageError` for an unknown axis, case or patch that was asked for, `PromptcError` for a failed assert, a `let` that cannot be
     evaluated, or a state that selects no case.
     """
-    bare: dict[str, Any] = {"state": state.value, COUNTER: meter.counter, **options.given}
+    bare: dict[str, Any] = {"state": state.value, RUN: pack.open_account(), **options.given}
     warnings = check_asserts(pack, bare)
     names = bind_lets(pack, bare)
     due = _find_due(pack, names)

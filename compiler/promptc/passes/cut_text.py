@@ -5,6 +5,7 @@ from functools import cached_property
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
+from promptc.template.runtime.payments import price_count
 from promptc.text.cuts import Kept, iter_kept
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter
@@ -16,6 +17,14 @@ Side = Literal["end", "start", "middle"]
 _OWN_LINE = ("paragraph", "line")
 _NEAR = 400
 _REACH = 512  # more than what a guard or a counter looks at from a cut
+_CUT = 600
+"""Steps of one cut."""
+
+Pay = Callable[[int], None]
+
+
+def _pay_nothing(steps: int) -> None:
+    """For who cuts beside any render."""
 
 
 @frozen
@@ -145,26 +154,31 @@ class Cut:
         return self._original.guard.leaves(about)
 
 
-def iter_cuts(raw: str, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, most: Most | None = None) -> Iterator[Cut]:
+def iter_cuts(
+    raw: str, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing, most: Most | None = None
+) -> Iterator[Cut]:
     """Every proper cut of `raw`, nested, longest first; the shortest keeps the first unit of the finest boundary.
 
-    With `most`, those that are surely larger may be passed over, never the shortest.
+    With `most`, those that are surely larger may be passed over, never the shortest. `pay` is told the steps of all before they are made.
     """
+    pay(price_count(raw))
     original = Original(raw, guard, meter)
+    price = _CUT if original.is_plain else _CUT + price_count(raw)
     reach = original.bound_head(most) if most is not None and side != "start" else len(raw)
     passed: Kept | None = None
     for kept in iter_kept(raw, at, side=side, token_ends=lambda: meter.counter.token_ends(raw)):
         passed = kept if (kept.start if side == "middle" else kept.stop) > reach else None
         if passed is None:
+            pay(price)
             yield Cut(original, kept, marker)
     if passed is not None:
         yield Cut(original, passed, marker)
 
 
-def find_cut(raw: str, most: Most, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter) -> Cut | None:
+def find_cut(raw: str, most: Most, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing) -> Cut | None:
     """The longest cut that is not over `most`, else the shortest; None when `raw` cannot be cut."""
     cut = None
-    for cut in iter_cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, most=most):
+    for cut in iter_cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, pay=pay, most=most):
         if cut.measure_size(most.unit) <= most.size:
             return cut
     return cut

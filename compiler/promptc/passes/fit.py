@@ -262,8 +262,11 @@ class _Fitting:
 
     # --- the total ---
 
+    def _pay(self, steps: int) -> None:
+        self._strained.selection.bound.run.pay(steps, None, "fitting the whole")
+
     def _truncate(self) -> tuple[Tape, LadderRun]:
-        tape = Tape(self._meter, self._frame.trail, self._frame.overhead)
+        tape = Tape(self._meter, self._frame.trail, self._frame.overhead, self._pay)
         by_part = {fit.part: fit for fit in self._fits.values()}
         for part in self._frame.order():
             if part in by_part:

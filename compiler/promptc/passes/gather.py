@@ -25,6 +25,9 @@ from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Request, Retrieved
 from promptc.sources.segments.rows import Rows
 
+_ROW = 100
+"""Steps of judging one row."""
+
 
 class Sources(Protocol):
     """What is outside. Every method raises `DiskError` for what cannot be read."""
@@ -83,5 +86,7 @@ class Gatherer:
     def _read(self, store: Store, wishes: Sequence[Wish], preference: Preference) -> Rows:
         key = (store.name, tuple(wishes), preference)
         if key not in self._rows:
-            self._rows[key] = self._sources.read_segments(store, wishes, preference.locales, preference.version)
+            self._rows[key] = rows = self._sources.read_segments(store, wishes, preference.locales, preference.version)
+            texts = sum(len(one.content) for one in rows.rows)
+            self._bound.run.pay(_ROW * len(rows.rows) + texts, store.span, f"reading the store `{store.name}`", 4 * texts)
         return self._rows[key]

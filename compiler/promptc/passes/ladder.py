@@ -163,6 +163,10 @@ def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: i
     return run
 
 
+_NOTCH = 400
+"""Steps of trying one notch."""
+
+
 class _Walk:
     """One walk down a ladder. `_pending` is the newest cut of a trim that was weighed and not yet made, and what it leaves."""
 
@@ -185,6 +189,7 @@ class _Walk:
                 self._settle()
                 continue
             self._run.tried += 1
+            fit.pay(_NOTCH)
             if act.edit is None or not self._weigh(step, fit, act, act.edit):
                 self._settle()
                 self._carry_out(step, fit, act)

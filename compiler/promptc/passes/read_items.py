@@ -13,6 +13,10 @@ from promptc.model.gathered import Gathered
 from promptc.model.section import Items, Matches, Window
 from promptc.passes.scope import evaluate_count, evaluate_key, type_key
 from promptc.template.load_expression import Expression
+from promptc.template.runtime.run import find_run
+
+_LOOK = 10
+"""Steps of looking at one element."""
 
 
 @frozen(eq=False)
@@ -48,6 +52,7 @@ class ItemReader:
         self._items = items
         self._section = section
         self._names = dict(names)
+        self._run = find_run(names)
         self.number: int | None = None
         self._source = self._evaluate_source(items.source) if isinstance(items.source, Expression) else _list_values(gathered)
         self._elements = gathered.elements if gathered is not None else ()
@@ -95,6 +100,7 @@ class ItemReader:
         """The elements that pass `where`, newest first."""
         for place in range(len(self._source) - 1, -1, -1):
             value = self._source[place]
+            self._run.pay(_LOOK, self._items.span, f"reading `{self._section}`")
             if self._passes(place, value):
                 yield self._make(place, value)
             else:
@@ -154,6 +160,7 @@ class ItemReader:
             if limit == 0:
                 return
             value = self._source[place]
+            self._run.pay(_LOOK, self._items.span, f"reading `{self._section}`")
             if self._passes(place, value) and matches.where.evaluate(self._bind(place, value)):
                 limit -= 1
                 yield place

@@ -16,6 +16,10 @@ _ABSENT = object()
 """A key that the state does not have, which templates tell from one that holds null."""
 
 
+Paid = tuple[Selected, int, int]
+"""What was selected, and the steps and bytes that took: recalling it takes as many, so that no memory moves a limit."""
+
+
 @frozen(eq=False)
 class Recalled:
     """A place in the memory: what is there, if anything, and where to note what will be."""
@@ -23,11 +27,11 @@ class Recalled:
     memory: Memory
     key: Hashable
     objects: tuple[Any, ...]
-    selected: Selected | None
+    found: Paid | None
 
-    def note(self, selected: Selected) -> None:
-        """Remembers what was selected."""
-        self.memory.note(self.key, self.objects, selected)
+    def note(self, made: Paid) -> None:
+        """Remembers what was selected, and what it took."""
+        self.memory.note(self.key, self.objects, made)
 
 
 def recall_selected(

@@ -12,6 +12,8 @@ from promptc.passes.cut_text import Cut, Most, find_cut
 from promptc.passes.guard_value import guard_value
 from promptc.passes.read_items import Read
 from promptc.passes.read_parts import read_parts
+from promptc.passes.scope import pay_text
+from promptc.template.runtime.run import find_run
 from promptc.text.canonical import render_canonical_json
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter
@@ -79,6 +81,7 @@ class ItemRenderer:
 
     def _finish(self, read: Read, id: str, key: Any, rendered: str, role: str) -> Item | None:
         raw = strip_lines(rendered)
+        pay_text(self._names, rendered, self._items.span, f"an item of `{self._section.id}`")
         if not raw:
             return None
         text, found = self._guard.guard(raw)
@@ -104,7 +107,10 @@ class ItemRenderer:
             return None
         marker = trim.marker.render(self._names) if trim.marker is not None else ""
         most = Most(trim.to.unit, trim.to.tokens(self._total))
-        return find_cut(raw, most, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter)
+        return find_cut(raw, most, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter, pay=self._pay)
+
+    def _pay(self, steps: int) -> None:
+        find_run(self._names).pay(steps, self._items.span, f"the cut of an item of `{self._section.id}`")
 
     def _render_message(self, read: Read, id: str, key: Any, message: MessageForm) -> Item | None:
         role = message.role.evaluate(self._names)
@@ -123,6 +129,7 @@ class ItemRenderer:
         guarded = [guard_value(part, self._guard) for _, part in parts.passing]
         rendered = tuple(part for part, _ in guarded)
         text = "\n".join(render_part(part) for part in rendered)
+        pay_text(self._names, text, self._items.span, f"an item of `{self._section.id}`")
         found = tuple(one for _, met in guarded for one in met)
         if not text:
             return None

@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from itertools import takewhile
 
 from promptc.diag.errors import fail
+from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.model.section import Section
 from promptc.model.stages import Selection
 from promptc.template.load_expression import Expression
+from promptc.template.runtime.payments import price_count
+from promptc.template.runtime.run import find_run
+
+_TEXT = 100
 
 
 def section_names(names: Mapping[str, Any], section: Section, strain: Mapping[str, Any], selected: Mapping[str, int]) -> dict[str, Any]:
@@ -20,6 +25,11 @@ def find_names(selection: Selection, section: Section) -> dict[str, Any]:
     """The same of a section that was selected: it saw how many items the sections before it have."""
     before = takewhile(lambda one: one.section.id != section.id, selection.sections)
     return section_names(selection.bound.names, section, selection.strain, {one.section.id: len(one.items) for one in before})
+
+
+def pay_text(names: Mapping[str, Any], text: str, span: Span | None, what: str) -> None:
+    """Pay for a rendered text: it is guarded, laid out and counted, and its tokens take the most of that."""
+    find_run(names).pay(_TEXT + price_count(text), span, what)
 
 
 def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) -> int:

@@ -72,6 +72,10 @@ class SectionFit:
             entry.run = runs[type_key(entry.item.key)]
         return Counter(entry.run for entry in self.entries)
 
+    def pay(self, steps: int) -> None:
+        """Pay for work on its ladder. Raises `PromptcError`."""
+        self.selection.bound.run.pay(steps, self.section.span, f"the ladder of `{self.section.id}`")
+
     # --- what steps ask ---
 
     @cached_property
@@ -175,7 +179,7 @@ class SectionFit:
 
     def _lay(self, laid: Laid | None = None) -> _Lane:
         """The section's pieces as they stand, on a tape of their own; with `laid`, it is known what they come to."""
-        lane = _Lane(Tape(self.frame.meter, self.frame.trail, self.frame.overhead))
+        lane = _Lane(Tape(self.frame.meter, self.frame.trail, self.frame.overhead, self.pay))
         if self.is_empty:
             return lane
         cells: list[Cell] = []

@@ -14,7 +14,7 @@ from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Item, Selected, Selection
 from promptc.passes.reach import Reach
 from promptc.passes.render_items import render_fence, strip_lines
-from promptc.passes.scope import section_names
+from promptc.passes.scope import pay_text, section_names
 from promptc.passes.select_items import select_items
 from promptc.template.load_expression import Expression
 from promptc.text.guard import Guard
@@ -124,10 +124,14 @@ class _Selecting:
         recalled = recall_selected(self._bound, section, self._guard, self._strain, self._counts, fences)
         if recalled is None or self._find_reach(section) is not None:
             return self.select(section, fences)
-        if recalled.selected is not None:
-            return recalled.selected
+        run = self._bound.run
+        if recalled.found is not None:
+            selected, steps, size = recalled.found
+            run.pay(steps, section.span, f"selecting `{section.id}`", size)
+            return selected
+        left, memory = run.left, run.memory
         selected = self.select(section, fences)
-        recalled.note(selected)
+        recalled.note((selected, left - run.left, memory - run.memory))
         return selected
 
     def select(self, section: Section, fences: tuple[str, str]) -> Selected:
@@ -139,6 +143,7 @@ class _Selecting:
             absent = Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span)
             raise PromptcError([absent, *selected.warnings])
         raw = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
+        pay_text(names, raw, section.span, f"the header of `{section.id}`")
         header, found = self._guard.guard(raw) if raw else ("", ())
         selected = replace(selected, open=fences[0], close=fences[1], header=header, found=(*found, *selected.found))
         _refuse_guarded(selected)
@@ -173,6 +178,7 @@ class _Selecting:
         raw = strip_lines(section.text.render(names)) if section.text is not None else ""
         if not raw:
             return Selected(section, "empty")
+        pay_text(names, raw, section.span, f"the text of `{section.id}`")
         text, found = self._guard.guard(raw)
         return Selected(section, "present", (Item("text", 0, None, raw, text, found=found),))
 

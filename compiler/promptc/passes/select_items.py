@@ -17,7 +17,7 @@ from promptc.passes.reach import Reach
 from promptc.passes.read_items import ItemReader, Read, Reading
 from promptc.passes.read_parts import is_gone, list_kinds
 from promptc.passes.render_items import ItemRenderer, strip_lines
-from promptc.passes.scope import evaluate_key, type_key
+from promptc.passes.scope import evaluate_key, pay_text, type_key
 from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
@@ -199,7 +199,9 @@ def _make_headers(
     met: list[Finding] = []
     for _, key in dict.fromkeys(type_key(item.key) for item in kept):
         header = items.group.header
-        text, found = guard.guard(strip_lines(header.render({**names, "group": key}))) if header is not None else ("", ())
+        raw = strip_lines(header.render({**names, "group": key})) if header is not None else ""
+        pay_text(names, raw, items.span, "the header of a group")
+        text, found = guard.guard(raw)
         headers.append(GroupHeader(key, text))
         met.extend(found)
     return tuple(headers), tuple(met)

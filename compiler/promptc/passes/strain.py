@@ -75,10 +75,14 @@ def _count_demand(frame: Frame, one: Selected, selection: Selection) -> int:
         return count_demand(frame, selection, one)
     objects = (one.items, selection.plan, selection.bound.provider)
     key = ("demand", *map(id, objects), frame.format, one.open, one.close, one.header)
-    demand: int | None = memory.find(key)
-    if demand is None:
-        demand = count_demand(frame, selection, one)
-        memory.note(key, objects, demand)
+    run, found = selection.bound.run, memory.find(key)
+    if found is None:
+        left = run.left
+        found = count_demand(frame, selection, one), left - run.left
+        memory.note(key, objects, found)
+    else:
+        run.pay(found[1], one.section.span, f"the demand of `{one.section.id}`")
+    demand: int = found[0]
     return demand
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from promptc.diag.typed import Literal, NamedTuple
+from promptc.template.runtime.payments import price_count
 from promptc.text.meter import Meter
 
 Kind = Literal["fence", "header", "marker", "group", "item"]
@@ -53,6 +54,11 @@ class Laid(NamedTuple):
     cells: tuple[tuple[str, bool, bool, int], ...]
 
 
+Pay = Callable[[int], None]
+
+_CELL = 20
+"""Steps of going past one piece."""
+
 Trail = Callable[[Cell, "Cell | None"], str]
 """What follows a piece, given the piece behind it. Of both it looks at `part`, `kind` and `message` only."""
 _Undo = tuple[Callable[..., None], tuple[object, ...]]
@@ -61,8 +67,10 @@ _Undo = tuple[Callable[..., None], tuple[object, ...]]
 class Tape:
     """The pieces of a layout in order. `units` is the exact count of what they emit, message overhead (`frame`) included."""
 
-    def __init__(self, meter: Meter, trail: Trail, overhead: Callable[[Cell], int]) -> None:
+    def __init__(self, meter: Meter, trail: Trail, overhead: Callable[[Cell], int], pay: Pay) -> None:
+        """`pay` is told the steps of counting a cluster anew: where pieces meet unsafely, an edit costs all that they hang on."""
         self.units = 0
+        self._pay = pay
         self.first: Cell | None = None
         self.last: Cell | None = None
         self._meter = meter
@@ -279,7 +287,7 @@ class Tape:
                 parts.append(cell.text[inner[1] :])
                 break
             parts.append(cell.text)
-        return "".join(reversed(parts))
+        return self._join(parts[::-1]) if parts else ""
 
     def _text_behind(self, cell: Cell) -> str:
         """What follows `cell` in its cluster, on to a safe boundary."""
@@ -291,7 +299,12 @@ class Tape:
                 parts.append(cell.body[: inner[0]])
                 break
             parts.append(cell.text)
-        return "".join(parts)
+        return self._join(parts) if parts else ""
+
+    def _join(self, parts: Sequence[str]) -> str:
+        text = "".join(parts)
+        self._pay(price_count(text) + _CELL * len(parts))
+        return text
 
     def count_tail(self, ending: str) -> int:
         """What the count would change by if the last cell ended in `ending` instead of its trail."""

@@ -1,4 +1,4 @@
-"""The bounds of one template, one run, one value. All are counts, so that a pack fails at the same place on every machine."""
+"""The bounds of one template, one render, one value. All are counts, so that a pack fails at the same place on every machine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ class Limits:
 
     source: int = 65_536
     """Bytes (UTF-8) of one template or expression."""
-    steps: int = 3_000_000
-    """Steps of one run: about one for each node of the template evaluated, and one for each element a filter looks at."""
+    steps: int = 10_000_000
+    """Steps of one render: about one for each node evaluated and each element looked at, four for each character of an item."""
+    memory: int = 100_000_000
+    """Bytes of all texts that the templates and expressions of one render make."""
     text: int = 16_000_000
     """Characters of one text a run makes, its output included."""
     range: int = 100_000
@@ -42,4 +44,4 @@ class Limits:
 
 
 LIMITS = Limits()
-CEILINGS = Limits(source=1_048_576, parts=200_000, steps=100_000_000, text=100_000_000, range=10_000_000, width=100_000)
+CEILINGS = Limits(source=1_048_576, parts=200_000, steps=30_000_000, memory=150_000_000, text=32_000_000, range=1_000_000, width=100_000)

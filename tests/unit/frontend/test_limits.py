@@ -10,7 +10,7 @@ from promptc.diag.errors import PromptcError
 from promptc.template.limits import CEILINGS, LIMITS
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "schemas" / "pack.schema.json").read_text(encoding="utf-8"))
-LOOP = "{% for a in range(2000) %}{% for b in range(2000) %}{% endfor %}{% endfor %}done"
+LOOP = "{% for a in range(2100) %}{% for b in range(2100) %}{% endfor %}{% endfor %}done"
 PACK = """promptc: 1
 name: small
 version: 1.0.0
@@ -30,7 +30,7 @@ def _render(folder, text, limits=""):
 @pytest.mark.parametrize(
     ("text", "limit"),
     [
-        (LOOP, "steps: 40000000"),
+        (LOOP, "steps: 30000000"),
         ("{{ range(150000) | length }}", "range: 150000"),
         ("{{ 'a' | center(3000) | length }}", "width: 3000"),
         ("{{ ('a' * 20000000) | length }}", "text: 20000000"),
@@ -60,5 +60,5 @@ def test_no_limit_goes_over_its_ceiling(tmp_path):
 def test_the_schema_tells_the_defaults_and_ceilings_of_the_code():
     told = SCHEMA["$defs"]["limits"]["properties"]
     assert {name: (one["default"], one["maximum"]) for name, one in told.items()} == {
-        name: (getattr(LIMITS, name), getattr(CEILINGS, name)) for name in ("source", "parts", "steps", "text", "range", "width")
+        name: (getattr(LIMITS, name), getattr(CEILINGS, name)) for name in ("source", "parts", "steps", "memory", "text", "range", "width")
     }

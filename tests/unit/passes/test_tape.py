@@ -7,7 +7,7 @@ from promptc.text.meter import Meter
 
 def _lay(tmp_path, name, bodies, separator):
     meter = Meter(load_counter(name, folder=tmp_path))
-    tape = Tape(meter, lambda cell, follower: "\n" if follower is None else separator, lambda cell: 0)
+    tape = Tape(meter, lambda cell, follower: "\n" if follower is None else separator, lambda cell: 0, lambda steps: None)
     tape.extend([Cell(body, 0, "item") for body in bodies])
     return tape, meter
 

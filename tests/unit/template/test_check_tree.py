@@ -38,7 +38,7 @@ REFUSED = [
     ("{{ state.__class__ }}", "PC0409", "data"),
     ("{{ ''.__class__.__mro__ }}", "PC0409", ""),
     ("{% set __x = 1 %}", "PC0409", ""),
-    ("{{ __counter__ }}", "PC0409", ""),
+    ("{{ __run__ }}", "PC0409", ""),
     ("{% include state.name %}", "PC0425", "quotes"),
     ("{% include ['a', 'b'] %}", "PC0425", ""),
     ("{% extends name %}", "PC0425", ""),

@@ -8,6 +8,7 @@ import pytest
 
 from promptc.template import allowed
 from promptc.template.limits import CEILINGS, LIMITS
+from promptc.template.runtime.run import Run
 from tests.unit.template.run import render
 from tests.unit.template.test_truncate_at import WordCounter
 
@@ -21,7 +22,7 @@ WRITTEN = "\n".join(template for template, _ in EXAMPLES)
 
 @pytest.mark.parametrize(("template", "shown"), EXAMPLES)
 def test_an_example_prints_what_it_says(template, shown):
-    names = {"state": STATE, "__counter__": WordCounter()}
+    names = {"state": STATE, "__run__": Run(WordCounter())}
     assert render(template.replace("⏎", "\n"), names, FILES) == shown.replace("⏎", "\n")
 
 

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from promptc.template.runtime.run import Run
 from tests.unit.template.run import evaluate, render
 
 TEXT = "First one. Second two is longer.\nA new line here.\n\nA new paragraph, and more. The end"
@@ -55,14 +56,14 @@ CUTS = [
 
 @pytest.mark.parametrize(("arguments", "kept"), CUTS)
 def test_keeps_the_longest_beginning(arguments, kept):
-    names = {"text": TEXT, "__counter__": WordCounter() if "tokens" in arguments else None}
+    names = {"text": TEXT, "__run__": Run(WordCounter()) if "tokens" in arguments else None}
     assert evaluate(f"text | truncate_at({arguments})", names) == kept
 
 
 @pytest.mark.parametrize("boundary", ["paragraph", "sentence", "line", "word", "token"])
 @pytest.mark.parametrize("counter", [WordCounter(), QuarterCounter()])
 def test_never_over_its_size_and_a_larger_size_keeps_more(boundary, counter):
-    names = {"text": TEXT, "__counter__": counter}
+    names = {"text": TEXT, "__run__": Run(counter)}
     kept = [evaluate(f"text | truncate_at('{boundary}', tokens={size})", names) for size in range(30)]
     assert all(-(-counter.measure(text) // counter.unit) <= size for size, text in enumerate(kept))
     assert all(longer.startswith(shorter) for shorter, longer in pairwise(kept))
@@ -70,10 +71,10 @@ def test_never_over_its_size_and_a_larger_size_keeps_more(boundary, counter):
 
 
 def test_tokens_are_counted_whole():
-    assert evaluate("text | tokens", {"text": "abcde", "__counter__": QuarterCounter()}) == 2
-    assert evaluate("text | tokens", {"text": "a b c", "__counter__": WordCounter()}) == 3
+    assert evaluate("text | tokens", {"text": "abcde", "__run__": Run(QuarterCounter())}) == 2
+    assert evaluate("text | tokens", {"text": "a b c", "__run__": Run(WordCounter())}) == 3
 
 
 def test_the_counter_reaches_imported_files_and_macros():
     files = {"m.j2": "{% macro size(text) %}{{ text | tokens }}{% endmacro %}"}
-    assert render("{% from 'm.j2' import size %}{{ size('a b') }}", {"__counter__": WordCounter()}, files) == "2"
+    assert render("{% from 'm.j2' import size %}{{ size('a b') }}", {"__run__": Run(WordCounter())}, files) == "2"

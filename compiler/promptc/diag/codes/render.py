@@ -277,4 +277,12 @@ RENDER_CODES: tuple[Code, ...] = (
         bad="response: any.schema.json   # {}, any JSON; --format anthropic",
         fix="Give each value a `type`, or ask for the form in words; hold the answer against the schema.",
     ),
+    Code(
+        name="PC0590",
+        level="error",
+        summary="a render takes too many steps",
+        why="All that a render evaluates, prints, counts and cuts charges one account, `limits.steps` and `limits.memory`.",
+        bad="items: {from: range(100000), text: 'a line of some words, {{ item }} times'}",
+        fix="Select fewer items, or shorter ones: `window`, `limit`, `where`; or raise `limits`.",
+    ),
 )

@@ -183,7 +183,7 @@ TEMPLATE_CODES: tuple[Code, ...] = (
         "PC0430",
         "error",
         "a template does too much",
-        "Every run is counted: its steps, the texts it makes, and how deep its macros call each other (docs/templates.md).",
+        "Every render is counted: its steps, the texts it makes, and how deep macros call each other (docs/templates.md).",
         "{% for a in range(99999) %}{{ range(99999) | sum }}{% endfor %}",
         "Loop over less, make less text, or end the recursion sooner.",
     ),

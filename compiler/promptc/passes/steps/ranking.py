@@ -9,6 +9,7 @@ from promptc.model.step import Ranked
 from promptc.passes.act import Entry
 from promptc.passes.section_fit import SectionFit
 from promptc.template.load_expression import Expression
+from promptc.template.runtime.payments import price_count
 
 _MEASURED = (("this", "tokens"), ("this",))
 
@@ -47,6 +48,7 @@ class StepScope:
             "form": entry.form,
         }
         if is_measured:
+            self._fit.pay(price_count(entry.text))
             meter = self._fit.frame.meter
             this["tokens"] = meter.tokens(meter.count(entry.text))
         self._names["item"] = item.value

@@ -10,6 +10,7 @@ from promptc.passes.render_items import strip_lines
 from promptc.passes.section_fit import SectionFit
 from promptc.passes.steps.ranking import StepScope, list_units
 from promptc.template.load_template import Template
+from promptc.template.runtime.payments import price_count
 from promptc.text.guard import Guard
 
 
@@ -41,8 +42,10 @@ def _act(
     entries = [entry for unit in units for entry in unit]
     values = [entry.item.value for entry in entries]
     text = "\n".join(entry.item.raw for entry in entries)
+    fit.pay(price_count(text))
     raw = strip_lines(template.render({**scope.names, "items": values, "text": text}))
     made = None
+    fit.pay(price_count(raw))
     if raw:
         guarded, found = guard.guard(raw)
         first = entries[0].item

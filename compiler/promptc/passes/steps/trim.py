@@ -32,7 +32,7 @@ def _iter_entry(step: Trim, fit: SectionFit, entry: Entry, why: str, marker: str
         return
     shortest: Cut | None = None
     most = Most(step.to.unit, step.to.tokens(total)) if step.to is not None else None
-    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, most=most):
+    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, pay=fit.pay, most=most):
         if _is_past(entry, cut):
             continue
         if most is None:

@@ -29,7 +29,10 @@ _BESIDE = ("-journal", "-wal", "-shm")
 """What SQLite opens with a database, by its name."""
 
 _LONGEST = 16_000_000
-_TURNS, _TURN = 1000, 500_000
+_LONGEST_READ = 4_000_000
+_TURN = 500_000
+_TURNS_READ, _TURNS_WRITTEN = 100, 1000
+_HEAP = 128 << 20
 _LONGEST_STATEMENT = 60
 
 
@@ -143,12 +146,14 @@ def _open_file(path: str, *, is_writing: bool) -> sqlite3.Connection:
     place = f"file:{quote(str(Path(path).absolute()))}?mode={'rwc' if is_writing else 'ro'}"
     opened = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     opened.text_factory = _decode
-    opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-    turns = iter(range(_TURNS))
+    opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST if is_writing else _LONGEST_READ)
+    turns = iter(range(_TURNS_WRITTEN if is_writing else _TURNS_READ))
     opened.set_progress_handler(lambda: next(turns, None) is None, _TURN)
     opened.execute("PRAGMA trusted_schema = OFF")
     if not is_writing:
         opened.execute("PRAGMA query_only = ON")
+        opened.execute("PRAGMA temp_store = MEMORY")  # what a view sorts fills no disk
+        opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
     return opened
 
 

@@ -29,7 +29,8 @@ MAX_ROWS = 200_000
 """Rows that a render reads of one scope."""
 
 _MAX_STORED = 5_000_000
-_MAX_CHARACTERS = 1_000_000_000
+_MAX_BYTES = 64_000_000
+_MAX_STORED_BYTES = 1_000_000_000
 _MOST_REFS = 20_000
 _AS_TEXT = ("id", "ref_id", "metadata")
 
@@ -78,7 +79,8 @@ class SegmentStore:
         with self._database.read() as connection:
             found = find_table(connection, self._name, self.address.shown, self._span)
             asked = self._select(found)
-            rows = self._fetch(connection, asked if scope is None else asked.where(column("scope") == scope), _MAX_STORED)
+            some = asked if scope is None else asked.where(column("scope") == scope)
+            rows = self._fetch(connection, some, _MAX_STORED, _MAX_STORED_BYTES)
         judged = [(row, judge_row(*row)) for row in rows]
         segments = [one for _, one in judged if isinstance(one, Segment)]
         malformed = [_name_row(row, why) for row, why in judged if isinstance(why, str)]
@@ -107,11 +109,11 @@ class SegmentStore:
     def _read_scope(self, connection: Connection, found: Found, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
         asked = self._select(found).where(column("scope") == scope)
         if refs is None:
-            return self._fetch(connection, asked, MAX_ROWS)
+            return self._fetch(connection, asked, MAX_ROWS, _MAX_BYTES)
         rows: list[tuple[Any, ...]] = []
         for start in range(0, len(refs), _MOST_REFS):
             some = asked.where(column("ref_id").in_(refs[start : start + _MOST_REFS]))
-            rows += self._fetch(connection, some, MAX_ROWS - len(rows))
+            rows += self._fetch(connection, some, MAX_ROWS - len(rows), _MAX_BYTES - sum(map(_measure, rows)))
         return rows
 
     def _select(self, found: Found) -> Select[Any]:
@@ -120,19 +122,28 @@ class SegmentStore:
         last = column(COLUMNS[-1]) if found.has_priority else literal(0)
         return select(*shown, last).select_from(table(self._name))
 
-    def _fetch(self, connection: Connection, asked: Select[Any], most: int) -> list[tuple[Any, ...]]:
-        """The rows, at most `most` and so many characters: a view may make any number of them."""
+    def _fetch(self, connection: Connection, asked: Select[Any], most: int, most_bytes: int) -> list[tuple[Any, ...]]:
+        """The rows, at most `most` and `most_bytes` of texts: a view may make any number of them."""
         rows: list[tuple[Any, ...]] = []
-        characters = 0
-        for row in connection.execute(asked.limit(most + 1)):
+        size = 0
+        for row in connection.execution_options(stream_results=True).execute(asked.limit(most + 1)):
             rows.append(tuple(row))
-            characters += len(row[3] or "") if isinstance(row[3], str | bytes) else 0
-            if len(rows) > most or characters > _MAX_CHARACTERS:
-                self._refuse("PC0168", f"holds more than can be read at once ({most} rows of a scope)", "ask for fewer with `ref`")
+            size += _measure(row)
+            if len(rows) > most:
+                self._refuse("PC0168", f"holds more than can be read at once ({MAX_ROWS} rows of a scope)", "ask for fewer with `ref`")
+            if size > most_bytes:
+                message = f"holds more than can be read at once ({_MAX_BYTES} bytes of a scope)"
+                self._refuse("PC0168", message, "ask for fewer with `ref`, or keep long texts in files")
         return rows
 
     def _refuse(self, code: str, what: str, help: str) -> None:
         raise DiskError([Diagnostic(code, f"the store `{self.address.shown}` {what}", self._span, help)])
+
+
+def _measure(row: Iterable[Any]) -> int:
+    """The bytes of a row's texts: four for each character of one that is not ASCII, which is how much Python may hold it in."""
+    texts = [one for one in row if isinstance(one, str | bytes)]
+    return sum(len(one) if isinstance(one, bytes) or one.isascii() else 4 * len(one) for one in texts)
 
 
 @frozen

@@ -73,6 +73,11 @@ def price_search(size: int, sought: int) -> int:
     return 1 + (size >> 5) + (size * sought >> 10 if size < 2_500 or sought < 100 else size >> 4)
 
 
+def price_count(text: str) -> int:
+    """The steps of counting the tokens of a text: lines of one letter and rare characters are the most work."""
+    return 1 + len(text) * (4 if text.isascii() else 8) + 24 * text.count("\n")
+
+
 def pay_search(run: Run, sought: Any, holder: Any) -> None:
     """Looking for `sought` in `holder`, which is no generator."""
     kind = holder.__class__

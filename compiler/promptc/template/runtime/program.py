@@ -21,7 +21,7 @@ from promptc.template.runtime.module import find_export
 from promptc.template.runtime.names import Blocks, Names, Render
 from promptc.template.runtime.operators import add, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
 from promptc.template.runtime.payments import check_key
-from promptc.template.runtime.run import COUNTER, Excess, MeasuringRun, Run
+from promptc.template.runtime.run import Excess, MeasuringRun, Run, find_run
 from promptc.template.runtime.show import show
 from promptc.template.runtime.texts import check_namespace, concat, cut_slice, need_text, spread, spread_named, undefined
 from promptc.template.runtime.turns import each, sized
@@ -75,24 +75,26 @@ class Program:
 
     def render(self, names: Mapping[str, Any]) -> Any:
         """The text. Errors: `PromptcError` with file, line and column."""
+        run = find_run(names, self.limits)
         try:
-            return self._run(names, Run)[0]
+            return self._run(names, run)
         except Excess:
-            return self._run(names, MeasuringRun)[0]
+            return self._run(names, MeasuringRun(run.counter, run.limits))
 
     def evaluate(self, names: Mapping[str, Any]) -> Any:
         """The value of an expression: plain data. Errors: the same."""
+        run = find_run(names, self.limits)
         try:
-            value, run = self._run(names, Run)
+            value = self._run(names, run)
             return value if value.__class__ in _SCALARS else self._settle(value, run, names)
         except Excess:
-            return self._run(names, MeasuringRun)[0]
+            return self._run(names, MeasuringRun(run.counter, run.limits))
 
-    def _run(self, names: Mapping[str, Any], kind: type[Run]) -> tuple[Any, Run]:
+    def _run(self, names: Mapping[str, Any], run: Run) -> Any:
         root = self._loaded.get("") or self.load("")
-        run = kind(names.get(COUNTER), self.limits)
         try:
-            return root.root(run, Names(self.load, run, names, root.blocks)), run
+            run.begin_program()
+            return root.root(run, Names(self.load, run, names, root.blocks))
         except RUN_ERRORS as error:
             raise self._explain(error, names) from None
 

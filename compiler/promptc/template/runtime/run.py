@@ -1,9 +1,11 @@
-"""What one run of a template has used up."""
+"""What a render has used up: one account for all its templates, its expressions and the compiler's own work on them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from promptc.diag.errors import fail
+from promptc.diag.span import Span
 from promptc.diag.typed import Any, Protocol
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.runtime.fault import refuse
@@ -23,29 +25,68 @@ class Counter(Protocol):
         """Where tokens end, in characters."""
 
 
-COUNTER = "__counter__"
-"""The name under which a render is given the pack's counter. No template can read it."""
+RUN = "__run__"
+"""The name under which all that a render runs is given its account. No template can read it."""
+
+_BASE = 10
+_EXPLAINED = 16
+_WIDEST = 4
 
 
 class Run:
-    """The counters of one render, shared by everything it includes. Never shared between renders."""
+    """The account of one render, or of one operation: everything that it evaluates and renders charges it. Never shared between renders.
 
-    __slots__ = ("counter", "limits", "left", "depth", "modules")
+    Steps and bytes are counted, not measured, so that a pack fails at the same place on every machine. A text counts a byte for each
+    character, and four where one of them is not ASCII: that is how much Python may hold it in.
+    """
+
+    __slots__ = ("counter", "limits", "left", "memory", "depth", "modules")
 
     def __init__(self, counter: Counter | None, limits: Limits = LIMITS) -> None:
         self.counter = counter
         self.limits = limits
         self.left = limits.steps
+        self.memory = limits.memory
         self.depth = 0
         self.modules: dict[str, Any] = {}
+
+    def begin_program(self) -> None:
+        """Pay for beginning a template or an expression. What the one before imported is not known to it."""
+        self.depth = 0
+        if self.modules:
+            self.modules = {}
+        self.take(_BASE)
+
+    def renew(self) -> None:
+        """The render has ended: what explains it may run again what the render ran, some times over."""
+        self.left = self.limits.steps * _EXPLAINED
+        self.memory = self.limits.memory * _EXPLAINED
 
     def take(self, steps: int) -> None:
         """Pay for `steps` before they are made."""
         self.left -= steps
         if self.left < 0:
-            most = self.limits.steps
             help = "loop over less: limit the list, or the loops inside loops; or raise `limits.steps`"
-            refuse("PC0430", f"the template takes more than {most} steps", help)
+            refuse("PC0430", f"the render takes more than {self.limits.steps} steps, and here it is over", help)
+
+    def pay(self, steps: int, span: Span | None, what: str, size: int = 0) -> None:
+        """Pay for the compiler's own work on `what`, in steps and bytes. Raises `PromptcError`."""
+        self.left -= steps
+        self.memory -= size
+        if self.memory < 0:
+            help = "make shorter texts, or fewer; or raise `limits.memory`"
+            raise fail("PC0590", f"the render makes texts of more than {self.limits.memory} bytes, and {what} is over", span, help=help)
+        if self.left < 0:
+            help = "select fewer items, or shorter ones: `window`, `limit`, `where`; or raise `limits.steps`"
+            raise fail("PC0590", f"the render takes more than {self.limits.steps} steps, and {what} is over", span, help=help)
+
+    def hold(self, size: int) -> None:
+        """Pay for so many bytes of text."""
+        self.memory -= size
+        if self.memory < 0:
+            most = self.limits.memory
+            help = "make shorter texts, or fewer; or raise `limits.memory`"
+            refuse("PC0430", f"the render makes texts of more than {most} bytes together, and here it is over", help)
 
     def make(self, characters: int) -> None:
         """Pay for a text of so many characters, or a list of so many elements, before it is made."""
@@ -54,6 +95,7 @@ class Run:
             help = "limit what is repeated, or raise `limits.text`"
             refuse("PC0430", f"the template makes a value of more than {most} characters or elements", help)
         self.take(characters >> 3)
+        self.hold(characters * _WIDEST)
 
     def enter(self, weight: int) -> None:
         """Go into a macro, include or block that takes `weight` steps; `leave` comes after."""
@@ -77,7 +119,9 @@ class Run:
         if size > self.limits.text:
             self.exceed()
         self.take(size >> 3)
-        return "".join(parts)
+        text = "".join(parts)
+        self.hold(size if text.isascii() else size * _WIDEST)
+        return text
 
     def exceed(self) -> None:
         """Stop: a text grew too long."""
@@ -123,3 +167,9 @@ class _Measured(list[str]):
     def extend(self, parts: Iterable[str]) -> None:
         for part in parts:
             self.append(part)
+
+
+def find_run(names: Mapping[str, Any], limits: Limits = LIMITS) -> Run:
+    """The account that `names` hold. One of its own for what is run beside any render, with nothing of a state."""
+    found: Run | None = names.get(RUN)
+    return Run(None, limits) if found is None else found

@@ -15,7 +15,7 @@ from promptc.template.runtime.filters.table import find_filter, find_test
 from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.names import Names, Render
 from promptc.template.runtime.program import GLOBALS, Program
-from promptc.template.runtime.run import COUNTER, Run
+from promptc.template.runtime.run import find_run
 from promptc.template.runtime.undefined import TEMPLATE
 from promptc.template.tracing.instrument import instrument
 from promptc.template.tracing.log import Log
@@ -31,7 +31,8 @@ def run_logged(program: Program, names: Mapping[str, Any], log: Log, *, expressi
             loaded[name] = _load(files[name], program, log, expression=expression and not name)
         return loaded[name]
 
-    run, root = Run(names.get(COUNTER), program.limits), load("")
+    run, root = find_run(names, program.limits), load("")
+    run.begin_program()
     return root.root(run, Names(load, run, names, root.blocks))
 
 

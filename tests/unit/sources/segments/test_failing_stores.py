@@ -143,7 +143,7 @@ _VIEWS = {
 
 @pytest.mark.parametrize(("name", "code"), [("without end", "PC0168"), ("of many rows", "PC0168")])
 def test_a_view_is_stopped(name, code, tmp_path, monkeypatch):
-    monkeypatch.setattr(connect, "_TURNS", 20)
+    monkeypatch.setattr(connect, "_TURNS_READ", 20)
     path = tmp_path / "view.db"
     with closing(sqlite3.connect(path)) as made:
         made.execute(
@@ -151,6 +151,29 @@ def test_a_view_is_stopped(name, code, tmp_path, monkeypatch):
             f"1 AS active, NULL AS locale, NULL AS version FROM ({_VIEWS[name]})"
         )
     assert _refuse(lambda: SegmentStore(read_address(f"sqlite:{path}")).read([("core", None)])).code == code
+
+
+def _make_view(path, content, rows):
+    with closing(sqlite3.connect(path)) as made:
+        made.execute(
+            f"CREATE VIEW prompt_segments AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {rows}) "
+            f"SELECT n AS id, 'core' AS scope, NULL AS ref_id, {content} AS content, '{{}}' AS metadata, "
+            "1 AS active, NULL AS locale, NULL AS version FROM c"
+        )
+
+
+@pytest.mark.parametrize(
+    ("content", "rows", "said"),
+    [
+        ("hex(zeroblob(1000000))", 40, "64000000 bytes"),
+        ("replace(hex(zeroblob(100000)), '00', char(128512))", 200, "64000000 bytes"),
+        ("(SELECT group_concat(n) FROM c)", 2_000_000, "was stopped"),
+    ],
+)
+def test_a_view_is_bounded_in_bytes(content, rows, said, tmp_path):
+    _make_view(tmp_path / "view.db", content, rows)
+    found = _refuse(lambda: SegmentStore(read_address(f"sqlite:{tmp_path / 'view.db'}")).read([("core", None)]))
+    assert found.code in ("PC0168", "PC0161") and (said in found.message or "4000000" in found.message), found
 
 
 def test_a_value_of_a_gigabyte_is_refused(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from promptc.diag.typed import Any
+from promptc.template.runtime.payments import price_count
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
 
@@ -52,6 +53,7 @@ _SLACK = 8
 
 
 def _find_ends(run: Run, text: str) -> Sequence[int]:
+    run.take(price_count(text))
     return range(1, len(text) + 1) if run.counter is None else run.counter.token_ends(text)
 
 
@@ -59,7 +61,7 @@ def count_tokens(run: Run, value: Any) -> int:
     """How many tokens the text has by the pack's counter: random letters and rare characters take it microseconds each."""
     assert run.counter is not None, "whoever renders a pack brings its counter"
     text = show(run, value)
-    run.take(1 + 4 * len(text))
+    run.take(price_count(text))
     return -(-run.counter.measure(text) // run.counter.unit)
 
 

@@ -22,14 +22,14 @@ def normalize_text(run: Run, value: Any) -> str:
 
 def _pay_normalizing(run: Run, text: str) -> None:
     """One character may become eighteen, and marks behind a letter are put in order one by one, each past all the others."""
-    run.take(1 + len(text))
+    run.take(1 + 2 * len(text))
     if text.isascii():
         return
     from unicodedata import combining, normalize
 
     met = set(text)
     sizes = {character: len(normalize("NFKD", character)) for character in met}
-    run.take(sum(map(sizes.__getitem__, text)))
+    run.take(2 * sum(map(sizes.__getitem__, text)))
     if any(map(combining, met)):
         marks = 0
         for character in text:

@@ -105,7 +105,7 @@ def split_evenly(run: Run, value: Any, slices: Any, fill_with: Any = None) -> It
     start = 0
     for number in range(slices):
         stop = start + size + (number < longer)
-        run.take(4 + (stop - start >> 1))
+        run.take(8 + (stop - start >> 1))
         part = list(values[start:stop])
         if fill_with is not None and number >= longer:
             part.append(fill_with)

@@ -34,7 +34,7 @@ def _count_since(run: Run, value: Any, now: Any, seconds: int) -> int:
 
     Both are ISO 8601: `2026-11-22`, `2026-11-22T18:30`, with or without seconds and `Z` or `+01:00`; without an offset, UTC.
     """
-    run.take(20)
+    run.take(80)
     return (load_moment(now) - load_moment(value)) // timedelta(seconds=seconds)
 
 

@@ -38,7 +38,7 @@ def _find_words() -> Callable[[str], list[str]]:
 def title(run: Run, value: Any) -> str:
     """Each word with a capital, the other letters small. Words begin after white space, `-` and opening brackets."""
     text = show(run, value)
-    run.take(1 + 3 * len(text))
+    run.take(1 + 6 * len(text))
     words = _find_words()(text)
     made = "".join([word[0].upper() + word[1:].lower() for word in words if word])
     run.make(len(made))
@@ -70,7 +70,7 @@ def count_words(run: Run, value: Any) -> int:
     import re
 
     text = show(run, value)
-    run.take(1 + (len(text) >> 1))
+    run.take(1 + 2 * len(text))
     return sum(1 for _ in re.finditer(r"\w+", text))
 
 
