@@ -1,4 +1,4 @@
-"""Runs attacks, each in a process of its own with 128 MB over the interpreter's memory, and writes what each came to: a line of JSON each.
+"""Runs attacks, each in a process of its own with 384 MB over the interpreter's memory, and writes what each came to: a line of JSON each.
 
 `python -m tests.attacks.run_attacks WAY [NAME ...]`: WAY is `engine` (the template alone), `render` (a pack with it) or `check` (the same
 pack, checked). Linux: the memory is what the kernel gives no more of.

@@ -81,5 +81,8 @@ def guard_pieces(pieces: Sequence[Piece], guarded: str) -> tuple[Piece, ...] | N
             else:
                 return None
         found.append(_part(piece, start, len(piece.text)) if start else piece)
+    if guarded[place:] == "\\":
+        found.append(Piece("guard", "\\"))  # behind a character that begins a special token
+        place += 1
     kept = tuple(piece for piece in found if piece.text or piece.what == "cut")
     return kept if place == len(guarded) else None

@@ -13,9 +13,10 @@ from promptc.passes.guard_value import guard_value
 from promptc.passes.read_items import Read
 from promptc.passes.read_parts import read_parts
 from promptc.passes.scope import pay_text
+from promptc.template.load_template import Template
 from promptc.template.runtime.run import find_run
 from promptc.text.canonical import render_canonical_json
-from promptc.text.guard import Guard
+from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
 
@@ -87,15 +88,18 @@ class ItemRenderer:
         text, found = self._guard.guard(raw)
         if self._items.trim_each is not None:
             raw, text = self._trim(raw, text, self._items.trim_each)
-        opened, closed = self._enclose()
+        opened, closed, met = self._enclose()
         marks = (read.anchor, read.kept, read.windowed)
+        found = (*found, *met)
         return Item(id, read.number, read.value, raw, text, *marks, key, read.place, role, None, opened, closed, found, read.element)
 
-    def _enclose(self) -> tuple[str, str]:
+    def _enclose(self) -> tuple[str, str, tuple[Finding, ...]]:
         fence = self._items.fence
         if fence is None:
-            return "", ""
-        return render_fence(fence.open.render(self._names), self._section), render_fence(fence.close.render(self._names), self._section)
+            return "", "", ()
+        open, found = guard_fence(fence.open, render_fence(fence.open.render(self._names), self._section), self._guard)
+        close, more = guard_fence(fence.close, render_fence(fence.close.render(self._names), self._section), self._guard)
+        return open, close, (*found, *more)
 
     def _trim(self, raw: str, text: str, trim: TrimEach) -> tuple[str, str]:
         cut = self.find_trim(raw, text, trim)
@@ -149,6 +153,22 @@ def fits_size(text: str, size: Size, meter: Meter, total: int) -> bool:
     if size.unit == "chars":
         return len(text) <= size.tokens(total)
     return meter.tokens(meter.count(text)) <= size.tokens(total)
+
+
+def guard_fence(fence: Template, line: str, guard: Guard) -> tuple[str, tuple[Finding, ...]]:
+    """A fence as it was rendered, with its data guarded, and what was met there. One that reads nothing but its section holds none."""
+    if all(path[0] == "section" for path in fence.reads):
+        return line, ()
+    return guard.guard_fence(line, *find_literals(fence))
+
+
+def find_literals(fence: Template) -> tuple[str, str]:
+    """The texts of the manifest that the fence begins and ends with, before its first tag and behind its last."""
+    text = fence.text.strip()
+    if "{{" not in text and "{%" not in text:
+        return text, ""
+    before = text[: min(at for at in (text.find("{{"), text.find("{%")) if at >= 0)]
+    return before, text[max(text.rfind("}}"), text.rfind("%}")) + 2 :]
 
 
 def render_fence(rendered: str, section: Section) -> str:

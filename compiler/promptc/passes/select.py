@@ -8,12 +8,12 @@ from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathered, Gathering
-from promptc.model.pack import Choice, Format, Plan
+from promptc.model.pack import Choice, Plan
 from promptc.model.reach import has_reach
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Item, Selected, Selection
 from promptc.passes.reach import Reach
-from promptc.passes.render_items import render_fence, strip_lines
+from promptc.passes.render_items import find_literals, guard_fence, render_fence, strip_lines
 from promptc.passes.scope import pay_text, section_names
 from promptc.passes.select_items import select_items
 from promptc.template.load_expression import Expression
@@ -223,6 +223,9 @@ def _find_fences(bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[st
     if found is not None:
         return found
     fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
+    for section in plan.sections:
+        if not _is_settled(section.fence):
+            fences[section.id] = _guard_fences(section, fences, plan, bound)
     if memory is not None and all(_is_settled(section.fence) for section in plan.sections):
         memory.note(key, (plan,), fences)
     return fences
@@ -230,6 +233,17 @@ def _find_fences(bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[st
 
 def _is_settled(fence: Fence | None) -> bool:
     return fence is None or all(path[0] == "section" for text in (fence.open, fence.close) for path in text.reads)
+
+
+def _guard_fences(section: Section, fences: Mapping[str, tuple[str, str]], plan: Plan, bound: Bound) -> tuple[str, str]:
+    """The fences of a section that hold data, which is no structure either."""
+    assert section.fence is not None
+    others = {name: pair for name, pair in fences.items() if name != section.id}
+    guard = _load_guard(plan, others, bound)
+    open, found = guard_fence(section.fence.open, fences[section.id][0], guard)
+    close, more = guard_fence(section.fence.close, fences[section.id][1], guard)
+    _refuse_guarded(Selected(section, "present", open=open, close=close, found=(*found, *more)))
+    return open, close
 
 
 def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[str, Any]) -> tuple[str, str]:
@@ -243,28 +257,29 @@ def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[s
 def _find_guard(bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
     """The guard of an earlier render where it is the same: what that rendered is then guarded as well."""
     if bound.memory is None:
-        return _load_guard(plan, fences, bound.format)
+        return _load_guard(plan, fences, bound)
     key = ("guard", id(plan), tuple(fences.items()), bound.format)
     guard: Guard | None = bound.memory.find(key)
     if guard is None:
-        guard = _load_guard(plan, fences, bound.format)
+        guard = _load_guard(plan, fences, bound)
         bound.memory.note(key, (plan,), guard)
     return guard
 
 
-def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], format: Format) -> Guard:
+def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound) -> Guard:
     lines = sorted({line for pair in fences.values() for line in pair if line})
     guarding = plan.output.guarding
     prefixes = sorted({prefix for section in plan.sections for prefix in _iter_prefixes(section)})
-    is_joined = any(section.separator is not None and "\n" not in section.separator for section in plan.sections)
+    is_joined = any(section.separator is not None and section.separator[:1] not in ("\n", "\r") for section in plan.sections)
     return Guard(
         lines,
         prefixes,
         fence_policy=guarding.fences,
         token_policy=guarding.special_tokens,
         invisible_policy=guarding.invisible,
+        tokens=bound.meter.counter.special_tokens,
         guards_ends=is_joined,
-        spares_signed=format == "messages",
+        spares_signed=bound.format == "messages",
     )
 
 
@@ -273,5 +288,5 @@ def _iter_prefixes(section: Section) -> list[str]:
     fence: Fence | None = section.items.fence if section.items is not None else None
     if fence is None:
         return []
-    starts = (one.text.split("{{", 1)[0].split("{%", 1)[0].strip() for one in (fence.open, fence.close))
+    starts = (find_literals(one)[0] for one in (fence.open, fence.close))
     return [start for start in starts if start]

@@ -1,6 +1,11 @@
-"""Last pass: one full count of what is emitted. A difference is a bug in promptc, never the author's."""
+"""Last pass: one full count of what is emitted, where a difference is a bug in promptc and never the author's; and the proof that no
+structure stands in it which the manifest did not put there.
+"""
 
-from promptc.passes.assemble import Emitted
+from collections.abc import Iterator, Sequence
+
+from promptc.diag.errors import fail
+from promptc.passes.assemble import Emitted, Part
 from promptc.passes.fit import Fitted
 
 
@@ -11,8 +16,10 @@ class MiscountError(Exception):
 def verify(fitted: Fitted, emitted: Emitted) -> int:
     """The output's tokens, counted anew and whole; looked up only where this very text was counted whole before.
 
-    Raises `MiscountError` when the receipt does not hold.
+    Raises `MiscountError` when the receipt does not hold, `PromptcError` (PC0591) for a fence or a special token that the manifest did not
+    put where it stands, as where data completes what a separator begins.
     """
+    _prove_structure(fitted, emitted)
     frame, meter = fitted.frame, fitted.frame.meter
     counter = meter.counter
     if frame.format == "text":
@@ -29,3 +36,57 @@ def verify(fitted: Fitted, emitted: Emitted) -> int:
     if units != expected or units > total:
         raise MiscountError(f"counted {units} units where fitting had {expected}, of {total} allowed")
     return frame.meter.tokens(units)
+
+
+def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
+    messages: dict[int, list[Part]] = {}
+    for part in emitted.parts:
+        messages.setdefault(part.message, []).append(part)
+    for parts in messages.values():
+        _prove_message(fitted, parts)
+
+
+def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> None:
+    """Every fence and special token lies wholly in a text of the manifest. Messages that are lists of parts are emitted as such, joined by
+    no one here: each of their texts was guarded for itself.
+    """
+    if fitted.frame.format == "messages" and any(part.item is not None and part.item.item.content is not None for part in parts):
+        return
+    text = "".join([part.text for part in parts])
+    marks = sorted((start, end, kind) for kind, start, end in fitted.strained.selection.guard.iter_marks(text))
+    if not marks:
+        return
+    ranges = list(_iter_written(parts))
+    place = 0
+    for start, end, kind in marks:
+        while place < len(ranges) and ranges[place][1] < end:
+            place += 1
+        if place == len(ranges) or ranges[place][0] > start:
+            _refuse(fitted, parts, start, text[start:end], "a fence" if kind == "fence" else "a special token")
+
+
+def _iter_written(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
+    """Where what the manifest wrote begins and ends: fences, separators, and what follows an item."""
+    at = 0
+    for part in parts:
+        end = at + len(part.text)
+        if part.owner in ("fence", "separator"):
+            yield at, end
+        elif part.item is not None:
+            item, body = part.item.item, len(part.item.body)
+            if item.open:
+                yield at, at + len(item.open)
+                yield at + body - len(item.close), at + body
+            yield at + body, end
+        at = end
+
+
+def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, text: str, noun: str) -> None:
+    at = 0
+    for part in parts:
+        at += len(part.text)
+        if at > start:
+            section = next(one for one in fitted.frame.sections if one.id == part.section)
+            message = f"{noun} that the manifest does not write would stand in `{section.id}`: {text[:60]!r}"
+            help = "what stands around its items is half of one, and data completes it: give the section another `separator`"
+            raise fail("PC0591", message, section.span, help=help)

@@ -9,6 +9,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.text.compile_later import compile_later
 from promptc.text.invisible import escape_invisible, iter_invisible, restore_invisible
+from promptc.text.special_tokens import SpecialTokens
 from promptc.text.unicode_form import find_form
 
 Policy = Literal["escape", "reject", "keep"]
@@ -16,12 +17,6 @@ Kind = Literal["fence", "special_token", "invisible", "lookalike"]
 
 _BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines parts lines
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
-_NAME = r"[^\s|<>]{1,100}\|>"
-_TOKEN = compile_later(rf"<(\\*)\|(?={_NAME})")
-_BARE_TOKEN = compile_later(rf"<\|(?={_NAME})")
-_TOKEN_HEAD = compile_later(r"<(\\*)\|(?=[^\s|<>]{0,100}\|?\Z)")
-_TOKEN_TAIL = compile_later(rf"\A(\\*)\|(?={_NAME})")
-_ESCAPED_TOKEN = compile_later(rf"<\\(\\*)\|(?={_NAME})")
 _FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
 _DISTINCT = 20
 
@@ -31,8 +26,8 @@ class Finding:
     """Something in a text that a guard met: what kind, the text of it, its first line (from 1), what was done about it, and how often it
     is there.
 
-    A `lookalike` reads as a fence or special token once compatibility forms are folded and invisible characters left out; it is never
-    changed.
+    A `lookalike` reads as a fence or special token once compatibility forms are folded and invisible characters left out, as a fence also
+    where case and white space are not minded; it is never changed.
     """
 
     kind: Kind
@@ -47,9 +42,10 @@ class Guard:
 
     `fences` are the texts of all fences, open and close; `prefixes` the literal beginnings of fences that are not known in full. Each
     line of one is guarded for itself, without the white space around it; what is left empty guards nothing. A fence that is a run of
-    backslashes only cannot be guarded. With `guards_ends` the halves of a special token at either end of a text, and a last line that a
-    fence begins with, are escaped too: for texts that are joined without a line end between them. `spares_signed` is for those who
-    guard parts of messages: what its maker signed is reported, and left as it is.
+    backslashes only cannot be guarded. `tokens` are the special ones of the pack's counter, beside the usual ones. With `guards_ends` a
+    special token that begins at the end of a text, and a last line that a fence begins with, are escaped too, so that nothing that is
+    joined behind it without a line end completes them. `spares_signed` is for those who guard parts of messages: what its maker signed
+    is reported, and left as it is.
     """
 
     def __init__(
@@ -60,19 +56,24 @@ class Guard:
         fence_policy: Policy = "escape",
         token_policy: Policy = "escape",
         invisible_policy: Policy = "keep",
+        tokens: Iterable[str] = (),
         guards_ends: bool = False,
         spares_signed: bool = False,
     ) -> None:
         lines = {line.strip() for fence in (*fences, *prefixes) for line in fence.splitlines()}
         self._fences = tuple(sorted(lines - {""}))
         self._shared = _shared_beginning(self._fences)
+        self._firsts = frozenset(fence[0] for fence in self._fences)
+        self._squeezed = tuple(map(_squeeze, self._fences))
         self._fence_policy = fence_policy
         self._token_policy = token_policy
         self._invisible_policy = invisible_policy
+        self._tokens = SpecialTokens(tokens)
         self._guards_ends = guards_ends
         self.spares_signed = spares_signed
         either = "|".join(map(re.escape, self._fences))
         self._line = compile_later(rf"{_LINE}(?=\\*(?:{either}))")
+        self._bare_line = compile_later(rf"{_LINE}({either})")
         self._escaped_line = compile_later(rf"{_LINE}\\(\\*)(?={either})")
 
     def guard(self, text: str) -> tuple[str, tuple[Finding, ...]]:
@@ -90,13 +91,40 @@ class Guard:
         if self._invisible_policy == "escape":
             text = escape_invisible(text)
         if self._token_policy == "escape":
-            text = _TOKEN.sub(r"<\\\1|", text)
-            text = _guard_halves(text) if self._guards_ends else text
+            text = self._tokens.escape(text)
+            text = self._tokens.escape_end(text) if self._guards_ends else text
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._line.sub(r"\1\\", text)
         if self._fence_policy == "escape" and self._guards_ends:
             text = self._guard_last_line(text)
         return text
+
+    def guard_fence(self, line: str, before: str, after: str) -> tuple[str, tuple[Finding, ...]]:
+        """A fence that holds data, and what was met there: `before` and `after` are the manifest's texts that it begins and ends with.
+
+        In what stands between them the text of a fence, and `after` itself, get a backslash, and so does a special token wherever it is
+        not wholly in one of the two: one the manifest began and data ended was not put there by the manifest.
+        """
+        stop = len(line) - len(after)
+        findings: list[Finding] = []
+        tokens = [start for start, end in self._tokens.iter_bare(line) if end > len(before) and start < stop]
+        findings += _sum_up("special_token", self._token_policy, line, ((at, line[at : at + 60]) for at in tokens))
+        texts = [*self._fences, *([after] if after and not after.isalnum() else [])]
+        met = {found.start() for one in texts for found in re.finditer(rf"\\*{re.escape(one)}", line[len(before) : stop])}
+        fenced = [len(before) + at for at in sorted(met)]
+        findings += _sum_up("fence", self._fence_policy, line, ((at, line[at : at + 60]) for at in fenced))
+        places = [at + 1 for at in tokens] if self._token_policy == "escape" else []
+        places += fenced if self._fence_policy == "escape" else []
+        for at in sorted({*places}, reverse=True):
+            line = f"{line[:at]}\\{line[at:]}"
+        return line, tuple(findings)
+
+    def iter_marks(self, text: str) -> Iterator[tuple[Kind, int, int]]:
+        """Where structure stands in a joined text, as far as no content may hold it: fences that begin a line, special tokens."""
+        if self._fence_policy != "keep" and self._may_fence(text):
+            yield from (("fence", found.start(2), found.end(2)) for found in self._bare_line.finditer(text))
+        if self._token_policy != "keep":
+            yield from (("special_token", start, end) for start, end in self._tokens.iter_bare(text))
 
     def _guard_last_line(self, text: str) -> str:
         """Escapes a last line that is only the beginning of a fence: what is joined behind it could complete it."""
@@ -112,7 +140,7 @@ class Guard:
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._escaped_line.sub(r"\1\2", text)
         if self._token_policy == "escape":
-            text = _ESCAPED_TOKEN.sub(r"<\1|", text)
+            text = self._tokens.unescape(text)
         if self._invisible_policy == "escape":
             text = restore_invisible(text)
         return text
@@ -124,10 +152,10 @@ class Guard:
     def _iter_findings(self, text: str) -> Iterator[Finding]:
         if self._may_fence(text):
             yield from _sum_up("fence", self._fence_policy, text, self._iter_fences(text))
-        if "<" in text and "|>" in text:
-            yield from _sum_up("special_token", self._token_policy, text, _iter_tokens(text))
+        if self._tokens.may_hold(text):
+            yield from _sum_up("special_token", self._token_policy, text, self._tokens.iter_met(text))
         yield from _sum_up("invisible", self._invisible_policy, text, iter_invisible(text))
-        if not text.isascii():
+        if not text.isascii() or any(first in text for first in self._firsts):
             policy: Policy = "reject" if self._fence_policy == "reject" else "keep"
             yield from _sum_up("lookalike", policy, text, self._iter_lookalikes(text))
 
@@ -136,24 +164,19 @@ class Guard:
             yield found.end(), text[found.end() : found.end() + 200].splitlines()[0]
 
     def _iter_lookalikes(self, text: str) -> Iterator[tuple[int, str]]:
-        folded = _fold(text)
-        if folded == text or not ("<|" in folded or self._may_fence(folded)):
+        squeezed = _squeeze(text)
+        if not any(one in squeezed for one in self._squeezed) and (text.isascii() or not self._tokens.may_hold(_fold(text))):
             return
         place = 0
         for line in text.splitlines(keepends=True):
-            if not line.isascii() and self._is_lookalike(line):
+            if self._is_lookalike(line):
                 yield place, line[:200].strip()
             place += len(line)
 
     def _is_lookalike(self, line: str) -> bool:
-        folded = _fold(line).strip()
-        if folded.startswith(self._fences):
-            return not line.strip().startswith(self._fences)
-        return len(_BARE_TOKEN.findall(folded)) > len(_BARE_TOKEN.findall(line))
-
-
-def _guard_halves(text: str) -> str:
-    return _TOKEN_TAIL.sub(r"\\\1|", _TOKEN_HEAD.sub(r"<\\\1|", text))
+        if _squeeze(line).startswith(self._squeezed):
+            return not line.strip().lstrip("\\").startswith(self._fences)
+        return not line.isascii() and sum(1 for _ in self._tokens.iter_bare(_fold(line))) > sum(1 for _ in self._tokens.iter_bare(line))
 
 
 def _fold(text: str) -> str:
@@ -161,16 +184,16 @@ def _fold(text: str) -> str:
     return find_form("NFKC", _FORMAT.sub("", text))
 
 
+def _squeeze(text: str) -> str:
+    """The same for a reader who minds neither case nor white space."""
+    return "".join(_fold(text).casefold().split())
+
+
 def _shared_beginning(fences: tuple[str, ...]) -> str:
     if not fences:
         return ""
     first, last = fences[0], fences[-1]  # they are sorted
     return first[: next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))]
-
-
-def _iter_tokens(text: str) -> Iterator[tuple[int, str]]:
-    for found in _TOKEN.finditer(text):
-        yield found.start(), text[found.start() : text.index("|>", found.end()) + 2]
 
 
 def _sum_up(kind: Kind, policy: Policy, text: str, places: Iterable[tuple[int, str]]) -> Iterator[Finding]:

@@ -54,7 +54,15 @@ def test_findings_are_few_however_much_there_is(guard):
 
 def test_look_alikes_are_reported_and_left():
     guard = Guard(FENCES)
-    for text in ("\uff1d\uff1d\uff1d CORE_BEGIN \uff1d\uff1d\uff1d", "\u200d=== CORE_BEGIN ===", "é <\uff5cim_start\uff5c>"):
+    for text in (
+        "=== core_begin ===",
+        "===CORE_BEGIN===",
+        " = = = Core_Begin ===",
+        "=\u200b== CORE_END ===",
+        "\uff1d\uff1d\uff1d CORE_BEGIN \uff1d\uff1d\uff1d",
+        "\u200d=== CORE_BEGIN ===",
+        "é \uff1c|im_start|>",
+    ):
         guarded, found = guard.guard(text)
         assert guarded == text
         assert [(finding.kind, finding.policy) for finding in found] == [("lookalike", "keep")]
@@ -117,6 +125,62 @@ def test_halves_of_a_token_do_not_join_across_texts():
     assert "<|endoftext|>" not in joined
     assert guard.unguard(joined) == "a <|endoftext|> b"
     assert guard.guard("<")[0] + guard.guard("|im_end|>")[0] == "<\\|im_end|>"
+
+
+TOKENS = [
+    *("<|im_start|>", "<|a\\b|>", "</s>", "<s>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "<bos>"),
+    *("<\uff5cbegin\u2581of\u2581sentence\uff5c>", "<|turn>", "<turn|>", "[SYSTEM_PROMPT]", "<custom_7>", "=own="),
+]
+OWN = ("<custom_7>", "=own=", "x", "two\nlines", "")
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_every_special_token_gets_a_backslash_behind_its_first_character(token):
+    guard = Guard(tokens=OWN)
+    escaped = f"{token[0]}\\{token[1:]}"
+    for before, after in (("", ""), ("a", "b"), ("<", ">"), ("[", "]"), ("\n", "\n")):
+        text = f"{before}{token}{after}"
+        guarded, found = guard.guard(text)
+        assert guarded == f"{before}{escaped}{after}"
+        assert [one.kind for one in found] == ["special_token"]
+        assert guard.unguard(guarded) == text
+        assert guard.unguard(guard.guard(guarded)[0]) == guarded
+        assert not list(guard.iter_marks(guarded))
+        assert list(guard.iter_marks(text))
+
+
+@pytest.mark.parametrize("separator", ["", "|", " ", ">", "im_start", "|>", "\\"])
+@pytest.mark.parametrize("token", TOKENS)
+def test_no_cutting_of_a_token_lets_it_be_joined_again(token, separator):
+    """Cut at every two places, and with the separator in the place of what it is: an oracle that only looks for the spelling."""
+    guard = Guard(tokens=OWN, guards_ends=True)
+    for first in range(1, len(token)):
+        for second in range(first, len(token)):
+            cut = [token[:first], token[first:second], token[second:]]
+            pieces = [guard.guard(piece.removesuffix(separator) or "x")[0] for piece in cut if piece]
+            assert token not in separator.join(pieces), (pieces, separator)
+            assert token not in "".join(pieces)
+
+
+def test_texts_that_begin_no_token_are_left_at_their_ends():
+    guard = Guard(guards_ends=True)
+    for text in ("a < b", "one [two]", "5 > 3", "x|", "see [IN", "<b>bold</b>", "a]"):
+        assert guard.guard(text)[0] == (text if text != "see [IN" else "see [\\IN")
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "after", "guarded"),
+    [
+        ("<rule x> ignore </rule> <|im_end|> <rule y>", "<rule ", ">", "<rule x\\> ignore \\</rule\\> <\\|im_end|\\> \\<rule y>"),
+        ("<rule a.md>", "<rule ", ">", "<rule a.md>"),
+        ("<|user|>", "<|", "|>", "<\\|user|>"),
+        ("<|user|> x", "<|user|> ", "", "<|user|> x"),
+        ("=== CORE_END ===", "", "", "\\=== CORE_END ==="),
+        ("a \\</rule> b", "a ", " b", "a \\\\</rule> b"),
+    ],
+)
+def test_data_in_a_fence_is_guarded(guard, line, before, after, guarded):
+    assert guard.guard_fence(line, before, after)[0] == guarded
 
 
 def test_halves_of_a_fence_do_not_join_across_texts():

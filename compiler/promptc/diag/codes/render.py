@@ -285,4 +285,12 @@ RENDER_CODES: tuple[Code, ...] = (
         bad="items: {from: range(100000), text: 'a line of some words, {{ item }} times'}",
         fix="Select fewer items, or shorter ones: `window`, `limit`, `where`; or raise `limits`.",
     ),
+    Code(
+        name="PC0591",
+        level="error",
+        summary="structure would be assembled that the manifest does not write",
+        why="The joined text is looked through: each fence and special token in it lies wholly in a text of the manifest.",
+        bad='separator: "<|"   # before an item that is `im_start|>`',
+        fix="Give the section a separator that is no half of a special token or fence.",
+    ),
 )

@@ -15,6 +15,9 @@ class CharacterCounter:
     exact = False
     unit = 4
 
+    special_tokens: Sequence[str] = ()
+    """None of its own."""
+
     def measure(self, text: str) -> int:
         """Characters."""
         return len(text)

@@ -29,6 +29,10 @@ class Counter(Protocol):
     def unit(self) -> int:
         """How many units make a token: tokens = ceil(units / unit)."""
 
+    @property
+    def special_tokens(self) -> Sequence[str]:
+        """What its tokenizer takes for structure where it is not told otherwise, beside the usual special tokens."""
+
     def measure(self, text: str) -> int:
         """The units of `text`; 0 for an empty one. Takes any text of any length."""
 

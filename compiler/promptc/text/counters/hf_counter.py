@@ -25,6 +25,7 @@ class HfCounter:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         tokenizer.encode_special_tokens = True  # that is: special tokens in a text are encoded as ordinary text
+        self.special_tokens = tuple(sorted(one.content for one in tokenizer.get_added_tokens_decoder().values() if one.special))
         self.name = name
         self.digest = digest
         self._tokenizer = tokenizer

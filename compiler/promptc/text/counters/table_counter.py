@@ -31,6 +31,9 @@ class TableCounter:
         self._recall: Callable[[], Mapping[str, int]] = dict
         self._recounts = False
 
+    special_tokens: Sequence[str] = ()
+    """Of the form `<|name|>`, which every guard knows."""
+
     def measure(self, text: str) -> int:
         """Tokens."""
         return self._tally(self._split(text))

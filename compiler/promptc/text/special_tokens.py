@@ -1,0 +1,81 @@
+"""Special tokens, as they are spelt out in a text: what a tokenizer or a chat template would take for structure (language.md §10)."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from promptc.text.compile_later import compile_later
+
+_NAME = r"[^\s|<>]{1,100}"
+_WIDE_NAME = "[^\\s\uff5c<>]{1,100}"
+_ANY = {"<": (rf"\|{_NAME}\|>", f"\uff5c{_WIDE_NAME}\uff5c>")}
+"""By first character, what follows it in the families of tokens: `<|name|>`, and DeepSeek's with full-width bars."""
+
+_BEGINNING = compile_later("\\|[^\\s|<>]{0,100}\\|?|\uff5c[^\\s\uff5c<>]{0,100}\uff5c?")
+_TURNS = "turn channel tool tool_call tool_response image audio".split()
+_USUAL = (
+    *"<s> </s> <bos> <eos> <pad> <unk> <<SYS>> <</SYS>> <start_of_turn> <end_of_turn>".split(),
+    *"[INST] [/INST] [SYSTEM_PROMPT] [/SYSTEM_PROMPT]".split(),
+    *"[AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_CALLS] [/TOOL_CALLS] [TOOL_RESULTS] [/TOOL_RESULTS]".split(),
+    *(f"<|{name}>" for name in _TURNS),
+    *(f"<{name}|>" for name in _TURNS),
+)
+_LONGEST = 200
+
+
+class SpecialTokens:
+    """The usual special tokens, and those of a counter (`own`), without any of a single character, of several lines or of more than 200.
+
+    One is escaped by a backslash behind its first character. Where backslashes stand there already, it gets one more.
+    """
+
+    def __init__(self, own: Iterable[str] = ()) -> None:
+        fitting = {one for one in own if 1 < len(one) <= _LONGEST and len(one.splitlines()) == 1 and one[0] != "\\" and not one.isspace()}
+        self._texts = tuple(sorted({*_USUAL, *fitting}))
+        self._firsts = tuple(sorted({one[0] for one in self._texts}))
+        rests = {first: "|".join((*_ANY.get(first, ()), *self._find_rests(first))) for first in self._firsts}
+        self._met = compile_later("|".join(rf"{re.escape(first)}\\*(?:{rest})" for first, rest in rests.items()))
+        self._bare = compile_later("|".join(rf"{re.escape(first)}(?:{rest})" for first, rest in rests.items()))
+        self._at = compile_later("|".join(rf"{re.escape(first)}(?=\\*(?:{rest}))" for first, rest in rests.items()))
+        self._escaped = compile_later("|".join(rf"{re.escape(first)}(?=\\+(?:{rest}))\\" for first, rest in rests.items()))
+
+    def _find_rests(self, first: str) -> list[str]:
+        return [re.escape(one[1:]) for one in self._texts if one[0] == first]
+
+    def may_hold(self, text: str) -> bool:
+        """False only if no token begins in the text: a cheap test."""
+        if not any(first in text for first in self._firsts):
+            return False
+        return "\\" in text or "<|" in text or "<\uff5c" in text or any(one in text for one in self._texts)
+
+    def iter_met(self, text: str) -> Iterator[tuple[int, str]]:
+        """The tokens in a text, escaped ones among them: where each begins, and what stands there."""
+        return ((found.start(), found[0]) for found in self._met.finditer(text))
+
+    def iter_bare(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where tokens stand that are not escaped, from the first character to the last."""
+        return (found.span() for found in self._bare.finditer(text)) if self.may_hold(text) else iter(())
+
+    def escape(self, text: str) -> str:
+        """The text with every token escaped."""
+        return self._at.sub(r"\g<0>\\", text) if self.may_hold(text) else text
+
+    def unescape(self, text: str) -> str:
+        """The text that `escape` was given."""
+        return self._escaped.sub(lambda found: found[0][:-1], text) if self.may_hold(text) else text
+
+    def escape_end(self, text: str) -> str:
+        """The text with every token escaped that begins near its end and that what is joined behind it could complete."""
+        start = max(0, len(text) - _LONGEST)
+        if not any(first in text[start:] for first in self._firsts):
+            return text
+        made, place = [text[:start]], start
+        for at in range(start, len(text)):
+            if text[at] in self._firsts and self._may_begin(text[at], text[at + 1 :].lstrip("\\")):
+                made += [text[place : at + 1], "\\"]
+                place = at + 1
+        return "".join((*made, text[place:]))
+
+    def _may_begin(self, first: str, rest: str) -> bool:
+        if first in _ANY and (not rest or _BEGINNING.fullmatch(rest)):
+            return True
+        return any(len(rest) < len(one) - 1 and one[0] == first and one.startswith(rest, 1) for one in self._texts)
