@@ -54,15 +54,8 @@ def test_findings_are_few_however_much_there_is(guard):
 
 def test_look_alikes_are_reported_and_left():
     guard = Guard(FENCES)
-    for text in (
-        "=== core_begin ===",
-        "===CORE_BEGIN===",
-        " = = = Core_Begin ===",
-        "=\u200b== CORE_END ===",
-        "\uff1d\uff1d\uff1d CORE_BEGIN \uff1d\uff1d\uff1d",
-        "\u200d=== CORE_BEGIN ===",
-        "é \uff1c|im_start|>",
-    ):
+    alike = ("=== core_begin ===", "===CORE_BEGIN===", " = = = Core_Begin ===", "=\u200d== CORE_END ===")
+    for text in (*alike, "\uff1d\uff1d\uff1d CORE_BEGIN \uff1d\uff1d\uff1d", "\u200d=== CORE_BEGIN ===", "é \uff1c|im_start|>"):
         guarded, found = guard.guard(text)
         assert guarded == text
         assert [(finding.kind, finding.policy) for finding in found] == [("lookalike", "keep")]
