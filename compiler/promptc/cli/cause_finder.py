@@ -1,4 +1,4 @@
-"""The causes of what fails, found while the failures are printed."""
+"""The causes of what fails, found while cases are run."""
 
 from promptc.api import Pack
 from promptc.cache.store import Cache
@@ -7,15 +7,19 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Self
 from promptc.golden.case import Case
-from promptc.golden.find_cause import Cause, find_cause
+from promptc.golden.find_cause import Cause, KnownCause, find_cause
 from promptc.golden.load_case import load_case
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.verdict import Verdict
 
 MOST = 20
-"""So many failures have their cause looked for, the first ones: each takes some renders."""
+"""So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
+them moved another one, too, is asked of every failure."""
 
+_NOT_LOOKED_FOR = f"not looked for: no edit that moved the {MOST} before it explains it, and each search takes some runs"
 _SHOWN = 5
+"""Edits that are told of one cause; more than these together are asked of no other failure."""
+
 _PENDING = "PC0923"
 
 
@@ -25,28 +29,44 @@ class CauseFinder:
     def __init__(self, cache: Cache | None) -> None:
         self._shelf = Shelf(cache)
         self._left = MOST
+        self._known: list[tuple[KnownCause, tuple[str, ...]]] = []
 
     def __enter__(self) -> Self:
         self._shelf.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        for known, _lines in self._known:
+            known.close()
         self._shelf.__exit__()
 
     def explain(self, verdict: Verdict) -> Verdict:
-        """The verdict with its cause, where it has one and there was time to look for it."""
+        """The verdict with its cause (a line for each edit; more than one did it together), or why that was not looked for."""
         if verdict.status != "failed" or all(one.code == _PENDING for one in verdict.findings):
             return verdict
-        if not self._left:
-            return replace(verdict, cause=(f"not looked for, as {MOST} failures before it had theirs looked for",))
-        self._left -= 1
         try:
             case = load_case(verdict.folder)
             with work_in(case.root):
-                cause = find_cause(case, self._find_pack(case), CaseShell())
+                return self._explain(verdict, case)
         except PromptcError:
             return verdict
-        return replace(verdict, cause=_describe(cause)) if cause is not None else verdict
+
+    def _explain(self, verdict: Verdict, case: Case) -> Verdict:
+        pack = self._find_pack(case)
+        for at, (known, lines) in enumerate(self._known):
+            if known.explains(case, pack):
+                self._known.insert(0, self._known.pop(at))  # what stands beside it was moved by the same, mostly
+                return replace(verdict, cause=lines, moved_by=_name(case, lines))
+        if not self._left:
+            return replace(verdict, cause=(_NOT_LOOKED_FOR,))
+        self._left -= 1
+        cause = find_cause(case, pack, CaseShell())
+        if cause is None:
+            return verdict
+        lines = _describe(cause)
+        if 0 < len(cause.changes) <= _SHOWN:
+            self._known.insert(0, (KnownCause(cause, case.root, CaseShell()), lines))
+        return replace(verdict, cause=lines, moved_by=_name(case, lines) if cause.is_common else "")
 
     def _find_pack(self, case: Case) -> Pack | None:
         try:
@@ -55,8 +75,12 @@ class CauseFinder:
             return None
 
 
+def _name(case: Case, lines: tuple[str, ...]) -> str:
+    """What moved it, told apart from what moved cases of another root."""
+    return "\n".join((case.root, *lines))
+
+
 def _describe(cause: Cause) -> tuple[str, ...]:
-    """A line for each edit; more than one did it together."""
     lines = [f"{one.path}:{one.line}:{one.column} {one.what}" for one in cause.changes]
     more = [f"and {len(lines) - _SHOWN} more edits"] if len(lines) > _SHOWN else []
     return (*lines[:_SHOWN], *more, *([cause.what] if cause.what else []))

@@ -21,7 +21,8 @@ from promptc.cli.reports.kinds import KINDS, WHOLE
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.lacking import count_lacking, show_lacking
-from promptc.cli.views.verdict import SHAPES, render_verdict
+from promptc.cli.views.moved import group_moved, lighten, render_moved
+from promptc.cli.views.verdict import SHAPES
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
@@ -102,9 +103,8 @@ def command(
         may_skip=not no_skip,
     )
     told: list[Verdict] = []
-    tally = _run(
-        reporter, found, suite, jobs or _count_processors(), _Telling(format, told if len(wanted) > 1 or format in KINDS else None)
-    )
+    telling = _Telling(reporter, format, told if len(wanted) > 1 or format in KINDS else None)
+    tally = _run(reporter, found, suite, jobs or _count_processors(), telling)
     check_met(found.places, tally.packs)
     for kind, path in wanted:
         _report(kind, path, told, tally, is_ci=is_ci)
@@ -116,12 +116,47 @@ def command(
     return tally.find_exit(is_ci)
 
 
-@frozen(eq=False)
 class _Telling:
-    """How verdicts are told: printed as they come in a `shape` of that name, and `kept` for reports."""
+    """How verdicts are told: printed in a `shape` of that name, and `kept` for reports. In full, failures with the same cause wait for each
+    other, to be told as one at the end, or where the run is cut off; what has no known cause is printed as it comes.
+    """
 
-    shape: str
-    kept: list[Verdict] | None
+    def __init__(self, reporter: Reporter, shape: str, kept: list[Verdict] | None) -> None:
+        self._reporter = reporter
+        self._shape = shape
+        self._kept = kept
+        self._waiting: list[Verdict] = []
+        self._known: set[str] = set()
+
+    @property
+    def shows_causes(self) -> bool:
+        """Whether they have to be looked for."""
+        return self._shape == "full" or self._kept is not None
+
+    def tell(self, verdicts: Sequence[Verdict], progress: Progress) -> None:
+        """Each now or at the end."""
+        if self._kept is not None:
+            self._kept.extend(verdicts)
+        if self._shape not in SHAPES:
+            return
+        quiet = ("passed", "skipped") if self._shape == "full" else ("passed",)
+        for one in verdicts:
+            if one.moved_by and self._shape == "full":
+                self._waiting.append(lighten(one) if one.moved_by in self._known else one)
+                self._known.add(one.moved_by)
+            elif one.status not in quiet:
+                self._print([one], progress)
+
+    def end(self, progress: Progress) -> None:
+        """What has waited."""
+        for group in group_moved(self._waiting):
+            self._print(group, progress)
+
+    def _print(self, group: Sequence[Verdict], progress: Progress) -> None:
+        text = render_moved(group, self._shape, self._reporter.choose_paint(sys.stdout), self._reporter.render, find_width())
+        if text:
+            progress.close()
+            write_stdout(text.encode("utf-8", "backslashreplace"))
 
 
 def _read_reports(given: Sequence[str]) -> list[tuple[str, str]]:
@@ -201,32 +236,20 @@ class _Tally:
 
 
 def _run(reporter: Reporter, found: Places, suite: Suite, jobs: int, telling: _Telling) -> _Tally:
-    """Prints each verdict as it comes, above the bar, its paths as they are from here."""
+    """Tells the verdicts, above the bar, their paths as they are from here."""
     tally, done, here = _Tally(), 0, os.getcwd()  # noqa: PTH109
     progress = Progress(reporter, "cases")
     try:
         with end_in_order(), CauseFinder(suite.cache) as causes:
             for judged in run_suite(found.places, suite, jobs=jobs):
                 tally, done = tally.add(judged), done + judged.places
-                _tell(reporter, progress, [rebase_verdict(causes.explain(one), here) for one in judged.verdicts], telling)
+                explained = map(causes.explain, judged.verdicts) if telling.shows_causes else judged.verdicts
+                telling.tell([rebase_verdict(one, here) for one in explained], progress)
                 progress.note(done, len(found.places))
     finally:
+        telling.end(progress)
         progress.close()
     return tally
-
-
-def _tell(reporter: Reporter, progress: Progress, verdicts: Sequence[Verdict], telling: _Telling) -> None:
-    if telling.kept is not None:
-        telling.kept.extend(verdicts)
-    if telling.shape not in SHAPES:
-        return
-    paint, width = reporter.choose_paint(sys.stdout), find_width()
-    quiet = ("passed", "skipped") if telling.shape == "full" else ("passed",)
-    shown = (one for one in verdicts if one.status not in quiet)
-    text = "".join(render_verdict(one, telling.shape, paint, reporter.render, width) for one in shown)
-    if text:
-        progress.close()
-        write_stdout(text.encode("utf-8", "backslashreplace"))
 
 
 def _sum_up(tally: _Tally) -> str:

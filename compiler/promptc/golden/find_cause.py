@@ -1,32 +1,24 @@
 """Which edit moved a golden: each change since it was accepted is put back alone, and the one that brings it back is the cause."""
 
 import contextlib
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from promptc.api import Pack
-from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.golden.case import Case
 from promptc.golden.change import Change, ValueUndo
-from promptc.golden.check_expect import check_expect
-from promptc.golden.compare_goldens import compare_goldens, render_goldens
-from promptc.golden.copy_case import copy_case
 from promptc.golden.describe_inputs import describe_inputs, identify
-from promptc.golden.find_home import find_root
-from promptc.golden.list_changes import list_changes, put_back
+from promptc.golden.list_changes import list_changes
 from promptc.golden.list_line_changes import list_line_changes
 from promptc.golden.list_packs import list_packs
-from promptc.golden.load_case import load_case
-from promptc.golden.read_before import Before, find_golden_edited, is_inside, read_before
-from promptc.golden.read_plain import MAX_BYTES as LONGEST
-from promptc.golden.run_case import run_case
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.read_before import Before, find_golden_edited, read_before
+from promptc.golden.shelf import Shelf
 from promptc.golden.shell import Shell
+from promptc.golden.trial import Trial, read_now
 
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
@@ -35,47 +27,95 @@ _MOST = 60
 @frozen
 class Cause:
     """Why a case no longer holds. `changes` are the edits that brought it about: the fewest whose putting back makes it hold; `what` says
-    it in a line where it is no edit that can be put back.
+    it in a line where it is no edit that can be put back. `is_common` tells that other cases may have failed for the very same; `before`
+    has what the files of the changes held then (None: not there).
     """
 
     changes: tuple[Change, ...] = field(default_factory=tuple)
     what: str = ""
+    is_common: bool = False
+    before: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+
+
+class KnownCause:
+    """The edits that moved one case, asked of others: put back in copies to which the others are added, so that each takes little more than
+    its own runs. To be closed.
+    """
+
+    def __init__(self, cause: Cause, root: str, shell: Shell) -> None:
+        self._cause = cause
+        self._root = root
+        self._shell = shell
+        self._stack = contextlib.ExitStack()
+        self._copies: dict[tuple[Change, ...], tuple[Trial, Shelf]] = {}
+
+    def close(self) -> None:
+        """Removes the copies."""
+        self._stack.close()
+
+    def explains(self, case: Case, pack: Pack | None) -> bool:
+        """Whether the case holds with these edits put back, and does not with all but one."""
+        changes = self._cause.changes
+        files = _list_files(case, pack)
+        if case.root != self._root or not any(one.path in files or not Path(case.root, one.path).exists() for one in changes):
+            return False
+        fewer = ((*changes[:at], *changes[at + 1 :]) for at in range(len(changes)))
+        return self._holds(case, files, changes) and not any(self._holds(case, files, some) for some in fewer)
+
+    def _holds(self, case: Case, files: Collection[str], changes: tuple[Change, ...]) -> bool:
+        if changes not in self._copies:
+            self._copies[changes] = (self._stack.enter_context(Trial(self._shell)), self._stack.enter_context(Shelf()))
+        trial, shelf = self._copies[changes]
+        try:
+            trial.add(case, files)
+        except OSError:
+            return False
+        trial.put_back(case, self._cause.before, changes)
+        return trial.holds(case, shelf)
 
 
 def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
     """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy."""
     now = describe_inputs(case, pack)
-    around = dict(_iter_folder(case)) if pack is None else {}
-    accounts = list(read_before(case, now, around))
-    with contextlib.ExitStack() as stack:
+    accounts = list(read_before(case, now, dict(_iter_folder(case)) if pack is None else {}))
+    with Trial(shell) as trial:
         try:
-            copy = _Copy(case, stack.enter_context(copy_case(case)), shell, [*now["files"], *around, *_iter_asked(case)])
+            trial.add(case, _list_files(case, pack))
         except OSError:
             return _tell_else(case, accounts, now)
         for before in accounts:
-            cause = _find_in(case, before, copy)
+            cause = _find_in(case, before, trial)
             if cause is not None:
                 return cause
     return _tell_else(case, accounts, now)
 
 
-def _find_in(case: Case, before: Before, copy: "_Copy") -> Cause | None:
+def _list_files(case: Case, pack: Pack | None) -> list[str]:
+    """Whatever a run of the case may read, by paths from the root."""
+    around = [path for path, _ in _iter_folder(case)] if pack is None else []
+    return [*describe_inputs(case, pack)["files"], *around, *_iter_asked(case)]
+
+
+def _find_in(case: Case, before: Before, trial: Trial) -> Cause | None:
     """The cause by one account; None where putting everything back does not make the case hold."""
     runs = [0]
 
     def holds(some: Sequence[Change]) -> bool:
         runs[0] += 1
-        return runs[0] <= _MOST and copy.holds(before, some)
+        if runs[0] > _MOST:
+            return False
+        trial.put_back(case, before.files, some)
+        with Shelf() as shelf:
+            return trial.holds(case, shelf)
 
     changes = next((found for found in _iter_accounts(case, before) if found and holds(found)), None)
-    if changes is None:
-        return None
-    if holds(()):
+    if changes is None or holds(()):
         return None
     fewest = tuple(_find_fewest((), changes, holds, is_new=False))
     if runs[0] > _MOST:
         return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
-    return Cause(tuple(one for one in changes if one in fewest))
+    found = tuple(one for one in changes if one in fewest)
+    return Cause(found, is_common=True, before={one.path: before.files[one.path] for one in found})
 
 
 def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
@@ -101,19 +141,11 @@ def _iter_files(pack: Path) -> Iterator[Path]:
 
 def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[Change, ...]]:
     """All changes; where values are among them also by lines alone, as the text of a JSON file may itself stand in a golden."""
-    texts = [(path, old or "", _read(Path(case.root, path))) for path, old in before.files.items()]
+    texts = [(path, old or "", read_now(Path(case.root, path))) for path, old in before.files.items()]
     changes = tuple(change for text in texts for change in list_changes(*text))
     yield changes
     if any(isinstance(one.undo, ValueUndo) for one in changes):
         yield tuple(change for text in texts for change in list_line_changes(*text))
-
-
-def _read(path: Path) -> str:
-    try:
-        content = read_file(path, LONGEST)
-    except OSError:
-        return ""
-    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _find_fewest(
@@ -138,9 +170,9 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
     for before in accounts:
         if before.counter:
             digest = str(now["counter"].get("digest", "")).removeprefix("sha256:")[:8]
-            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}")
+            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}", is_common=True)
         if before.version:
-            return Cause(what=f"promptc {before.version} → {now['promptc']}")
+            return Cause(what=f"promptc {before.version} → {now['promptc']}", is_common=True)
         if before.lost:
             paths = sorted({*before.lost, *before.files})
             return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")
@@ -148,58 +180,3 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
     if edited:
         return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
     return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
-
-
-class _Copy:
-    """A copy of the case, in which files are put back."""
-
-    def __init__(self, case: Case, root: str, shell: Shell, files: Iterable[str]) -> None:
-        self._case = case
-        self._root = root
-        self._shell = shell
-        self._touched: set[str] = set()
-        Path(root, ".git").mkdir(exist_ok=True)  # so that the copy is as much of a root as the original
-        find_root.cache_clear()
-        for path in files:
-            target = self._find_target(path)
-            if target is not None and not target.exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(read_file(os.path.join(case.root, path), LONGEST))
-
-    def _find_target(self, path: str) -> Path | None:
-        """Where a file stands in the copy; None for a place outside it, or one that a link leads to."""
-        target = Path(self._root, path)
-        is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
-        return target if is_in and not target.is_symlink() else None
-
-    def holds(self, before: Before, changes: Sequence[Change]) -> bool:
-        """Whether the goldens hold with these changes put back."""
-        by_path: dict[str, list[Change]] = {}
-        for one in changes:
-            by_path.setdefault(one.path, []).append(one)
-        self._touched.update(before.files)
-        for path in self._touched:
-            self._write(path, before, by_path.get(path, []))
-        try:
-            return self._run()
-        except (PromptcError, OSError):
-            return False
-
-    def _write(self, path: str, before: Before, changes: Sequence[Change]) -> None:
-        target = self._find_target(path)
-        if target is None:
-            return
-        with contextlib.suppress(OSError):
-            if changes and before.files[path] is None:
-                target.unlink(missing_ok=True)
-                return
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(put_back(_read(Path(self._case.root, path)), changes), encoding="utf-8", newline="\n")
-
-    def _run(self) -> bool:
-        case = load_case(os.path.join(self._root, os.path.relpath(self._case.folder, self._case.root)))
-        with Shelf() as shelf:
-            ran = run_case(case, shelf, self._shell)
-            with work_in(case.root):
-                broken = check_expect(case, ran)
-                return not broken and not compare_goldens(case, ran, render_goldens(case, ran, self._shell.render_diagnostics))

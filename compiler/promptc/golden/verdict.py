@@ -54,7 +54,8 @@ class Verdict:
     `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
     `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
     written. `lacking` are the extras for want of which it is not run. `made` is what came out, by the names of the goldens asked for; no
-    worker hands it over. `cause` tells in lines what brought a difference about, where that was looked for and found. Pickles.
+    worker hands it over. `cause` tells in lines what brought a difference about, where that was looked for and found;
+    `moved_by` is equal for verdicts that the same edits brought about, and empty where those are not known. Pickles.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Verdict:
     before: Figures | None = None
     after: Figures | None = None
     cause: tuple[str, ...] = ()
+    moved_by: str = ""
     is_known: bool = False
     is_unwritten: bool = False
     lacking: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from promptc.cli.render_diagnostic import describe_diagnostic
+from promptc.cli.views.moved import group_moved
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.golden.verdict import Verdict
@@ -11,9 +12,15 @@ from promptc.version import VERSION
 
 
 def render_json(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
-    """The counts, then every verdict: the same whenever and however the cases were run."""
-    whole = {"promptc": VERSION, "counts": dict(counts), "cases": [_describe(one) for one in verdicts]}
+    """The counts, every verdict, and the causes with the cases each moved: the same whenever and however the cases were run."""
+    causes = [_describe_cause(group) for group in group_moved(verdicts) if group[0].moved_by]
+    whole = {"promptc": VERSION, "counts": dict(counts), "causes": causes, "cases": [_describe(one) for one in verdicts]}
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def _describe_cause(group: Sequence[Verdict]) -> dict[str, Any]:
+    goldens = [one.path for verdict in group for one in verdict.differences]
+    return {"cause": list(group[0].cause), "cases": [one.name for one in group], "goldens": goldens}
 
 
 def _describe(verdict: Verdict) -> dict[str, Any]:

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.cli.views.figures import show_plural
 from promptc.cli.views.lacking import count_lacking, show_lacking
+from promptc.cli.views.moved import group_moved
 from promptc.golden.verdict import Figures, Verdict
 
 MARK = "<!-- promptc -->"
@@ -17,12 +19,12 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~@])")
 _FENCE = "```"
 _SHOWN_IDS = 4
 
-Explain = Callable[[Verdict], str]
+Explain = Callable[[Sequence[Verdict]], str]
 
 
 def render_markdown(verdicts: Sequence[Verdict], counts: Mapping[str, int], explain: Explain, most: int = MOST_CHARACTERS) -> str:
-    """A headline, a table of what is not as it was, and what `explain` says of each; not longer than `most` characters, those left out
-    counted.
+    """A headline, a table of what is not as it was, and what `explain` says of each, those that one cause moved together; not longer than
+    `most` characters, those left out counted.
     """
     told = [one for one in verdicts if one.status not in ("passed", "skipped")]
     total = sum(counts.values())
@@ -32,10 +34,10 @@ def render_markdown(verdicts: Sequence[Verdict], counts: Mapping[str, int], expl
     rows = ["| case | | tokens | tier | items |", "| --- | --- | --- | --- | --- |", *map(_render_row, told)]
     text = head + "\n" + _take(rows, most // 2) + "\n"
     left = 0
-    for one in told:
-        block = _render_details(one, explain)
+    for group in group_moved(told):
+        block = _render_details(group, explain)
         if len(text) + len(block) > most - 80:
-            left += 1
+            left += len(group)
         else:
             text += block
     return text + (f"\n… and the details of {left} more, in the log.\n" if left else "")
@@ -107,12 +109,13 @@ def _show_some(sign: str, names: Sequence[str]) -> str:
     return f"{sign}{len(names)}: {shown}{' …' if len(names) > _SHOWN_IDS else ''}"
 
 
-def _render_details(verdict: Verdict, explain: Explain) -> str:
-    text = explain(verdict) or render_diagnostics(verdict.findings)
+def _render_details(group: Sequence[Verdict], explain: Explain) -> str:
+    verdict = group[0]
+    text = explain(group) or render_diagnostics(verdict.findings)
     fence = _FENCE
     while fence in text:
         fence += "`"
-    title = f": {_escape(verdict.title)}" if verdict.title else ""
+    title = f" and {show_plural(len(group) - 1, 'more case')}" if group[1:] else f": {_escape(verdict.title)}" if verdict.title else ""
     return f"<details><summary>{_escape(verdict.name)}{title}</summary>\n\n{fence}diff\n{text.rstrip()}\n{fence}\n\n</details>\n"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from promptc.cli.paint import PLAIN
 from promptc.cli.render_diagnostic import render_diagnostics
-from promptc.cli.views.verdict import render_verdict
+from promptc.cli.views.moved import render_moved
 from promptc.diag.diagnostic import Diagnostic
 from promptc.golden.verdict import Verdict
 
@@ -51,5 +51,5 @@ def _list_findings(verdicts: Sequence[Verdict]) -> list[Diagnostic]:
     return [found for one in verdicts for found in one.findings]
 
 
-def _explain(verdict: Verdict) -> str:
-    return render_verdict(verdict, "full", PLAIN, render_diagnostics, _WIDTH)
+def _explain(group: Sequence[Verdict]) -> str:
+    return render_moved(group, "full", PLAIN, render_diagnostics, _WIDTH)

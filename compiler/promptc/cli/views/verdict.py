@@ -26,7 +26,9 @@ _WORDS: dict[str, tuple[str, Style]] = {
 _SHOWN = 40
 """Lines of a difference; `promptc review` shows all."""
 
-_DIFFERS = ("PC0920", "PC0921")
+DIFFERS = ("PC0920", "PC0921")
+"""Findings that are no more than a golden that differs, or is missing."""
+
 _INDENT = "  "
 _CAUSE = "cause: "
 
@@ -70,7 +72,7 @@ def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int)
 
 def _leave_out(verdict: Verdict) -> Sequence[Diagnostic]:
     """The findings whose difference is not shown below."""
-    return [one for one in verdict.findings if one.code not in _DIFFERS]
+    return [one for one in verdict.findings if one.code not in DIFFERS]
 
 
 def _indent(text: str) -> list[str]:

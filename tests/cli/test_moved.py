@@ -1,0 +1,112 @@
+"""One edit that moves many goldens is told once, with the cases it moved; and every failure has its cause, or why it has none."""
+
+import json
+import subprocess
+
+import pytest
+
+from promptc.cli import cause_finder
+from tests.cli.test_test import GOLDEN, PACK, STATE, change_pack, make_case, there  # noqa: F401
+
+EDIT = "cause: packs/tavern/pack.yaml:7:28 sections.place.text: stand… → are…"
+
+
+@pytest.fixture(autouse=True)
+def many(there):  # noqa: F811
+    """The repository with 25 cases, committed."""
+    for at in range(23):
+        make_case(there, f"more_{at:02}", golden=GOLDEN)
+    commit(there)
+    return there
+
+
+def commit(there):  # noqa: F811
+    for line in ("init -q", "add packs fixtures", "-c user.name=a -c user.email=a@b.c commit -q -m x"):
+        subprocess.run(["git", *line.split()], check=True, cwd=there)
+
+
+def test_one_edit_is_told_once_with_all_its_cases(many, run):
+    change_pack(many, "You stand in", "You are in")
+    done = run("test", "--ci")
+    assert done.out.count("cause:") == done.out.count("FAILED") == 1 and EDIT in done.out
+    assert "not looked for" not in done.out
+    told = done.out.partition("  24 more cases with the same cause, 25 goldens in all:\n")[2].splitlines()
+    assert told[:24] == [f"    tavern/{name:<7}  text" for name in ("fog", *(f"more_{at:02}" for at in range(23)))]
+    assert told[24:] == ["", "0 passed, 25 failed"]
+
+
+@pytest.mark.parametrize("kind", ["json", "markdown"])
+def test_reports_group_them_too(many, run, kind):
+    change_pack(many, "You stand in", "You are in")
+    out = run("test", "--ci", "--format", kind).out
+    if kind == "markdown":
+        assert out.count("<details>") == 1 and "<summary>tavern/calm and 24 more cases</summary>" in out
+        assert out.count("| failed |") == 25 and out.count("cause:") == 1
+        return
+    (cause,) = json.loads(out)["causes"]
+    assert cause["cause"] == [EDIT.removeprefix("cause: ")] and len(cause["cases"]) == len(cause["goldens"]) == 25
+    assert cause["goldens"][0] == "fixtures/tavern/calm/golden.txt"
+
+
+def test_two_edits_that_move_different_cases_are_told_apart(many, run):
+    (many / "fixtures/tavern/other.json").write_text(json.dumps(STATE | {"place": "the square"}), encoding="utf-8")
+    for at in range(3):
+        make_case(many, f"other_{at}", golden=GOLDEN.replace("harbour", "square"), state="../other.json")
+    commit(many)
+    (many / "fixtures/tavern/other.json").write_text(json.dumps(STATE | {"place": "the market"}), encoding="utf-8")
+    (many / "fixtures/tavern/state.json").write_text(json.dumps(STATE | {"place": "the inn"}), encoding="utf-8")
+    out = run("test", "--ci").out
+    assert out.count("FAILED") == 2 and "2 more cases with the same cause, 3 goldens" in out
+    assert "24 more cases with the same cause, 25 goldens" in out
+    assert out.index("state.json:1:") < out.index("other.json:1:")
+
+
+def test_edits_that_only_together_explain_a_case_are_not_told_of_one_that_needs_fewer(many, run):
+    """Both edits show in every case but the last, which never says what is seen."""
+    lone = make_case(many, "zone", golden="You stand in the harbour.\n", state="{base: ../state.json, set: {/seen: []}}")
+    commit(many)
+    change_pack(many, "You stand in", "You are in")
+    change_pack(many, "You see:", "There are:")
+    out = run("test", "--ci").out
+    assert lone.is_dir() and out.count("FAILED") == 2
+    first, second = out.split("FAILED tavern/zone")
+    assert first.count("cause:") == 2 and "24 more cases with the same cause" in first
+    assert second.count("cause:") == 1 and EDIT in second
+
+
+def test_claims_that_do_not_hold_are_told_of_every_case(many, run):
+    make_case(many, "claimed", "expect: {contains: [stand]}\n", golden=GOLDEN)
+    commit(many)
+    change_pack(many, "You stand in", "You are in")
+    out = run("test", "--ci").out
+    assert "    tavern/claimed  text\n      PC0924 the prompt lacks 'stand'\n" in out
+
+
+def test_what_the_prompts_come_to_is_told_where_it_is_another(many, run):
+    change_pack(many, "budget: 40\n", "budget: 9\n")
+    run("test")
+    run("accept", "--all")
+    commit(many)
+    change_pack(many, "budget: 9\n", "budget: 40\n")
+    out = run("test", "--ci").out
+    assert "    tavern/more_00  text  12 → 20 tokens  gained 2\n" in out, out
+
+
+def test_failures_beyond_the_first_searches_say_that_theirs_was_not_made(many, run, monkeypatch):
+    """Each has an edit of its own; one that is moved by an edit that is known has its cause all the same."""
+    monkeypatch.setattr(cause_finder, "MOST", 2)
+    for name in ("calm", "more_00", "more_01"):
+        folder = many / "fixtures/tavern" / name
+        (folder / "case.yaml").write_text(
+            f"title: {name}\nstate: {{base: ../state.json, set: {{/place: {name}}}}}\ngolden: [text]\n", encoding="utf-8"
+        )
+    out = run("test", "--ci").out
+    assert out.count("cause: fixtures/tavern/") == 2 and out.count("cause: not looked for: ") == 1
+    assert "more_01" in out.split("not looked for")[0].rpartition("FAILED")[2]
+
+
+def test_a_cause_is_not_looked_for_where_none_is_shown(many, run, monkeypatch):
+    change_pack(many, "You stand in", "You are in")
+    monkeypatch.setattr(cause_finder.CauseFinder, "explain", lambda *_: pytest.fail("it was"))
+    assert run("test", "--ci", "--format", "concise").out.count("FAILED") == 25
+    assert "stand" in PACK
