@@ -14,6 +14,7 @@ from promptc.template.kinds.kind import UNKNOWN, Kind
 from promptc.template.kinds.origins import Origin, list_origins
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import Expression
+from promptc.text.white import is_blank
 
 _OWN = frozenset(("this", "section", "selected", "group", "each"))
 """Names that stand for something else in another section."""
@@ -52,7 +53,7 @@ class Blocks:
     def is_blank(self, section: Section) -> bool:
         """True for a constant text of white space: there is no such block."""
         content = self._settled.find_content(section)
-        return content is not None and not content.strip()
+        return content is not None and is_blank(content)
 
     def _find(self, section: Section, texts: list[Text]) -> Block:
         if id(section) not in self._found:

@@ -9,6 +9,7 @@ from promptc.diag.span import Span
 from promptc.model.pack import Pack
 from promptc.model.section import Section
 from promptc.template.load_template import Template
+from promptc.text.white import is_blank
 
 
 def check_empty_texts(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
@@ -20,7 +21,7 @@ def check_empty_texts(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]
 
 def _is_empty(section: Section) -> bool:
     text = section.text
-    return isinstance(text, Template) and not text.place.inline and not text.text.strip()
+    return isinstance(text, Template) and not text.place.inline and is_blank(text.text)
 
 
 def _describe(section: Section) -> Diagnostic:

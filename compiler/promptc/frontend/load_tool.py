@@ -15,6 +15,7 @@ from promptc.frontend.schema.lint_offered import lint_offered
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.words import STATE_WORDS, shorten
 from promptc.model.tool import Tool
+from promptc.text.white import is_blank
 
 _KEYS = ("name", "description", "input_schema")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -66,7 +67,7 @@ def _iter_wrong_texts(document: JsonDocument) -> Iterator[Diagnostic]:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         message = f"the name of a tool must be 1 to 64 of `a-z A-Z 0-9 _ -`, not {STATE_WORDS.show(name)}"
         yield Diagnostic("PC0284", message, document.span("/name"), "no provider takes another")
-    if not isinstance(description, str) or not description.strip():
+    if not isinstance(description, str) or is_blank(description):
         message = f"the description of a tool must be a text that says what it is for, not {STATE_WORDS.show(description)}"
         yield Diagnostic("PC0284", message, document.span("/description"), "it is all a model knows of when to call it")
 

@@ -8,6 +8,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
+from promptc.text.white import is_blank
 
 TRIES = 4
 MAX_ANSWER = 8_000_000
@@ -160,7 +161,7 @@ def _read_answer(content: bytes) -> _Tried:
         return _Tried(code="PC0833", reason="the response has no `choices[0].message`")
     if isinstance(text, list):
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or is_blank(text):
         refusal = str(message.get("refusal") or "")[:_SHOWN]
         return _Tried(code="PC0833", reason=f"the model refuses: {refusal}" if refusal else "the message holds no text")
     return _Tried(text=text)

@@ -7,6 +7,7 @@ from promptc.diag.typed import Any
 from promptc.frontend.json_io import load_json
 from promptc.model.operation import AnswerCheck, AnswerSchema
 from promptc.text.meter import Meter
+from promptc.text.white import WHITE, is_blank
 
 _FENCE = "```"
 _HEADING = "######"
@@ -40,7 +41,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
     if lone:
         is_escaped = all("\udc80" <= character <= "\udcff" for character in lone)
         return Judged(None, "it is not UTF-8" if is_escaped else "it holds half of a surrogate pair, which is no text")
-    if not plain.strip():
+    if is_blank(plain):
         return Judged(None, "it is empty")
     if check is None:
         return Judged(plain)
@@ -71,7 +72,7 @@ def judge_json(text: str, schema: AnswerSchema) -> Judged:
 
 def read_answer(text: str) -> str:
     """An answer's text: line ends as `\\n`, no byte order mark, nothing behind its last visible character."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip()
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip(WHITE)
 
 
 def take_off_fence(text: str) -> str:

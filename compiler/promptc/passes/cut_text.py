@@ -11,6 +11,7 @@ from promptc.text.guard import Guard
 from promptc.text.meter import Meter
 from promptc.text.pieces import iter_inner
 from promptc.text.prefix import PrefixMeter
+from promptc.text.white import WHITE, is_blank
 
 At = Literal["paragraph", "sentence", "line", "word", "token"]
 Side = Literal["end", "start", "middle"]
@@ -188,7 +189,7 @@ def _place_marker(marker: str, boundary: str, before: str, after: str) -> str:
     """A marker stands on its own line where a line or paragraph was cut, after a space at a sentence or word, joined inside a word."""
     gap = "\n" if boundary in _OWN_LINE else "" if boundary == "token" else " "
     if not marker:
-        return gap if before and after and not after.isspace() else ""
-    lead = gap if before and not marker[0].isspace() else ""
-    follow = gap if after and not marker[-1].isspace() and not after.isspace() else ""
+        return gap if before and not is_blank(after) else ""
+    lead = gap if before and marker[0] not in WHITE else ""
+    follow = gap if marker[-1] not in WHITE and not is_blank(after) else ""
     return lead + marker + follow

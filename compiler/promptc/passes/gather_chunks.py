@@ -14,6 +14,7 @@ from promptc.sources.retrieval.request import Boost, Condition, Found, Request, 
 from promptc.template.load_expression import Expression
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
+from promptc.text.white import is_blank
 
 Open = Callable[[str | None], Sequence[LoadedIndex]]
 Ask = Callable[[Sequence[LoadedIndex], Request], Retrieved]
@@ -27,7 +28,7 @@ def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stam
     """
     query = _find_text(source.query, names, "PC0554", f"`retrieve.query` of `{section}`")
     version = _find_text(source.version, names, "PC0555", f"`retrieve.version` of `{section}`") or None
-    indexes = open(version) if query.strip() else ()
+    indexes = open(version) if not is_blank(query) else ()
     found = ask(indexes, _make_request(source, query, version, names, stamp)) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
     chosen, floor = len(found.found), found.under_floor
     left_out = {"floor": floor, "top": found.considered - floor - chosen}

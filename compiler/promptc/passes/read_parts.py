@@ -6,6 +6,7 @@ from promptc.diag.errors import fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.section import PART_KINDS, MessageForm, find_part_kind, spell_key
+from promptc.text.white import is_blank
 
 _BLANK = "blank text"
 _HELD: Mapping[str, tuple[str, ...]] = {
@@ -50,7 +51,7 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Parts
         elif kind not in PART_KINDS:
             help = f"leave `{kind}` out of `parts`, and put in words what it shows"
             raise fail("PC0561", f"{name} is of the kind `{kind}`, which no request can hold", message.span, help=help)
-        elif kind == "text" and not given["text"].strip():
+        elif kind == "text" and is_blank(given["text"]):
             left_out.append(_BLANK)
         else:
             _refuse_media(given, kind, name, message)

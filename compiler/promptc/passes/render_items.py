@@ -18,16 +18,17 @@ from promptc.template.runtime.run import find_run
 from promptc.text.canonical import render_canonical_json
 from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
+from promptc.text.white import WHITE, is_blank
 
 
 def strip_lines(text: str) -> str:
     """The text without final line ends and without leading lines of white space; empty for white space only."""
-    if not text or text.isspace():
+    if is_blank(text):
         return ""
     stripped = text.rstrip("\r\n")
-    if not stripped[0].isspace():
+    if stripped[0] not in WHITE:
         return stripped
-    start = len(stripped) - len(stripped.lstrip())
+    start = len(stripped) - len(stripped.lstrip(WHITE))
     last_break = max(stripped.rfind("\n", 0, start), stripped.rfind("\r", 0, start))
     return stripped[last_break + 1 :]
 

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from promptc.diag.typed import Literal, NamedTuple
 from promptc.text.compile_later import compile_later
+from promptc.text.white import WHITE, WHITE_CLASS, is_blank
 
 Boundary = Literal["paragraph", "sentence", "line", "word", "token"]
 TokenEnds = Sequence[int] | Callable[[], Sequence[int]]
 
 BOUNDARIES: tuple[Boundary, ...] = ("paragraph", "sentence", "line", "word", "token")
 
-_WHITE = compile_later(r"\s+")
+_WHITE = compile_later(f"[{WHITE_CLASS}]+")
 _LINE_END = compile_later(r"\r\n|\r|\n")
 _SENTENCE = compile_later("([.!?…。！？]+)[\"'”’»›)\\]}」』）】*_]*")
 _UNSPACED = "。！？"
@@ -38,7 +39,7 @@ def iter_gaps(text: str, boundary: Boundary, region: tuple[int, int], token_ends
 
 def find_region(text: str) -> tuple[int, int]:
     """Where `text` begins and ends without the white space around it."""
-    return len(text) - len(text.lstrip()), len(text.rstrip())
+    return len(text) - len(text.lstrip(WHITE)), len(text.rstrip(WHITE))
 
 
 def _iter_sentence_gaps(text: str, region: tuple[int, int]) -> Iterator[Gap]:
@@ -63,7 +64,7 @@ def _iter_token_gaps(text: str, region: tuple[int, int], ends: Sequence[int]) ->
     for end in ends:
         if not first < end < last:
             continue
-        solid = seen + len(text[seen:end].rstrip()) if not text[seen:end].isspace() else solid
+        solid = seen + len(text[seen:end].rstrip(WHITE)) if not is_blank(text[seen:end]) else solid
         seen = end
         if end >= white_end:
             white = _WHITE.match(text, end)

@@ -1,6 +1,7 @@
-"""Regular expressions as JSON Schema means them (ECMA-262, Unicode), read into a tree."""
+"""Regular expressions as JSON Schema means them (ECMA-262, Unicode), read into a tree; `\\s` is the white space of `text/white.py`."""
 
 from promptc.diag.frozen import frozen
+from promptc.text.white import WHITE
 
 Ranges = tuple[tuple[int, int], ...]
 """Code points as sorted, disjoint (first, last) pairs."""
@@ -8,10 +9,7 @@ Ranges = tuple[tuple[int, int], ...]
 _LAST = 0x10FFFF
 _DIGIT: Ranges = ((0x30, 0x39),)
 _WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
-_SPACE: Ranges = (
-    (0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A),
-    (0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF),
-)  # fmt: skip
+_SPACE: Ranges = tuple((ord(character), ord(character)) for character in WHITE)
 _LINE_ENDS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
 _CLASSES = {"d": _DIGIT, "w": _WORD, "s": _SPACE}
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "0": 0}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from promptc.diag.typed import Any
 from promptc.text.canonical import render_canonical_json
+from promptc.text.white import is_blank
 
 
 def find_texts(content: Any) -> list[str] | None:
@@ -13,7 +14,7 @@ def find_texts(content: Any) -> list[str] | None:
     texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
     if any(not isinstance(text, str) for text in texts):
         return None
-    return [text for text in texts if isinstance(text, str) and text.strip()]
+    return [text for text in texts if isinstance(text, str) and not is_blank(text)]
 
 
 def render_result(content: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from promptc.diag.frozen import frozen
+from promptc.text.white import is_blank
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -32,7 +33,7 @@ def find_sections(text: str, title: str) -> tuple[Part, ...]:
 
     def close() -> None:
         body = "\n".join(lines).strip("\n").rstrip()
-        if line or body.strip():
+        if line or not is_blank(body):
             parts.append(Part(tuple(name for _, name in open_headings) or (title,), line, body))
 
     for one in text.split("\n"):

@@ -9,6 +9,7 @@ from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.payments import check_defined, list_values, pay_each, price_search
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
+from promptc.text.white import join_words
 
 
 def normalize_text(run: Run, value: Any) -> str:
@@ -41,7 +42,7 @@ def join_lines(run: Run, value: Any) -> str:
     """The text on one line: every run of white space is one space, none at the ends."""
     text = show(run, value)
     run.take(1 + (len(text) >> 1))
-    return " ".join(text.split())
+    return join_words(text)
 
 
 def mentions(run: Run, value: Any, words: Any) -> bool:
