@@ -8,7 +8,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
 from promptc.frontend.decode import decode_text
-from promptc.text.canonical import render_canonical_json
+from promptc.text.canonical import read_float, render_canonical_json
 
 MAX_STATE_BYTES = 96_000_000
 """Bytes of the longest JSON text that is read."""
@@ -73,8 +73,9 @@ class JsonDocument:
 def load_json(raw: bytes, name: str) -> JsonDocument:
     """The JSON value in `raw` (RFC 8259, UTF-8); `name` is the file as its author knows it.
 
-    Integers are exact. Refused, each with its place: more than MAX_STATE_BYTES, other encodings, bad syntax, a key that a mapping has
-    twice, NaN and Infinity, numbers no double can hold, lone surrogates, U+0000, more than MAX_DEPTH levels.
+    Whole numbers are integers, however they are written (`read_float`), and exact where they have neither fraction nor exponent. Refused,
+    each with its place: more than MAX_STATE_BYTES, other encodings, bad syntax, a key that a mapping has twice, NaN and Infinity, numbers
+    no double can hold, lone surrogates, U+0000, more than MAX_DEPTH levels.
     """
     if len(raw) > MAX_STATE_BYTES:
         raise fail("PC0102", f"the file has {len(raw)} bytes; at most {MAX_STATE_BYTES} are read", Span(name, 1, 1))
@@ -123,7 +124,12 @@ def load_plain(given: Mapping[str, Any], name: str) -> JsonDocument | None:
     value = reading.parse(text)
     if reading.doubtful or reading.reordered or _is_deep(value):
         return None
-    return JsonDocument(value, Source(name, text), [], [canonical])
+    return JsonDocument(value, Source(name, text), [], [canonical] if not _may_hold_whole_floats(canonical) else [])
+
+
+def _may_hold_whole_floats(text: bytes) -> bool:
+    """Whether Python may have written a float there that is read as a whole number."""
+    return b".0" in text or b"e+" in text
 
 
 def _refuse(value: object) -> Any:
@@ -136,7 +142,7 @@ class _Reading:
     strict = True
     object_hook = None
     array_hook = None
-    parse_float = float
+    parse_float = staticmethod(read_float)
     parse_constant = float
 
     def __init__(self, doubtful: bool) -> None:

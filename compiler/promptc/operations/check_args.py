@@ -7,7 +7,7 @@ from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.model.operation import Operation
-from promptc.text.canonical import render_canonical_json
+from promptc.text.canonical import render_canonical_json, settle_number
 
 _LONGEST = 60
 
@@ -15,13 +15,13 @@ _LONGEST = 60
 def check_args(operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:
     """All arguments: the defaults, and `args` in their place.
 
-    Each is of its default's kind: truth, text, whole number, number, list or mapping; where the default is none, anything. Raises
-    `UsageError` with every one that is unknown (PC0803) or of another kind (PC0804).
+    Each is of its default's kind: truth, text, whole number (12.0 is one), number, list or mapping; where the default is none, anything.
+    Raises `UsageError` with every one that is unknown (PC0803) or of another kind (PC0804).
     """
     wrong = list(_iter_wrong(operation, args))
     if wrong:
         raise UsageError(wrong)
-    return {**operation.args, **args}
+    return {name: settle_number(value) if isinstance(value, float) else value for name, value in {**operation.args, **args}.items()}
 
 
 def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -38,7 +38,7 @@ def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagn
 
 
 def _suits(value: Any, wanted: str) -> bool:
-    kind = _find_kind(value)
+    kind = _find_kind(settle_number(value) if isinstance(value, float) else value)
     return kind == wanted or (kind, wanted) == ("a whole number", "a number")
 
 

