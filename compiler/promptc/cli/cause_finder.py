@@ -66,7 +66,7 @@ class CauseFinder:
         lines = _describe(cause)
         if 0 < len(cause.changes) <= _SHOWN:
             self._known.insert(0, (KnownCause(cause, case.root, CaseShell()), lines))
-        return replace(verdict, cause=lines, moved_by=_name(case, lines) if cause.is_common else "")
+        return replace(verdict, cause=lines, moved_by=_name(case, lines))
 
     def _find_pack(self, case: Case) -> Pack | None:
         try:

@@ -27,13 +27,11 @@ _MOST = 60
 @frozen
 class Cause:
     """Why a case no longer holds. `changes` are the edits that brought it about: the fewest whose putting back makes it hold; `what` says
-    it in a line where it is no edit that can be put back. `is_common` tells that other cases may have failed for the very same; `before`
-    has what the files of the changes held then (None: not there).
+    it in a line where it is no edit that can be put back. `before` has what the files of the changes held then (None: not there).
     """
 
     changes: tuple[Change, ...] = field(default_factory=tuple)
     what: str = ""
-    is_common: bool = False
     before: Mapping[str, str | None] = field(default_factory=dict, repr=False)
 
 
@@ -115,7 +113,7 @@ def _find_in(case: Case, before: Before, trial: Trial) -> Cause | None:
     if runs[0] > _MOST:
         return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
     found = tuple(one for one in changes if one in fewest)
-    return Cause(found, is_common=True, before={one.path: before.files[one.path] for one in found})
+    return Cause(found, before={one.path: before.files[one.path] for one in found})
 
 
 def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
@@ -170,9 +168,9 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
     for before in accounts:
         if before.counter:
             digest = str(now["counter"].get("digest", "")).removeprefix("sha256:")[:8]
-            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}", is_common=True)
+            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}")
         if before.version:
-            return Cause(what=f"promptc {before.version} → {now['promptc']}", is_common=True)
+            return Cause(what=f"promptc {before.version} → {now['promptc']}")
         if before.lost:
             paths = sorted({*before.lost, *before.files})
             return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")

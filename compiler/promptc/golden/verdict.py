@@ -55,7 +55,7 @@ class Verdict:
     `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
     written. `lacking` are the extras for want of which it is not run. `made` is what came out, by the names of the goldens asked for; no
     worker hands it over. `cause` tells in lines what brought a difference about, where that was looked for and found;
-    `moved_by` is equal for verdicts that the same edits brought about, and empty where those are not known. Pickles.
+    `moved_by` is equal for verdicts that have the same cause, and empty for those without. Pickles.
     """
 
     name: str
