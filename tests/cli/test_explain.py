@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.contract.sources import ROOT
+
 STATE = "keep/state.json"
 VIEWS = {
     "meter": [],
@@ -214,3 +216,20 @@ def test_what_was_guarded_in_a_header_is_told_of_the_header(run, tmp_path):
     pack.write_text(head + "sections: [{id: rules, header: '</a>', text: one}]\n", encoding="utf-8")
     state.write_text("{}", encoding="utf-8")
     assert "rules, header, line 1: fence </a> was escaped" in run("explain", str(pack), str(state)).out
+
+
+def test_parts_of_messages_that_are_left_out_are_told(run):
+    """Of an item that stays, of one that goes whole, of the section and in its stages."""
+    folder = ROOT / "fixtures" / "bad" / "PC0581"
+
+    def ask(*view: str) -> str:
+        done = run("explain", str(folder), str(folder / "state.json"), *view)
+        assert done.code == 0
+        return str(done.out)
+
+    assert "left out    by parts: `image`\n" in ask("--why", "log/6")
+    assert "`parts` lets none of its parts pass: `image`, `document`" in ask("--why", "log/7")
+    assert "1 item; 4 parts of messages left out by parts; 2 left out by empty" in ask("--why", "log")
+    assert "2 by empty, 4 parts of messages by parts" in ask("--format", "messages")
+    stages = " ".join(ask("--stages", "log").split())
+    assert "`image` of item 6; `image`, `document` of item 7; `tool_use` of item 8" in stages and "`7` · `8`" in stages

@@ -20,11 +20,12 @@ _HELD: Mapping[str, tuple[str, ...]] = {
     "input_audio": ("input_audio",),
     "video": ("source", "data"),
     "video_url": ("video_url",),
-    "base64": ("data",),
 }
 """By type: where a mapping in a tool's result has one of these keys, it is a picture, a file or a sound, and no plain data."""
-_WRAPPED = ("inlineData", "inline_data", "fileData", "file_data")
-"""Keys of Gemini's parts, which have no type: what they lead to is a mapping."""
+_MIMES = ("mimeType", "mime_type", "media_type")
+_BYTES = ("data", "blob", "bytes")
+_MEDIA = ("image/", "audio/", "video/", "application/pdf", "application/octet-stream")
+"""How the names of their kinds begin, beside bytes or in the address of data (`data:image/png;base64,`)."""
 
 
 @frozen(eq=False)
@@ -90,18 +91,25 @@ def _refuse_media(part: Mapping[str, Any], kind: str, name: str, message: Messag
 
 
 def _iter_media(value: Any) -> Iterator[str]:
-    """The types of the pictures, files and sounds inside a value."""
+    """The kinds of the pictures, files and sounds inside a value."""
     pending = [value]
     while pending:
         one = pending.pop()
         if isinstance(one, list | tuple):
             pending += reversed(one)
         elif isinstance(one, Mapping):
-            kind = one.get("type")
+            kind, mime = one.get("type"), next((one[key] for key in _MIMES if key in one), None)
             if isinstance(kind, str) and any(isinstance(one.get(key), str | Mapping) for key in _HELD.get(kind, ())):
                 yield kind
-            yield from (key for key in _WRAPPED if isinstance(one.get(key), Mapping))
+            elif _is_media(mime) and any(isinstance(one.get(key), str) for key in _BYTES):
+                yield str(mime)
             pending += reversed(list(one.values()))
+        elif isinstance(one, str) and one[:5].lower() == "data:" and _is_media(one[5:]) and ";base64," in one[:200]:
+            yield one[5:].partition(";")[0]
+
+
+def _is_media(mime: Any) -> bool:
+    return isinstance(mime, str) and mime.lower().startswith(_MEDIA)
 
 
 def is_gone(left_out: Sequence[str]) -> bool:

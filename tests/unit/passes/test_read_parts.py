@@ -107,6 +107,10 @@ def test_a_kind_that_no_request_holds_is_refused_where_parts_names_it(tmp_path, 
         [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0"}}],
         [{"type": "input_audio", "input_audio": {"data": "UklGR", "format": "wav"}}],
         [{"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo"}}],
+        [{"type": "resource", "resource": {"uri": "file:///a", "mimeType": "application/pdf", "blob": "JVBERi0"}}],
+        {"source": {"type": "base64", "media_type": "audio/wav", "data": "UklGR"}},
+        {"screenshot": "data:image/png;base64,iVBORw0KGgo"},
+        "DATA:image/jpeg;base64,iVBORw0KGgo",
     ],
 )
 def test_a_picture_inside_a_tools_result_is_refused(tmp_path, held):
@@ -115,7 +119,17 @@ def test_a_picture_inside_a_tools_result_is_refused(tmp_path, held):
 
 
 @pytest.mark.parametrize(
-    "held", [[{"type": "file", "name": "notes.txt"}], {"type": "image", "alt": "a gate"}, [{"type": "document"}], None, 5]
+    "held",
+    [
+        [{"type": "file", "name": "notes.txt"}],
+        {"type": "image", "alt": "a gate"},
+        [{"type": "document"}],
+        {"mimeType": "application/json", "data": "{}"},
+        {"mimeType": "image/png", "url": "https://example.com/gate.png"},
+        "data: image/png is a type",
+        None,
+        5,
+    ],
 )
 def test_plain_data_of_a_tool_stays_data(tmp_path, held):
     prompt = _render(tmp_path, [USE, {**RESULT, "content": held}], parts=TOOLS)
