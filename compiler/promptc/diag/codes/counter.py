@@ -45,7 +45,8 @@ COUNTER_CODES: tuple[Code, ...] = (
         name="PC0184",
         level="error",
         summary="a tokenizer cannot count a text",
-        why="Its vocabulary has no token for something in the text, and no token for the unknown either.",
+        why="Its vocabulary has no token for something in the text, and no token for the unknown either. Counted without it, "
+        "a text would take fewer tokens than it has, or none.",
         bad="tokenizer: hf:words-only.json",
         fix="Use a tokenizer that covers all text: one on bytes, or with an unknown token.",
     ),

@@ -3,6 +3,7 @@ when a pack names such a counter."""
 
 from collections.abc import Sequence
 from types import TracebackType
+from unicodedata import category
 
 from tokenizers import Encoding, Tokenizer
 
@@ -15,6 +16,7 @@ from promptc.text.digest import render_digest
 class HfCounter:
     """Counts what the tokenizer makes of a text alone: nothing is added before or after it, cut off or filled up.
 
+    A text of which a visible character is in no token is refused (PC0184): its count would be too low, and 0 in the end.
     How such tokenizers normalise and split is anybody's choice, so no boundary is known to be safe.
     """
 
@@ -75,10 +77,38 @@ class HfCounter:
         return spans
 
     def _encode(self, text: str) -> Encoding:
-        with _Refused(
-            "PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, "its vocabulary must have a token for anything"
-        ):
-            return self._tokenizer.encode(text, add_special_tokens=False)
+        with _Refused("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
+            encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        left_out = _find_left_out(text, encoding.offsets, "Z" if self._tokenizer.normalizer is None else "CMZ")
+        if left_out:
+            message = (
+                f"`{self.name}` cannot count a text of {len(text)} characters: it drops what it has no token for, near `{left_out[:20]}`"
+            )
+            raise fail("PC0184", message, help=_HELP)
+        return encoding
+
+
+_HELP = "its vocabulary must have a token for anything: use one on bytes, or with an unknown token"
+
+
+def _find_left_out(text: str, spans: Sequence[tuple[int, int]], dropped: str) -> str:
+    """The first characters that no token stands for; empty where only such are left out as tokenizers do by intent.
+
+    `dropped`: the categories of those: white space, and what normalizers strip, control characters and marks. A tokenizer without an unknown
+    token drops all that its vocabulary lacks and says nothing; inside a word its places are then wrong, but they cover too little.
+    """
+    last = 0
+    for start, stop in (*spans, (len(text), len(text))):
+        if start > last and not text[last:start].isspace():
+            seen = next((place for place in range(last, start) if not _is_dropped(text[place], dropped)), None)
+            if seen is not None:
+                return text[seen:start].strip()
+        last = max(last, stop)
+    return ""
+
+
+def _is_dropped(character: str, categories: str) -> bool:
+    return character.isspace() or category(character)[0] in categories
 
 
 def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounter:

@@ -1,5 +1,5 @@
 import pytest
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from promptc.diag.errors import PromptcError
 from promptc.text.counters.hf_counter import load_hf_counter
@@ -68,3 +68,45 @@ def test_dropped_white_space_goes_with_the_token_before():
     counter = _load(tokenizer)
     assert counter.token_ends(" a  b ") == [4, 6]
     assert counter.iter_starts(" a  b ") == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [("hello" * 30, "hellohellohellohello"), ("ab 東京 ab", "東京"), ("x", "x"), ("ab\n\n!", "!"), ("aab ", "ab"), ("ab\u200d7", "7")],
+)
+def test_a_text_of_which_something_vanishes_is_refused(text, left_out):
+    """Without an unknown token and without bytes, what the vocabulary lacks is dropped in silence, wherever it stands."""
+    tokenizer = Tokenizer(models.BPE({"b": 0} if text == "aab " else {"a": 0, "b": 1, "ab": 2}, [] if text == "aab " else [("a", "b")]))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    with pytest.raises(PromptcError) as refused:
+        _load(tokenizer).measure(text)
+    (found,) = refused.value.diagnostics
+    assert found.code == "PC0184" and found.message.endswith(f"no token for, near `{left_out}`")
+
+
+def test_an_empty_vocabulary_counts_nothing():
+    counter = _load(Tokenizer(models.BPE({}, [])))
+    assert counter.measure("") == 0
+    with pytest.raises(PromptcError):
+        counter.measure("hello" * 30)
+
+
+def test_what_a_normalizer_takes_out_of_sight_is_refused():
+    tokenizer = Tokenizer(models.BPE({"a": 0}, []))
+    tokenizer.normalizer = normalizers.Replace("b", "")
+    with pytest.raises(PromptcError):
+        _load(tokenizer).measure("ab")
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "ab  ab\n", "a\u0000b\u200dc\u0301\ufeff d", "é e\u0301 İ"])
+def test_what_tokenizers_strip_may_go(text):
+    """White space between words, control characters and marks; what has the unknown token is counted."""
+    tokenizer = Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    assert (_load(tokenizer).measure(text) > 0) == bool(text.strip())
+
+
+def test_a_mark_may_not_hide_what_vanished():
+    """Inside a word the places of what is left are wrong: a mark at its end may seem to be what is missing."""
+    with pytest.raises(PromptcError):
+        _load(Tokenizer(models.BPE({"b": 0, "\u0301": 1}, []))).measure("中b\u0301")
