@@ -81,10 +81,8 @@ class HfCounter:
             encoding = self._tokenizer.encode(text, add_special_tokens=False)
         left_out = _find_left_out(text, encoding.offsets, "Z" if self._tokenizer.normalizer is None else "CMZ")
         if left_out:
-            message = (
-                f"`{self.name}` cannot count a text of {len(text)} characters: it drops what it has no token for, near `{left_out[:20]}`"
-            )
-            raise fail("PC0184", message, help=_HELP)
+            why = f"it drops what it has no token for, near `{left_out[:20]}`"
+            raise fail("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters: {why}", help=_HELP)
         return encoding
 
 
@@ -94,8 +92,8 @@ _HELP = "its vocabulary must have a token for anything: use one on bytes, or wit
 def _find_left_out(text: str, spans: Sequence[tuple[int, int]], dropped: str) -> str:
     """The first characters that no token stands for; empty where only such are left out as tokenizers do by intent.
 
-    `dropped`: the categories of those: white space, and what normalizers strip, control characters and marks. A tokenizer without an unknown
-    token drops all that its vocabulary lacks and says nothing; inside a word its places are then wrong, but they cover too little.
+    `dropped`: the categories of those: white space, and what normalizers strip, control characters and marks. A tokenizer without an
+    unknown token drops all that its vocabulary lacks and says nothing; inside a word its places are then wrong, but cover too little.
     """
     last = 0
     for start, stop in (*spans, (len(text), len(text))):
