@@ -94,6 +94,18 @@ def test_query_as_json(built, run):
     assert (told["sparse"], told["considered"], told["notes"]) == (False, 2, [])
 
 
+def test_an_index_over_the_state_is_asked_with_a_state(archive, run, tmp_path):
+    (tmp_path / "s.json").write_text(json.dumps({"memory": ["Mira keeps the key", "the ferry sails"]}), encoding="utf-8")
+    done = run("index", "query", str(archive), "memory", "the key", "--state", str(tmp_path / "s.json"))
+    assert done.code == 0 and "Mira keeps the key" in done.out
+    refused = run("index", "query", str(archive), "memory", "who might have some key to the old mill", "--state", str(tmp_path / "s.json"))
+    assert refused.code == 1 and ": under the floor (words 0." in refused.out
+    missing = run("index", "query", str(archive), "memory", "the key")
+    assert missing.code == 2 and "PC0731" in missing.err and "--state" in missing.stderr
+    files = run("index", "query", str(archive), "rules", "the key", "--state", str(tmp_path / "s.json"))
+    assert files.code == 2 and "PC0731" in files.err
+
+
 def test_a_query_that_finds_nothing(built, run):
     done = run("index", "query", ".", "rules", "router password")
     assert (done.code, done.out) == (1, "0 candidates, 0 of the best under the floor\n")

@@ -3,13 +3,16 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
 
 import click
 
 from promptc.api import Pack
+from promptc.cli.asked import Asked
+from promptc.cli.compile_asked import load_state_file
 from promptc.cli.escape import escape_controls
 from promptc.cli.group import Command
-from promptc.cli.open_indexes import find_corpus_indexes
+from promptc.cli.open_indexes import find_corpus_indexes, find_state_index
 from promptc.cli.options import PACK, read_count
 from promptc.cli.paint import Paint
 from promptc.cli.reporter import Reporter
@@ -20,11 +23,19 @@ from promptc.diag.errors import UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.open_corpus import open_corpus
+from promptc.model.index import CorpusIndex, StateIndex
+from promptc.passes.bind_lets import bind_lets
+from promptc.passes.list_entries import list_entries
+from promptc.passes.tell_source import WHYS
+from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import MICRO, Found, Request, Retrieved
 from promptc.sources.retrieval.retriever import Retriever
+from promptc.template.runtime.run import RUN
+from promptc.text.meter import Meter
 
 _DIGITS = 6
 _TOP = 6
+_REFUSED = 6
 
 
 @click.command(
@@ -33,28 +44,38 @@ _TOP = 6
     examples=[
         ("what is found, with its scores", 'promptc index query packs/archive rules "who strikes first"'),
         ("in an older version", 'promptc index query packs/archive rules "resting" --version 1.2.0'),
+        ("among the memories of a state", "promptc index query packs/companion memories tea --state state.json"),
         ("all that is near, for a program", "promptc index query packs/archive rules rest --floor 0 --top 50 --json"),
     ],
 )
 @PACK
 @click.argument("index")
 @click.argument("query")
+@click.option("--state", metavar="STATE", type=click.Path(allow_dash=True), help="The state of an index over a list in it; `-`: stdin.")
 @click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
 @click.option("--top", callback=read_count, metavar="N", help="How many chunks at most. [6]")
 @click.option("--floor", metavar="SCORE", help="The least score, from 0 to 1. [0.25]")
 @click.option("--json", "as_json", is_flag=True, help="The whole chunks, as JSON.")
 @click.pass_obj
 def command(
-    reporter: Reporter, pack: str, index: str, query: str, wanted: str | None, top: int | None, floor: str | None, as_json: bool
+    reporter: Reporter,
+    pack: str,
+    index: str,
+    query: str,
+    state: str | None,
+    wanted: str | None,
+    top: int | None,
+    floor: str | None,
+    as_json: bool,
 ) -> int:
     """Ask INDEX of PACK for QUERY as a render would, without boosts, and print what it finds, best first.
 
     A score is the weighted mean of `words`, the share of the query's words that is met, and `vectors`, how near the meaning is above what
-    lies behind every chunk. Exit code 1 where nothing is found.
+    lies behind every chunk. What is near and not found is told with its score, and why. An index over a list in the state needs --state.
+    Exit code 1 where nothing is found.
     """
-    loaded = Pack.load(pack)
-    (one,) = find_corpus_indexes(loaded, (index,))
-    opened = open_corpus(one, loaded.model.counting.counter.digest, wanted, os.environ)
+    loaded, retriever = Pack.load(pack), Retriever()
+    one, opened = _open(loaded, index, state, wanted, retriever)
     usual, count = Request(query), top or _TOP
     request = replace(
         usual,
@@ -64,11 +85,30 @@ def command(
         candidates=max(count, usual.candidates),
         window=max(count, usual.window),
     )
-    found = Retriever().ask(opened, request)
+    found = retriever.ask(opened, request)
     reporter.report(Diagnostic("PC0197", f"`{index}` answers by words alone: {note}", one.span, level="warn") for note in found.notes)
     text = _render_json(found) if as_json else _render(found, reporter.choose_paint(sys.stdout))
     write_stdout(text.encode("utf-8", "backslashreplace"))
     return 0 if found.found else 1
+
+
+def _open(
+    pack: Pack, name: str, state: str | None, wanted: str | None, retriever: Retriever
+) -> tuple[CorpusIndex | StateIndex, Sequence[LoadedIndex]]:
+    """The index, with its parts. `UsageError` (PC0731) for a state that is missing, or that it does not take."""
+    counter, listed = pack.model.counting.counter, find_state_index(pack, name)
+    if listed is None:
+        (corpus,) = find_corpus_indexes(pack, (name,))
+        if state is not None:
+            raise UsageError([Diagnostic("PC0731", f"`{name}` is over files: no state tells of it", help="leave `--state` out")])
+        return corpus, open_corpus(corpus, counter.digest, wanted, os.environ)
+    if state is None:
+        raise UsageError([Diagnostic("PC0731", f"`{name}` is over a list in the state", help="name the state: `--state state.json`")])
+    loaded, meter = load_state_file(pack, state, Asked(None, {}, (), None, (), {})), Meter(counter)
+    names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_account()})
+    entries = list_entries(listed, names)
+    opened = retriever.open_entries(name, listed.matching, entries, lambda text: meter.tokens(meter.count(text)))
+    return listed, (replace(opened, has_versions=False),)
 
 
 def read_score(given: str) -> int:
@@ -88,8 +128,16 @@ def show_score(micro: int) -> str:
 
 def _render(found: Retrieved, paint: Paint) -> str:
     told = f"{show_plural(found.considered, 'candidate')}, {found.under_floor:,} of the best under the floor\n"
-    is_near = any(one.score.vectors for one in found.found)
-    return "".join(_render_found(one, paint, is_near=is_near) for one in found.found) + paint.apply(told.rstrip(), "dim") + "\n"
+    is_near = any(one.score.vectors for one in (*found.found, *(one for one, _ in found.refused)))
+    lines = [_render_refused(one, WHYS[why]) for one, why in found.refused[:_REFUSED]]
+    shown = "".join(_render_found(one, paint, is_near=is_near) for one in found.found)
+    return "".join((shown, paint.apply(told.rstrip(), "dim"), "\n", *lines))
+
+
+def _render_refused(one: Found, why: str) -> str:
+    heading = escape_controls(" > ".join(one.chunk.heading) or one.chunk.id)
+    made = f"words {show_score(one.score.words)}, vectors {show_score(one.score.vectors)}"
+    return f"{show_score(one.score.total)}  {heading}: {why} ({made})\n"
 
 
 def _render_found(found: Found, paint: Paint, *, is_near: bool) -> str:
@@ -111,6 +159,7 @@ def _render_json(found: Retrieved) -> str:
         "sparse": found.is_sparse,
         "considered": found.considered,
         "under_floor": found.under_floor,
+        "refused": [{**one.describe(), "why": why} for one, why in found.refused],
         "indexes": list(found.fingerprints),
         "notes": list(found.notes),
     }

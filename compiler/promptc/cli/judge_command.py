@@ -23,7 +23,8 @@ _RENDER: Mapping[str, Holds] = {
     "store": "store",
 }
 _STORE: Mapping[str, Holds] = {"pack": "file", "store": "nothing", "url": "store", "table": "nothing"}
-_INDEX: Mapping[str, Holds] = {"pack": "file", **dict.fromkeys(("index", "query", "wanted", "top", "floor", "as_json"), "nothing")}
+_ASKED = ("index", "query", "wanted", "top", "floor", "as_json")
+_INDEX: Mapping[str, Holds] = {"pack": "file", **dict.fromkeys(_ASKED, "nothing"), "state": "file"}
 
 
 def _plain(*names: str) -> Mapping[str, Holds]:

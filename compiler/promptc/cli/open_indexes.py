@@ -4,7 +4,7 @@ from promptc.api import Pack
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
-from promptc.model.index import CorpusIndex
+from promptc.model.index import CorpusIndex, StateIndex
 
 
 def find_corpus_indexes(pack: Pack, names: tuple[str, ...] = ()) -> tuple[CorpusIndex, ...]:
@@ -16,3 +16,8 @@ def find_corpus_indexes(pack: Pack, names: tuple[str, ...] = ()) -> tuple[Corpus
         help = suggest(unknown[0], known) if unknown and known else 'declare one: `indexes: {rules: {corpus: "rules/*.md"}}`'
         raise UsageError([Diagnostic("PC0731", found, help=help)])
     return tuple(index for name, index in known.items() if not names or name in names)
+
+
+def find_state_index(pack: Pack, name: str) -> StateIndex | None:
+    """The index of that name, if it is over a list in the state."""
+    return next((one for one in pack.model.indexes if isinstance(one, StateIndex) and one.name == name), None)

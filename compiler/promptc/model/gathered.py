@@ -23,7 +23,8 @@ class Digest:
 class Gathered:
     """The values that are a section's items, in order, and for each the element of `each` it belongs to (empty without `each`).
 
-    `left_out` counts by stage what the source had and did not give, `account` is what a report tells of it: plain JSON data.
+    `left_out` counts by stage what the source had and did not give, `account` is what a report tells of it: plain JSON data. `refused` are
+    the best of what was scored and not given, each as a chunk of the account with `why`; `unwanted` counts what `retrieve.where` refused.
     """
 
     values: tuple[Any, ...]
@@ -32,6 +33,8 @@ class Gathered:
     account: Mapping[str, Any] = field(default_factory=dict)
     digests: tuple[Digest, ...] = ()
     is_sparse: bool = False
+    refused: tuple[Mapping[str, Any], ...] = ()
+    unwanted: int = 0
     warnings: tuple[Diagnostic, ...] = ()
 
 

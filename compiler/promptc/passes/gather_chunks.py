@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import fail
+from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.model.gathered import Digest, Gathered
 from promptc.model.source import MICRO, Retrieve
@@ -38,7 +39,9 @@ def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stam
         account=_describe(indexes, query, version, found),
         digests=tuple(Digest("index", index.name, index.fingerprint) for index in indexes),
         is_sparse=found.is_sparse,
-        warnings=tuple(_warn(section, source, note) for note in found.notes),
+        unwanted=found.unwanted,
+        refused=tuple({**_describe_chunk(one), "why": why} for one, why in found.refused),
+        warnings=(*(_warn(section, source, note) for note in found.notes), *_warn_few(section, source, found, indexes)),
     )
 
 
@@ -115,3 +118,40 @@ def _describe_chunk(found: Found) -> dict[str, Any]:
 
 def _warn(section: str, source: Retrieve, note: str) -> Diagnostic:
     return Diagnostic("PC0197", f"`{section}` retrieves by words alone: {note}", source.span, level="warn")
+
+
+def _warn_few(section: str, source: Retrieve, found: Retrieved, indexes: Sequence[LoadedIndex]) -> Iterator[Diagnostic]:
+    """Where something was asked, and less than `sparse_below` was found: a pack that says 0 expects nothing."""
+    if not indexes or not found.is_sparse:
+        return
+    got = count_noun(len(found.found), "chunk") if found.found else "nothing"
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(index.name for index in indexes))
+    unwanted = f"; `where` refused {found.unwanted}" if found.unwanted else ""
+    if not found.refused:
+        message = f"`{section}` retrieves {got}: no other chunk of {names} is near the query{unwanted}"
+        yield Diagnostic("PC0592", message, source.span, _ASK, "warn")
+        return
+    best, why = found.refused[0]
+    made = f"words {_show(best.score.words)}, vectors {_show(best.score.vectors)}"
+    named = f"`{best.chunk.id}`" + (f" of {best.chunk.file}" if best.chunk.file else "")
+    others = f"the best of the others, {named} with {_show(best.score.total)} ({made}), {_WHYS[why](source)}"
+    message = f"`{section}` retrieves {got} of {count_noun(found.considered, 'scored chunk')}: {others}{unwanted}"
+    yield Diagnostic("PC0592", message, source.span, _HELPS[why].format(score=_show(best.score.fused)), "warn")
+
+
+_ASK = "ask in words that the chunks hold; `promptc index query` shows what is found"
+_WHYS: Mapping[str, Callable[[Retrieve], str]] = {
+    "floor": lambda source: f"is under the floor of {_show(source.floor)}",
+    "candidates": lambda source: f"is not among the best {source.candidates} of its index",
+    "top": lambda source: f"is not among the best {source.top}",
+}
+_HELPS = {
+    "floor": "lower `floor` to {score}, or ask in fewer words: each word of the query that a chunk lacks lowers its score for words",
+    "candidates": "raise `candidates`",
+    "top": "raise `top`, or lower `sparse_below`",
+}
+
+
+def _show(micro: int) -> str:
+    """Millionths to three places, cut off."""
+    return f"{micro // MICRO}.{micro % MICRO // 1000:03}"

@@ -17,6 +17,11 @@ _STAGES = {
     "floor": "under the floor",
     "top": "not among the best",
 }
+WHYS = {
+    "floor": "under the floor",
+    "candidates": "not among the best of its index",
+    "top": "not among the best",
+}
 _NAMED = 6
 
 
@@ -25,7 +30,19 @@ def tell_source(gathered: Gathered) -> str:
     account = gathered.account
     asked = "; ".join(_iter_segments(account) if account["kind"] == "segments" else _iter_retrieval(account))
     left_out = ", ".join(f"{count} {_STAGES[stage]}" for stage, count in gathered.left_out.items())
-    return f"{asked}; left out: {left_out}" if left_out else asked
+    unwanted = f"; `where` refused {gathered.unwanted} before" if gathered.unwanted else ""
+    return (f"{asked}; left out: {left_out}" if left_out else asked) + unwanted
+
+
+def tell_refused(gathered: Gathered) -> tuple[str, ...]:
+    """Of the chunks that were scored and not given the best, best first, each with its score and why: a line each."""
+    return tuple(f"{_tell_chunk(chunk)}: {WHYS[chunk['why']]}" for chunk in gathered.refused)
+
+
+def _tell_chunk(chunk: Mapping[str, Any]) -> str:
+    boosts = f", boosts {chunk['boost']:+.3f}" if chunk["boost"] else ""
+    where = f" of {chunk['file']}" if chunk["file"] else ""
+    return f"{chunk['score']:.3f} `{chunk['id']}`{where} (words {chunk['words']:.3f}, vectors {chunk['vectors']:.3f}{boosts})"
 
 
 def tell_value(gathered: Gathered, place: int) -> str:

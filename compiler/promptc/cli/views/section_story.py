@@ -6,7 +6,7 @@ from promptc.cli.views.cuts import find_rule, iter_ladders, list_items
 from promptc.cli.views.figures import show_left_out, show_plural
 from promptc.cli.views.story import Fact, Story
 from promptc.model.stages import Selected
-from promptc.passes.tell_source import tell_source
+from promptc.passes.tell_source import tell_refused, tell_source
 from promptc.pipeline import Outcome
 
 
@@ -34,6 +34,8 @@ def _iter_selection(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
         return
     if selected.gathered is not None:
         yield Fact("source", tell_source(selected.gathered))
+        if selected.gathered.refused:
+            yield Fact("refused", "\n".join(tell_refused(selected.gathered)))
     if section.items is not None:
         left_out = "".join(f"; {show_left_out(count, stage)} left out by {stage}" for stage, count in selected.left_out.items())
         yield Fact("selected", show_plural(len(selected.items), "item") + left_out)

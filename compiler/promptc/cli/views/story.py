@@ -17,7 +17,7 @@ from promptc.passes.act import Entry
 from promptc.passes.ladder import Applied
 from promptc.passes.read_parts import list_kinds
 from promptc.passes.section_fit import SectionFit
-from promptc.passes.tell_source import tell_value
+from promptc.passes.tell_source import tell_refused, tell_value
 from promptc.passes.trace_items import Trace, trace_items
 from promptc.pipeline import Outcome
 
@@ -55,11 +55,23 @@ def find_stories(outcome: Outcome, selected: Selected, id: str) -> list[Story]:
         stories[-1] = replace(stories[-1], facts=(*stories[-1].facts, Fact("also", f"{show_count(len(gone) - _TWINS)} more of this id")))
     fit = outcome.fitted.fits.get(name)
     entries = [entry for entry in (fit.entries if fit is not None else ()) if entry.item.id == id]
+    refused = _find_refused(selected, id)
+    if refused and not stories and not entries:
+        return [Story(f"{name}/{id}", "not in the prompt: it was not retrieved", (Fact("refused", refused),))]
     if not stories and not entries:
         known = [*(trace.ids.values() if trace is not None else ()), *(item.id for item in selected.items)]
         help = suggest(id, known) or f"`promptc explain ... --stages {name}` lists what was read"
         raise UsageError([Diagnostic("PC0726", f"`{name}` has no item `{escape_controls(id)}`", help=help)])
     return [*(_tell_selected(outcome, trace, fit, entry) for entry in entries if fit is not None), *stories]
+
+
+def _find_refused(selected: Selected, id: str) -> str:
+    """What is told of a chunk that was scored and not retrieved."""
+    gathered = selected.gathered
+    if gathered is None:
+        return ""
+    lines = zip(gathered.refused, tell_refused(gathered), strict=True)
+    return next((line for chunk, line in lines if chunk["id"] == id), "")
 
 
 def render_stories(stories: Sequence[Story], width: int, paint: Paint = PLAIN) -> str:

@@ -293,4 +293,12 @@ RENDER_CODES: tuple[Code, ...] = (
         bad='separator: "<|"   # before an item that is `im_start|>`',
         fix="Give the section a separator that is no half of a special token or fence.",
     ),
+    Code(
+        name="PC0592",
+        level="warn",
+        summary="a section retrieves less than it should",
+        why="Fewer chunks were found than `sparse_below` asks for. Words of the query that a chunk lacks lower its score.",
+        bad="retrieve: {index: lore, query: state.input}   # a long input, of which one word is in the page",
+        fix="Ask in fewer words, lower `floor`, or look with `promptc index query` and `promptc explain --stages`.",
+    ),
 )

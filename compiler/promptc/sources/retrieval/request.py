@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import Any
+from promptc.diag.typed import Any, Literal
 from promptc.model.index import Chunk
 
 MICRO = 1_000_000
@@ -72,10 +72,17 @@ class Found:
         return {**describe_chunk(self.chunk), "index": self.index, "score": self.score.total / MICRO}
 
 
+Why = Literal["floor", "candidates", "top"]
+"""Why a chunk that was scored is not among the found: under the floor, not among the best of its index, not among the best of all."""
+
+MOST_REFUSED = 12
+
+
 @frozen
 class Retrieved:
     """An answer: the best chunks, best first. `considered` counts the candidates that were scored, `under_floor` those of the best that the
     floor left out, `fingerprints` are those of the indexes asked, `notes` tell why vectors were not used where they were asked for.
+    `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused.
     """
 
     found: tuple[Found, ...] = ()
@@ -84,6 +91,8 @@ class Retrieved:
     under_floor: int = 0
     fingerprints: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    refused: tuple[tuple[Found, Why], ...] = ()
+    unwanted: int = 0
 
 
 def describe_chunk(chunk: Chunk) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from promptc.sources.retrieval.encoder import SCALE, Vector
 from promptc.sources.retrieval.find_terms import Phrase, Term, find_terms
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.products import multiply
-from promptc.sources.retrieval.request import MICRO, Found, Request, Retrieved, Score, describe_chunk
+from promptc.sources.retrieval.request import MICRO, MOST_REFUSED, Found, Request, Retrieved, Score, Why, describe_chunk
 
 BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE
@@ -40,16 +40,24 @@ def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: Request) -> 
     without a word in it retrieves nothing.
     """
     found: list[Found] = []
-    considered = under = 0
+    refused: list[tuple[Found, Why]] = []
+    considered = under = unwanted = 0
     for index in indexes:
-        scored = _score(index, query, request)
-        best = sorted(scored, key=_rank)[: request.candidates]
-        kept = [one for one in best if one.score.fused >= request.floor and one.score.fused > 0]
-        considered, under = considered + len(scored), under + len(best) - len(kept)
+        scored, without = _score(index, query, request)
+        ranked = sorted(scored, key=_rank)
+        best = ranked[: request.candidates]
+        kept = [one for one in best if one.score.fused >= max(request.floor, 1)]
+        considered, under, unwanted = considered + len(scored), under + len(best) - len(kept), unwanted + without
         found += [_boost(one, request) for one in kept]
-    chosen = tuple(sorted(found, key=_rank)[: request.top])
+        refused += [(one, "floor") for one in best if one.score.fused < max(request.floor, 1)]
+        refused += [(one, "candidates") for one in ranked[request.candidates :][:MOST_REFUSED]]
+    found.sort(key=_rank)
+    refused += [(one, "top") for one in found[request.top :]]
+    refused.sort(key=lambda one: _rank(one[0]))
+    chosen = tuple(found[: request.top])
     fingerprints = tuple(index.fingerprint for index in indexes)
-    return Retrieved(chosen, len(chosen) < request.sparse_below, considered, under, fingerprints)
+    is_sparse = len(chosen) < request.sparse_below
+    return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=tuple(refused[:MOST_REFUSED]), unwanted=unwanted)
 
 
 def _rank(found: Found) -> tuple[int, int, str, str, bytes, int]:
@@ -57,12 +65,13 @@ def _rank(found: Found) -> tuple[int, int, str, str, bytes, int]:
     return -found.score.total, -found.score.words, found.index, chunk.version, chunk.file.encode(), chunk.ordinal
 
 
-def _score(index: LoadedIndex, query: Query, request: Request) -> list[Found]:
+def _score(index: LoadedIndex, query: Query, request: Request) -> tuple[list[Found], int]:
+    """What is scored, and how many `where` refused."""
     terms = find_terms(query.text, index.synonyms)
     if not terms:
-        return []
+        return [], 0
     vector = query.vectors.get(index.encoder)
-    rows = _propose(index, terms, vector, request)
+    rows, unwanted = _propose(index, terms, vector, request)
     by_words = _score_words(index, terms, rows)
     by_vector = _score_vectors(index, vector, rows) if vector is not None else None
     found = []
@@ -70,18 +79,18 @@ def _score(index: LoadedIndex, query: Query, request: Request) -> list[Found]:
         words, near = by_words[place], by_vector[place] if by_vector is not None else 0
         fused = _fuse(words, near, index.weights) if by_vector is not None else words
         found.append(Found(chunk, index.name, Score(words, near, fused, fused)))
-    return found
+    return found, unwanted
 
 
-def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: Request) -> list[int]:
-    """The first rows of each list that the filter accepts, each row once."""
+def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: Request) -> tuple[list[int], int]:
+    """The first rows of each list that the filter accepts, each row once; and how many it refused."""
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
     accepted: dict[int, bool] = {}
     version = request.version if index.has_versions else None
     rows = _take(index, index.store.iter_by_words(words, version), request, accepted)
     if vector is not None:
         rows += _take(index, index.store.iter_by_vector(vector, version), request, accepted)
-    return sorted(set(rows))
+    return sorted(set(rows)), sum(1 for passes in accepted.values() if not passes)
 
 
 def _take(index: LoadedIndex, rows: Iterator[int], request: Request, accepted: dict[int, bool]) -> list[int]:

@@ -25,7 +25,7 @@ Wish = tuple[str, Sequence[str] | None]
 
 Read = Callable[[Sequence[Wish], Sequence[str], str | None], Rows]
 
-MAX_ROWS = 200_000
+MAX_ROWS = 100_000
 """Rows that a render reads of one scope."""
 
 _MAX_STORED = 5_000_000

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from jinja2 import nodes
 
@@ -47,7 +48,7 @@ class Scope:
         """The same for several names."""
         names = {**self.names, **bounds}
         for other, one in self.names.items():
-            if one.condition is not None and other not in bounds and any(_reads(one.condition, name) for name in bounds):
+            if one.condition is not None and other not in bounds and not _find_read(one.condition).isdisjoint(bounds):
                 names[other] = Bound(one.kind, one.path)
         return replace(self, names=names)
 
@@ -72,10 +73,12 @@ class Scope:
         return replace(self, dead=True)
 
 
-def _reads(condition: nodes.Expr, name: str) -> bool:
+@lru_cache(maxsize=4096)
+def _find_read(condition: nodes.Expr) -> frozenset[str]:
+    """The names that a condition reads; it is asked of every name that is bound behind it."""
     if isinstance(condition, nodes.Name):
-        return condition.name == name
-    return any(read.name == name for read in condition.find_all(nodes.Name))
+        return frozenset((condition.name,))
+    return frozenset(read.name for read in condition.find_all(nodes.Name))
 
 
 def join_facts(left: Scope, right: Scope) -> Scope:

@@ -77,6 +77,20 @@ def test_the_floor_is_tested_before_boosts():
     assert ask("goblin unheard of", Request("", floor=floor - 1, boosts=(boost,))).found[0].score.total == floor - 1 + 900_000
 
 
+def test_what_was_scored_and_not_chosen_is_told_with_its_reason():
+    many = [make_chunk("goblin" + " cave" * place, place) for place in range(20)]
+    found = ask("goblin cave", Request("", floor=0, candidates=4, top=3, sparse_below=1), chunks=many)
+    assert [why for _, why in found.refused] == ["top", *["candidates"] * 11], "twelve, the best first"
+    assert len({one.chunk.ordinal for one in (*found.found, *(one for one, _ in found.refused))}) == 15
+    scores = [one.score.total for one, _ in found.refused]
+    assert scores == sorted(scores, reverse=True)
+    under = ask("goblin cave", Request("", floor=found.found[0].score.fused + 1, candidates=4), chunks=many)
+    assert [why for _, why in under.refused[:4]] == ["floor"] * 4
+    assert under.refused[0][0] == found.found[0]
+    wanted = Request("", floor=0, where=Condition(lambda item: item["id"] == many[0].id, "one"))
+    assert ask("goblin cave", wanted, chunks=many).unwanted == 19
+
+
 def test_boosts_change_the_order_and_add_up():
     boosts = tuple(Boost(add, Condition(lambda item: item["version"] == "1", "1")) for add in (300_000, 400_000))
     found = ask("goblin tactics", Request("", floor=0, boosts=boosts))
