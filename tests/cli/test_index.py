@@ -101,7 +101,7 @@ def test_an_index_over_the_state_is_asked_with_a_state(archive, run, tmp_path):
     refused = run("index", "query", str(archive), "memory", "who might have some key to the old mill", "--state", str(tmp_path / "s.json"))
     assert refused.code == 1 and ": under the floor (words 0." in refused.out
     missing = run("index", "query", str(archive), "memory", "the key")
-    assert missing.code == 2 and "PC0731" in missing.err and "--state" in missing.stderr
+    assert missing.code == 2 and "PC0731" in missing.err and "--state" in missing.err
     files = run("index", "query", str(archive), "rules", "the key", "--state", str(tmp_path / "s.json"))
     assert files.code == 2 and "PC0731" in files.err
 
