@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift cases wheel bench prove accept codes format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel parts bench prove accept codes format lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -23,7 +23,7 @@ demo: $(VENV)/run.stamp  ## render packs/sentinel with a fixture, then its conte
 test: $(VENV)/dev.stamp  ## run the tests
 	$(PY) -m pytest -q -n auto --dist loadfile
 
-check: lint types tests drift cases wheel  ## all that CI runs
+check: lint types tests drift cases wheel parts  ## all that CI runs
 
 lint: $(VENV)/dev.stamp  ## ruff: rules and formatting
 	$(BIN)/ruff check .
@@ -44,6 +44,9 @@ cases: $(VENV)/dev.stamp  ## promptc test, over the packs and fixtures of this r
 
 wheel: $(VENV)/dev.stamp  ## build the wheel and try it from / in a fresh environment
 	$(PY) tools/try_wheel.py
+
+parts: $(VENV)/bench.stamp  ## each part of make bench, at its smallest size
+	$(PY) tools/try_benchmarks.py
 
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 	$(PY) -m benchmarks

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME ...]`: prints ratios; with names, only those parts."""
+"""`python -m benchmarks [--small] [NAME ...]`: prints ratios; with names, only those parts; `--small`, as little as runs every line."""
 
 import sys
 
@@ -10,7 +10,9 @@ from benchmarks.crashes import bench_crashes
 from benchmarks.differences import bench_differences
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
+from benchmarks.measure import Scale
 from benchmarks.memory import bench_memory
+from benchmarks.retrieval import bench_retrieval
 from benchmarks.segments import bench_segments
 from benchmarks.state import bench_state
 from benchmarks.templates import bench_templates
@@ -29,6 +31,7 @@ PARTS = {
     "cases": bench_cases,
     "crashes": bench_crashes,
     "differences": bench_differences,
+    "retrieval": bench_retrieval,
 }
 
 LONG = ("crashes",)
@@ -36,15 +39,17 @@ LONG = ("crashes",)
 
 
 def main() -> None:
-    """Runs the parts asked for, or all but the long ones."""
-    names = sys.argv[1:] or [name for name in PARTS if name not in LONG]
+    """Runs the parts asked for, or all but the long ones; all of them if they are to be small."""
+    scale = Scale("--small" in sys.argv[1:])
+    names = [name for name in sys.argv[1:] if name != "--small"] or [name for name in PARTS if scale.is_small or name not in LONG]
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         sys.exit(f"no such benchmark: {', '.join(unknown)}; known: {', '.join(PARTS)}")
-    print("Medians of interleaved runs, in processor time (cold, segments, cases: by the clock).")
-    print("Ratios hold from machine to machine; milliseconds do not.\n")
+    print("Medians of interleaved runs, in processor time (cold, segments, cases, retrieval: by the clock).")
+    print(scale.choose("Ratios hold from machine to machine; milliseconds do not.", "Smallest sizes: the figures mean nothing."))
+    print()
     for name in names:
-        PARTS[name]()
+        PARTS[name](scale)
         print()
 
 

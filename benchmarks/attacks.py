@@ -6,20 +6,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import judge, show
+from benchmarks.measure import Scale, judge, show
 
 _ROOT = Path(__file__).parents[1]
 _SHOWN = 8
+_FEW = ("prints", "macros")
 _SECONDS = 1
 _MIB = 128
 _DIED = {"seconds": 999.0, "steps": 0, "peak": 0, "before": 0}
 """What one counts for that gave no answer."""
 
 
-def bench_attacks() -> None:
+def bench_attacks(scale: Scale) -> None:
     """Prints the slowest and the largest, on the template alone and in `check` of a pack that holds it (Linux)."""
     for way, title in (("engine", "loaded and run"), ("check", "in `promptc check`")):
-        found = _run(way)
+        found = _run(way, scale.choose((), _FEW))
         print(f"Attacks: {len(found)} templates and expressions, {title}: seconds of the processor, steps paid, memory")
         for one in sorted(found, key=lambda one: -one["seconds"])[:_SHOWN]:
             show(one["name"], f"{one['seconds']:.2f} s", f"{one['steps']:>9,} steps {_weigh(one):>4.0f} MiB  {one['code'] or 'printed'}")
@@ -28,11 +29,12 @@ def bench_attacks() -> None:
         show("the largest, over the interpreter", f"{largest:.0f} MiB", judge(largest, _MIB, at_most=True))
 
 
-def _run(way: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "tests.attacks.run_attacks", way]
+def _run(way: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.attacks.run_attacks", way, *names]
     run = subprocess.run(command, cwd=_ROOT, check=True, capture_output=True, text=True, encoding="utf-8")
     return [{**_DIED, **json.loads(line)} for line in run.stdout.splitlines()]
 
 
 def _weigh(one: dict[str, Any]) -> float:
-    return max(0.0, (one["peak"] - one["before"]) / 1024)
+    added: int = one["peak"] - one["before"]
+    return max(0.0, added / 1024)

@@ -13,12 +13,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.measure import judge, show
+from benchmarks.measure import Scale, judge, show
 
 _ROOT = Path(__file__).parents[1]
-_COUNT = 10_000
+_COUNT = (10_000, 5)
 _JOBS = "2"
-_ROUNDS = 3
+_ROUNDS = (3, 1)
 _LIMIT = 1.2
 _PRESETS = ("standard", "minimal", "deep")
 _TIERS = ("normal", "strain_1", "strain_2", "strain_3")
@@ -26,14 +26,15 @@ _PROMPTC = "import sys; from promptc.cli.main import main; sys.exit(main())"
 _EMPTY = "import pytest\n\n@pytest.mark.parametrize('number', range({count}))\ndef test_empty(number):\n    pass\n"
 
 
-def bench_cases() -> None:
+def bench_cases(scale: Scale) -> None:
     """Prints how long a suite takes that was never run, and one in which nothing has changed, as shares of pytest's time for nothing."""
+    count = scale.choose(*_COUNT)
     with tempfile.TemporaryDirectory() as made:
         changed, whole = Path(made, "changed"), Path(made, "whole")
-        make_suite(changed, _COUNT)
-        make_suite(whole, _COUNT, whole=True)
-        (changed / "test_empty.py").write_text(_EMPTY.format(count=_COUNT))
-        print(f"Cases: {_COUNT:,} of the sentinel kind, each with a golden, on {_JOBS} processors, by the clock")
+        make_suite(changed, count)
+        make_suite(whole, count, whole=True)
+        (changed / "test_empty.py").write_text(_EMPTY.format(count=count))
+        print(f"Cases: {count:,} of the sentinel kind, each with a golden, on {_JOBS} processors, by the clock")
         works: dict[str, Callable[[], None]] = {
             "pytest": partial(_run, changed, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_empty.py"),
             "promptc test, nothing in its cache": partial(_test, changed, "cold"),
@@ -41,7 +42,7 @@ def bench_cases() -> None:
             "promptc test, nothing changed since accepted": partial(_test, changed, "warm"),
         }
         taken: dict[str, list[float]] = {name: [] for name in works}
-        for _ in range(_ROUNDS):
+        for _ in range(scale.choose(*_ROUNDS)):
             for name, work in works.items():
                 for folder in (changed, whole):
                     shutil.rmtree(folder / ".cold", ignore_errors=True)

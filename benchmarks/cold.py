@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import judge, show, time_turns
+from benchmarks.measure import Scale, judge, show, time_turns
 
 _ROOT = Path(__file__).parents[1]
 _SENTINEL = _ROOT / "packs/sentinel/pack.yaml"
@@ -30,12 +30,12 @@ _UNSEEN_LIMIT, _SEEN_LIMIT = 1.7, 1.2
 class _Bench:
     """New processes in a folder of their own: their states, their compile caches, tiktoken's rank file."""
 
-    def __init__(self, folder: Path, vocabulary: str) -> None:
+    def __init__(self, folder: Path, vocabulary: str, rounds: int) -> None:
         self._folder = folder
         self._vocabulary = vocabulary
         self._pack, ranks, *_ = _VOCABULARIES[vocabulary]
         shutil.copy(_ROOT / f"tools/ranks/{vocabulary}.tiktoken", folder / ranks)
-        self._seen, *unseen = (self._write_state(seed) for seed in range(_ROUNDS + 2))
+        self._seen, *unseen = (self._write_state(seed) for seed in range(rounds + 2))
         self._unseen = iter(unseen)
 
     def list_works(self) -> dict[str, Callable[[], object]]:
@@ -82,13 +82,14 @@ class _Bench:
         return path
 
 
-def bench_cold() -> None:
+def bench_cold(scale: Scale) -> None:
     """Prints, for each vocabulary, the ratios of whole processes; each the median of the ratios of one turn."""
+    rounds = scale.choose(_ROUNDS, 1)
     for vocabulary, (_, _, unseen, seen) in _VOCABULARIES.items():
         with tempfile.TemporaryDirectory() as folder:
-            bench = _Bench(Path(folder), vocabulary)
+            bench = _Bench(Path(folder), vocabulary, rounds)
             size = bench.check_outputs()
-            taken = time_turns(bench.list_works(), _ROUNDS, clock=time.perf_counter)
+            taken = time_turns(bench.list_works(), rounds, clock=time.perf_counter)
         print(f"Cold: a new process, sentinel with {_BLOCKS} blocks kept ({size} bytes), {vocabulary}")
         for name in taken:
             show(_LABELS[name], f"{median(taken[name]) * 1e3:.0f} ms")

@@ -9,12 +9,12 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.blocks import make_reach_state
-from benchmarks.measure import judge, show, time_interleaved
+from benchmarks.measure import Scale, judge, show, time_interleaved
 from promptc.text.counters.table_counter import TableCounter
 from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
 from tests.cases.recount import load_encoding
 
-_MILLION = 1 << 20
+_HARD = (1 << 20, 1 << 12)
 _ROOT = Path(__file__).parents[1]
 _PLAIN = "import re"
 _OURS = """
@@ -38,25 +38,25 @@ _DRAWN = {
 }
 
 
-def bench_counting() -> None:
+def bench_counting(scale: Scale) -> None:
     """Prints the ratios to tiktoken, and how the time of a hard text grows from its half to its whole."""
     for name in VOCABULARIES:
         print(f"Counting: {name}")
-        _bench_start(name)
-        _bench_prose(name)
+        _bench_start(name, scale.choose(5, 1))
+        _bench_prose(name, *scale.choose((2_000, 5), (5, 1)))
         for kind, unit in _RUNS.items():
-            _bench_hard(name, f"1 MB of {kind}", lambda size, unit=unit: unit * (size // len(unit.encode())), 0.3)
+            _bench_hard(name, kind, partial(_repeat, unit), 0.3, scale)
         for kind, alphabet in _DRAWN.items():
-            _bench_hard(name, f"1 MB of random {kind}", partial(_draw, alphabet), 4)
+            _bench_hard(name, f"random {kind}", partial(_draw, alphabet), 4, scale)
 
 
-def _bench_start(name: str) -> None:
+def _bench_start(name: str, rounds: int) -> None:
     """New processes that count a text of 48 KB, beyond what `import re` takes."""
     path = _ROOT / "docs" / "language.md"
     ranks = _ROOT / "tools" / "ranks" / f"{name}.tiktoken"
     pattern = load_encoding(name)._pat_str
     works = {script: partial(_run, script, name, str(path), str(ranks), pattern) for script in (_PLAIN, _OURS, _THEIRS)}
-    taken = time_interleaved(works, rounds=5, clock=time.perf_counter)
+    taken = time_interleaved(works, rounds, clock=time.perf_counter)
     ours, theirs = taken[_OURS] - taken[_PLAIN], taken[_THEIRS] - taken[_PLAIN]
     show(f"new process, load and count {path.stat().st_size // 1024} KB", f"{ours * 1000:.0f} ms", "over `import re`")
     show("  tiktoken / this", f"{theirs / ours:.1f} x")
@@ -66,8 +66,8 @@ def _run(*argv: str) -> None:
     subprocess.run([sys.executable, "-c", *argv], check=True, cwd=_ROOT, env={"PYTHONPATH": "compiler"})
 
 
-def _bench_prose(name: str) -> None:
-    text = "\n".join(item["text"] for item in make_reach_state(2_000, 90, 7)["transcript"])
+def _bench_prose(name: str, blocks: int, rounds: int) -> None:
+    text = "\n".join(item["text"] for item in make_reach_state(blocks, 90, 7)["transcript"])
     encoding, known = load_encoding(name), _make_counter(name)
     expected = len(encoding.encode_ordinary(text))
     if known.measure(text) != expected:
@@ -77,17 +77,18 @@ def _bench_prose(name: str) -> None:
         "again": lambda: known.measure(text),
         "tiktoken": lambda: len(encoding.encode_ordinary(text)),
     }
-    taken = time_interleaved(works, rounds=5)
+    taken = time_interleaved(works, rounds)
     show(f"prose, {len(text) / 1e6:.1f} MB, first sight", f"{len(text) / taken['first'] / 1e6:.1f} MB/s")
     show("  this / tiktoken", f"{taken['first'] / taken['tiktoken']:.1f} x")
     show("  this / tiktoken, words known", f"{taken['again'] / taken['tiktoken']:.1f} x")
 
 
-def _bench_hard(name: str, title: str, make: Callable[[int], str], limit: float) -> None:
-    half, whole = make(_MILLION // 2), make(_MILLION)
+def _bench_hard(name: str, kind: str, make: Callable[[int], str], limit: float, scale: Scale) -> None:
+    size = scale.choose(*_HARD)
+    half, whole = make(size // 2), make(size)
     works = {text: partial(_count_anew, name, text) for text in (half, whole)}
-    taken = time_interleaved(works, rounds=3)
-    show(title, f"{taken[whole]:.2f} s", judge(taken[whole], limit, at_most=True))
+    taken = time_interleaved(works, scale.choose(3, 1))
+    show(f"{size / _HARD[0]:g} MB of {kind}", f"{taken[whole]:.2f} s", judge(taken[whole], limit, at_most=True))
     if limit > 1:
         show("  from its half to it", f"{taken[whole] / taken[half]:.2f} x", judge(taken[whole] / taken[half], 2.3, at_most=True))
 
@@ -99,6 +100,10 @@ def _count_anew(name: str, text: str) -> int:
 def _make_counter(name: str) -> TableCounter:
     """One that remembers nothing yet."""
     return TableCounter(name, find_vocabulary(name))
+
+
+def _repeat(unit: str, size: int) -> str:
+    return unit * (size // len(unit.encode()))
 
 
 def _draw(alphabet: str, size: int) -> str:

@@ -18,7 +18,7 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-from benchmarks.measure import show
+from benchmarks.measure import Scale, show
 from promptc.api import Pack
 from promptc.diag.errors import PromptcError
 from promptc.operations.change import Change
@@ -33,7 +33,7 @@ from promptc.operations.run_operation import run_operation
 from promptc.operations.write_archive import render_archive
 
 ROOT = Path(__file__).resolve().parents[1]
-KILLS, CROWD, EACH, SEED = 1000, 16, 200, 20250306
+KILLS, CROWD, EACH, SEED = (1000, 2), (16, 2), (200, 3), 20250306
 
 Make = Callable[[bytes, Path], Change]
 
@@ -57,19 +57,20 @@ class Work:
         path.write_text(json.dumps(self.state, indent=2), encoding="utf-8")
 
 
-def bench_crashes() -> None:
+def bench_crashes(scale: Scale) -> None:
     """Prints the counts, and operations a second against a bare write."""
-    print(f"Crashes: {KILLS} kill -9 during each operation, and what state was left")
-    for work in list_works():
-        figures = crash(work, KILLS, SEED)
+    kills, processes, each = scale.choose(*KILLS), scale.choose(*CROWD), scale.choose(*EACH)
+    print(f"Crashes: {kills} kill -9 during each operation, and what state was left")
+    for work in itertools.islice(list_works(), scale.choose(None, 1)):
+        figures = crash(work, kills, SEED)
         show(f"{work.pack.name} {work.name}", _describe(figures), _judge(figures))
-        figures = crash_at_each_call(work)
+        figures = crash_at_each_call(work, scale.choose(None, 3))
         show(f"  at each of {figures['killed']} calls", _describe(figures), _judge(figures))
-    figures = crash_restore(next(list_works()), KILLS, SEED)
+    figures = crash_restore(next(list_works()), kills, SEED)
     show("restore", _describe(figures), _judge(figures))
-    print(f"\nA crowd: {CROWD} processes, {EACH} operations each, on one state")
+    print(f"\nA crowd: {processes} processes, {each} operations each, on one state")
     for name in ("count", "turn"):
-        figures, seconds, bare = crowd(name, CROWD, EACH)
+        figures, seconds, bare = crowd(name, processes, each)
         show(f"logbook {name}", f"{figures['done']} done", _judge(figures))
         show("  operations a second, of bare writes", f"{100 * bare / seconds:.0f} %")
 
@@ -100,8 +101,8 @@ def crash(work: Work, kills: int, seed: int) -> Counter[str]:
         return _crash(path, work.make, lay, kills, seed)
 
 
-def crash_at_each_call(work: Work) -> Counter[str]:
-    """Kills an operation before its first call into C, before its second and so on to its last, and looks what is left: no chance in it."""
+def crash_at_each_call(work: Work, most: int | None = None) -> Counter[str]:
+    """Kills an operation before its first call into C, before its second and so on to its last (or `most`): no chance in what is left."""
     figures = Counter[str]()
     with tempfile.TemporaryDirectory() as made:
         path = Path(made, "state.json")
@@ -109,7 +110,7 @@ def crash_at_each_call(work: Work) -> Counter[str]:
         old = path.read_bytes()
         wanted = work.make(old, path)
         rewrite = partial(rewrite_state, str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
-        while not figures["finished"]:
+        while not figures["finished"] and figures["killed"] != most:
             work.lay(path)
             shutil.rmtree(find_archives(path), ignore_errors=True)
             was_killed = _await(_fork(partial(_die_before, figures["killed"], rewrite)))

@@ -6,20 +6,21 @@ from difflib import SequenceMatcher
 from functools import partial
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import judge, show, time_interleaved
+from benchmarks.measure import Scale, judge, show, time_interleaved
 from promptc.text.diff_words import diff_words
 from tests.cases.recount import load_encoding
 
-_TOKENS = 25_000
+_TOKENS = (25_000, 500)
 _SECONDS = 0.5
 _SEED = 20261122
 
 
-def bench_differences() -> None:
+def bench_differences(scale: Scale) -> None:
     """Prints the seconds for prompts of 25 000 tokens, one word in ten changed, and for the worst: the same words in another order."""
+    tokens = scale.choose(*_TOKENS)
     encode = load_encoding("cl100k_base").encode_ordinary
-    blocks = [block["text"] for block in make_transcript(2000, 30)]
-    while len(encode("\n".join(blocks))) > _TOKENS:
+    blocks = [block["text"] for block in make_transcript(scale.choose(2000, 50), 30)]
+    while len(encode("\n".join(blocks))) > tokens:
         blocks.pop()
     old = "\n".join(blocks) + "\n"
     draw = random.Random(_SEED)
@@ -34,7 +35,7 @@ def bench_differences() -> None:
         "count": partial(encode, old),
         "lines": lambda: SequenceMatcher(None, old.split("\n"), changed.split("\n"), autojunk=False).get_opcodes(),
     }
-    taken = time_interleaved(works, rounds=5)
+    taken = time_interleaved(works, scale.choose(5, 1))
     for name, label in (("changed", "one word in ten changed"), ("line", "the same in one line"), ("shuffled", "all words elsewhere")):
         show(label, f"{taken[name]:.2f} s", judge(taken[name], _SECONDS, at_most=True))
     show("one word in ten / a count by tiktoken", f"{taken['changed'] / taken['count']:.1f} x")

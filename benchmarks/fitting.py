@@ -2,42 +2,45 @@
 
 import gc
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import promptc
 from benchmarks.blocks import make_reach_state
-from benchmarks.measure import show, time_interleaved
+from benchmarks.measure import Scale, show, time_interleaved
+from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Strained
 from promptc.passes.bind import bind
 from promptc.passes.fit import fit
 from promptc.passes.strain import strain
 from promptc.text.meter import Meter
 
-_ITEMS = 10_000
+_ITEMS = (10_000, 500)
 
 
-def bench_fitting() -> None:
+def bench_fitting(scale: Scale) -> None:
     """Prints the ratio of fitting 10 000 selected items to a bare loop that sums the same counts, and the operations it took."""
-    print(f"Fitting: {_ITEMS:,} selected items, counts cached, before the report")
+    items = scale.choose(*_ITEMS)
+    print(f"Fitting: {items:,} selected items, counts cached, before the report")
     manifest = (Path(__file__).parent / "reach" / "pack.yaml").read_text()
     with tempfile.TemporaryDirectory() as folder:
         whole = manifest.replace("items: {from:", "items: {limit: 1000000, from:")
         (Path(folder) / "pack.yaml").write_text(whole)
         pack = promptc.load(folder)
-    state = pack.load_state(make_reach_state(_ITEMS, 30))
+    state = pack.load_state(make_reach_state(items, 30))
     meter = CountingMeter(pack.model.counting.counter)
-    strained = strain(bind(pack.model, state, meter))
+    strained = strain(bind(pack.model, state, meter, RenderOptions()))
     fitted = fit(strained)
     texts = [item.text + "\n" for selected in strained.selection.sections for item in selected.items]
-    works = {
+    works: dict[str, Callable[[], object]] = {
         "loop": partial(_sum, texts, meter),
         "fit": partial(_fit_uncollected, strained),
         "collected": partial(fit, strained),
         "collect": gc.collect,
     }
-    taken = time_interleaved(works, rounds=9)
+    taken = time_interleaved(works, rounds=scale.choose(9, 1))
     show("a bare loop that sums the counts", f"{taken['loop'] * 1e3:.1f} ms")
     show("fit", f"{taken['fit'] * 1e3:.1f} ms")
     show("fit / loop", f"{taken['fit'] / taken['loop']:.0f} x")
@@ -47,7 +50,7 @@ def bench_fitting() -> None:
     meter.asked = meter.encoded = 0
     fit(strained)
     show("notches looked at", f"{notches:,}")
-    show("look-ups of counts per item", f"{meter.asked / _ITEMS:.1f}")
+    show("look-ups of counts per item", f"{meter.asked / items:.1f}")
     show("texts encoded", f"{meter.encoded:,}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import promptc
 from benchmarks.blocks import make_reach_state, make_sentinel_state
-from benchmarks.measure import judge, show, time_interleaved
+from benchmarks.measure import Scale, judge, show, time_interleaved
 from benchmarks.others import make_jinja_every_block, make_trim_messages
 
 _ROOT = Path(__file__).parents[1]
@@ -19,33 +19,33 @@ _SHORT = 18  # about 28 tokens a block, as people talk at a table
 Make = Callable[[int, int, int], dict[str, Any]]
 
 
-def bench_growth() -> None:
+def bench_growth(scale: Scale) -> None:
     """Prints the time of a render at each size, and its growth from the smallest to the largest."""
-    _bench_pack("sentinel (a window of 12 blocks)", _ROOT / "packs/sentinel", make_sentinel_state, _WORDS)
-    _bench_pack("Reach (as many blocks as 13,000 tokens hold)", _ROOT / "benchmarks/reach", make_reach_state, _WORDS)
-    _bench_pack("Reach, blocks of ~28 tokens (100 do not fill it)", _ROOT / "benchmarks/reach", make_reach_state, _SHORT)
+    _bench_pack("sentinel (a window of 12 blocks)", _ROOT / "packs/sentinel", make_sentinel_state, _WORDS, scale)
+    _bench_pack("Reach (as many blocks as 13,000 tokens hold)", _ROOT / "benchmarks/reach", make_reach_state, _WORDS, scale)
+    _bench_pack("Reach, blocks of ~28 tokens (100 do not fill it)", _ROOT / "benchmarks/reach", make_reach_state, _SHORT, scale)
 
 
-def _bench_pack(title: str, folder: Path, make: Make, words: int) -> None:
+def _bench_pack(title: str, folder: Path, make: Make, words: int, scale: Scale) -> None:
     print(f"Hot: {title}")
     pack = promptc.load(folder)
-    states, loads = {}, {}
-    for size in _SIZES:
+    states, loads, sizes = {}, {}, scale.choose(_SIZES, (5, 6, 7, 8))
+    for size in sizes:
         raw = make(size, words, 7)
         begun = time.process_time()
         states[size] = pack.load_state(raw)
         loads[size] = time.process_time() - begun
-    taken = time_interleaved({str(size): partial(pack.render, state) for size, state in states.items()}, rounds=9)
-    for size in _SIZES:
+    taken = time_interleaved({str(size): partial(pack.render, state) for size, state in states.items()}, rounds=scale.choose(9, 1))
+    for size in sizes:
         prompt = pack.render(states[size])
         show(f"N = {size:,}: {prompt.tokens:,} tokens", f"{taken[str(size)] * 1e3:.1f} ms", f"load_state {loads[size] * 1e3:.0f} ms")
-    growth = taken[str(_SIZES[-1])] / taken[str(_SIZES[0])]
-    show("growth from N = 100 to N = 100,000", f"{growth:.2f} x", judge(growth, 3, at_most=True) if words == _WORDS else "")
+    growth = taken[str(sizes[-1])] / taken[str(sizes[0])]
+    show(f"growth from N = {sizes[0]:,} to N = {sizes[-1]:,}", f"{growth:.2f} x", judge(growth, 3, at_most=True) if words == _WORDS else "")
 
 
-def bench_others() -> None:
+def bench_others(scale: Scale) -> None:
     """Prints how long others take for the same work, as multiples of promptc's time, for blocks never seen."""
-    for size in (100, 1_000, 10_000):
+    for size in scale.choose((100, 1_000, 10_000), (5, 6, 7)):
         print(f"Against others: Reach, N = {size:,}, blocks never seen before")
         seeds = iter(range(1_000, 2_000))
         fresh: dict[int, dict[str, Any]] = {}
@@ -53,7 +53,7 @@ def bench_others() -> None:
         def state(turn: int, size: int = size, fresh: dict[int, dict[str, Any]] = fresh) -> dict[str, Any]:
             return fresh.setdefault(turn, make_reach_state(size, _WORDS, turn))
 
-        rounds = 7 if size < 10_000 else 3
+        rounds = scale.choose(7 if size < 10_000 else 3, 1)
         turns = [next(seeds) for _ in range(rounds + 1)]
         pack = promptc.load(_ROOT / "benchmarks/reach")
         loaded = [pack.load_state(state(turn)) for turn in turns]

@@ -2,7 +2,22 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from statistics import median
+from typing import TypeVar
+
+_Size = TypeVar("_Size")
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured: all, or with `--small` as little as goes through every line. Figures of a small run mean nothing."""
+
+    is_small: bool
+
+    def choose(self, full: _Size, small: _Size) -> _Size:
+        """The size for this run."""
+        return small if self.is_small else full
 
 
 def time_interleaved(

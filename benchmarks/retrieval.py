@@ -1,8 +1,8 @@
 """`python -m benchmarks.retrieval CORPUS QUERIES [--words]`: builds an index over a folder of Markdown and measures it.
 
-CORPUS is a folder whose files are to be indexed, QUERIES a file as `promptc index eval` reads it. Neither belongs to the project. With
-`--words` no vectors are made. Prints times by the clock, recall by words alone and with vectors, and how many queries that no rulebook
-answers stay under the floor.
+CORPUS is a folder whose files are to be indexed, QUERIES a file as `promptc index eval` reads it; `python -m benchmarks retrieval` takes
+this project's documents and a few questions about them. With `--words` no vectors are made. Prints times by the clock, recall by words
+alone and with vectors, and how many queries that no rulebook answers stay under the floor.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from statistics import median, quantiles
 from time import perf_counter
 
 import promptc
+from benchmarks.measure import Scale
 from promptc.diag.frozen import replace
 from promptc.frontend.build_corpus import build_corpus
 from promptc.frontend.open_corpus import open_corpus
@@ -24,11 +25,12 @@ from promptc.model.index import CorpusIndex
 from promptc.sources.retrieval.encoder import Encoder, Missing
 from promptc.sources.retrieval.judge_index import Known, Verdict, judge_index
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import MICRO, Request
+from promptc.sources.retrieval.request import MICRO, Request, Retrieved
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.text.meter import Meter
 
+_DOCS = Path(__file__).parents[1] / "docs"
 _PACK = """promptc: 1
 name: measured
 version: 1.0.0
@@ -80,6 +82,13 @@ train timetable from Paris to Lyon
 phone battery drains too fast
 knitting pattern for a wool scarf
 what is the GDP of Brazil"""
+_OWN = """which filters shorten a text to a number of tokens\ttemplates.md#Of promptc
+what does Jinja have that templates lack\ttemplates.md#What is left out, and why
+how are files cut into chunks\tretrieval.md#From files to chunks
+how many queries must find their page\tretrieval.md#Measuring
+where do case folders lie\tgoldens.md#Where cases lie
+run the cases with pytest\tgoldens.md#In pytest
+"""
 _FLOOR = 250_000
 _CAP = 1000
 _ROUNDS = 5
@@ -92,12 +101,25 @@ def main() -> None:
     parser.add_argument("queries", type=Path)
     parser.add_argument("--words", action="store_true", help="no vectors")
     given = parser.parse_args()
-    known = read_queries(given.queries.read_bytes(), given.queries.name)
+    _measure_corpus(given.corpus, read_queries(given.queries.read_bytes(), given.queries.name), is_encoding=not given.words)
+
+
+def bench_retrieval(scale: Scale) -> None:
+    """The same over the project's own documents; a small run is over one of them."""
+    print("Retrieval: an index over the documents of this project, by the clock")
+    known = read_queries(_OWN.encode(), "own.tsv")
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(given.corpus, Path(folder, "corpus"))
+        for path in sorted(_DOCS.glob(scale.choose("*.md", "retrieval.md"))):
+            shutil.copy(path, folder)
+        _measure_corpus(Path(folder), known, is_encoding=True)
+
+
+def _measure_corpus(corpus: Path, known: Sequence[Known], *, is_encoding: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(corpus, Path(folder, "corpus"))
         Path(folder, "pack.yaml").write_text(_PACK, encoding="utf-8")
         Path(folder, "synonyms.yaml").write_text(_SYNONYMS, encoding="utf-8")
-        _measure(Path(folder), known, is_encoding=not given.words)
+        _measure(Path(folder), known, is_encoding=is_encoding)
 
 
 def _measure(folder: Path, known: Sequence[Known], *, is_encoding: bool) -> None:
@@ -158,7 +180,7 @@ def _judge_all(index: LoadedIndex, retriever: Retriever, known: Sequence[Known],
 
 
 def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[Known]) -> Verdict:
-    def ask(query: str) -> object:
+    def ask(query: str) -> Retrieved:
         return retriever.ask([index], Request(query, floor=0, top=12))
 
     return judge_index(known, ask, floor=_FLOOR, top=6, cap=_CAP)

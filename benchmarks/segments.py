@@ -8,15 +8,16 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import promptc
-from benchmarks.measure import judge, show, time_interleaved
+from benchmarks.measure import Scale, judge, show, time_interleaved
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.segment_store import SegmentStore
 from promptc.sources.segments.tables import COLUMNS
 from tests.postgres import run_server, url_of
 
-SMALL, LARGE = 1_000, 1_000_000
+SMALL = 1_000
+LARGE = (1_000_000, 2_000)
 TOUCHED = 200
-ROUNDS = 15
+ROUNDS = (15, 1)
 MOST = 3.0
 LONGEST = 120
 """Seconds after which no further rows are made; the figure is then that of fewer rows, and says so."""
@@ -38,21 +39,21 @@ sections:
 Row = tuple[str, str, str, str, str, bool, str, str, int]
 
 
-def bench_segments() -> None:
+def bench_segments(scale: Scale) -> None:
     """Prints the ratios."""
     print("Two hundred segments out of many: rendered, and read alone")
     with tempfile.TemporaryDirectory() as made:
-        _bench("SQLite", Path(made), lambda name, count: _fill_file(Path(made, name), count))
+        _bench("SQLite", Path(made), lambda name, count: _fill_file(Path(made, name), count), scale)
         try:
             with run_server() as socket:
-                _bench("PostgreSQL", Path(made), lambda name, count: _fill_server(socket, name, count))
+                _bench("PostgreSQL", Path(made), lambda name, count: _fill_server(socket, name, count), scale)
         except FileNotFoundError as missing:
             show("PostgreSQL", "not there", str(missing))
 
 
-def _bench(label: str, folder: Path, fill: Callable[[str, int], tuple[str, int]]) -> None:
+def _bench(label: str, folder: Path, fill: Callable[[str, int], tuple[str, int]], scale: Scale) -> None:
     small, _ = fill("small", SMALL)
-    large, rows = fill("large", LARGE)
+    large, rows = fill("large", scale.choose(*LARGE))
     refs = [f"person {number * (SMALL // TOUCHED)}" for number in range(TOUCHED)]
     spread = [f"person {number * (rows // TOUCHED)}" for number in range(TOUCHED)]
     with _open(small) as few, _open(large) as many, _open_pack(folder) as pack:
@@ -63,7 +64,7 @@ def _bench(label: str, folder: Path, fill: Callable[[str, int], tuple[str, int]]
             "read large": lambda: many.read([("npc", spread)], ["en"]),
         }
         assert len(many.read([("npc", spread)], ["en"]).rows) == TOUCHED
-        taken = time_interleaved(works, ROUNDS, time.perf_counter)
+        taken = time_interleaved(works, scale.choose(*ROUNDS), time.perf_counter)
     for what, promise in (("render", True), ("read", False)):
         ratio = taken[f"{what} large"] / taken[f"{what} small"]
         show(f"{label}: {what}, {rows} rows against {SMALL}", f"{ratio:.2f} x", judge(ratio, MOST, at_most=True) if promise else "")
@@ -109,7 +110,7 @@ def _fill_server(socket: str, name: str, count: int) -> tuple[str, int]:
 def _iter_rows(start: int, stop: int) -> Iterable[Row]:
     """One row a person, in an order that is not that of the index."""
     for number in range(start, stop):
-        yield (f"id {number * 7919 % LARGE}", "npc", f"person {number}", f"{_TEXT}{number}", '{"tier":0}', True, "en", "1.0.0", 0)
+        yield (f"id {number * 7919 % LARGE[0]}", "npc", f"person {number}", f"{_TEXT}{number}", '{"tier":0}', True, "en", "1.0.0", 0)
 
 
 @contextmanager

@@ -5,12 +5,13 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import judge, show, time_interleaved, time_turns
+from benchmarks.measure import Scale, judge, show, time_interleaved, time_turns
 from promptc.diag.span import Span
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_state import load_state
@@ -36,20 +37,20 @@ _RUST = f"{_READ}; import json, jsonschema_rs; jsonschema_rs.validator_for(json.
 _SCRIPTS = {"read": _READ, "ours": _OURS, "jsonschema": _THEIRS, "rust": _RUST}
 
 
-def bench_state() -> None:
+def bench_state(scale: Scale) -> None:
     """Prints what a check adds to a process, and its ratios to others in one that has made all ready."""
-    _bench_processes()
-    for size in (100, 10_000):
-        _bench_checks(size)
+    _bench_processes(scale.choose(_ROUNDS, 1))
+    for size, rounds in scale.choose(((100, _ROUNDS), (10_000, 5)), ((5, 1), (6, 1))):
+        _bench_checks(size, rounds)
 
 
-def _bench_processes() -> None:
+def _bench_processes(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         code, state = Path(folder) / "code", Path(folder) / "state.json"
         code.write_bytes(_load_schema().code)
         state.write_bytes(_make_state(100))
         works = {name: partial(_run, script, code, state) for name, script in _SCRIPTS.items()}
-        taken = time_turns(works, _ROUNDS, clock=_read_children)
+        taken = time_turns(works, rounds, clock=_read_children)
         size = state.stat().st_size
     print(f"State: a new process that reads a state of {size} bytes, and one that also checks it and fills it in")
     show("reading alone", f"{median(taken['read']) * 1e3:.1f} ms")
@@ -59,14 +60,14 @@ def _bench_processes() -> None:
     show("jsonschema-rs adds", f"{added['rust']:.1f} ms")
 
 
-def _bench_checks(size: int) -> None:
+def _bench_checks(size: int, rounds: int) -> None:
     import fastjsonschema
     import jsonschema
     import jsonschema_rs
 
     schema, document = _load_schema(), load_json(_make_state(size), "state.json")
     plain = json.loads(_SCHEMA.read_text(encoding="utf-8"))
-    works = {
+    works: dict[str, Callable[[], object]] = {
         "check": lambda: schema.check(document),
         "fill": lambda: schema.fill(document.value),
         "jsonschema": partial(jsonschema.Draft202012Validator(plain).is_valid, document.value),
@@ -75,7 +76,7 @@ def _bench_checks(size: int) -> None:
         "loads": partial(json.loads, document.source.text),
         "load_state": lambda: load_state(document.source.text.encode(), schema, "state.json").digest,
     }
-    taken = time_interleaved(works, _ROUNDS if size < 1000 else 5)
+    taken = time_interleaved(works, rounds)
     print(f"State: a valid one with {size:,} blocks, in a process that has made all ready")
     show("the check", f"{taken['check'] * 1e3:.2f} ms", f"filling in {taken['fill'] * 1e3:.2f} ms")
     for name, label in (("jsonschema", "jsonschema"), ("rust", "jsonschema-rs"), ("fastjsonschema", "fastjsonschema (draft 7)")):

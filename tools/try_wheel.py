@@ -1,9 +1,12 @@
 """Build the wheel, install it with the locked dependencies into a fresh environment, and use it from `/`.
 
-What is tried: the version, a new pack rendered and checked, every shipped pack found beside the modules, and one golden of each.
+What is tried: the version, a new pack rendered and checked, every shipped pack found beside the modules, one golden of each, and what two
+type checkers make of a program that imports it.
 """
 
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +19,28 @@ from promptc.frontend.paths import find_shipped
 for manifest in sorted(find_shipped("packs").glob("*/pack.yaml")):
     print(manifest.parent)
 """
+_PROGRAM = """
+import promptc
+
+pack: promptc.Pack = promptc.load("pack")
+state: promptc.State = pack.load_state({})
+prompt: promptc.Prompt = pack.render(state, budget=3, variants={"a": "b"})
+tokens: int = prompt.tokens
+found: tuple[promptc.Diagnostic, ...] = prompt.warnings + pack.check()
+listed: tuple[promptc.Listed, ...] = pack.list_operations(state)
+asked: tuple[promptc.Request, ...] = pack.ask(state, "tidy", {"keep": 2})
+done: promptc.Done = pack.apply({}, "tidy", answers={one.name: one.prompt.provider or "" for one in asked})
+gone: tuple[promptc.Archive, ...] = done.archives
+errors: list[type[promptc.PromptcError]] = [promptc.UsageError, promptc.FitError, promptc.DiskError]
+version: str = promptc.__version__
+pack.render({}, budgett=3)  # wrong
+pack.render({}, budget="3")  # wrong
+pack.apply({})  # wrong
+promptc.render  # wrong
+tokens = prompt.text  # wrong
+done.said = ""  # wrong
+tokens = gone[0].name  # wrong
+"""
 
 
 def main() -> int:
@@ -24,6 +49,7 @@ def main() -> int:
         binaries = _install_wheel(wheel, Path(folder, "environment"))
         _try_command_line(binaries, Path(folder, "pack"))
         _try_shipped_packs(binaries)
+        _try_types(binaries, Path(folder))
     print(f"{wheel.name}: built, installed and used from /")
     return 0
 
@@ -66,6 +92,25 @@ def _try_golden(binaries: Path, pack: str, case: Path) -> None:
     golden = case / "golden.txt"
     if golden.is_file() and _run(binaries / "promptc", "render", pack, str(case / "state.json")) != golden.read_text(encoding="utf-8"):
         raise SystemExit(f"{pack} does not render to {golden.relative_to(ROOT)}")
+
+
+def _try_types(binaries: Path, folder: Path) -> None:
+    """Each checker sees every name, and finds what is wrong in the program and no more."""
+    program = folder / "program.py"
+    program.write_text(_PROGRAM, encoding="utf-8")
+    expected = [number for number, line in enumerate(_PROGRAM.split("\n"), 1) if line.endswith("# wrong")]
+    python = str(binaries / "python")
+    strict = ["mypy", "--strict", "--no-incremental", "--config-file=", "--python-executable", python, str(program)]
+    found = {"mypy": [int(line) for line in re.findall(r"program\.py:(\d+): error", _check(*strict))]}
+    told = json.loads(_check("basedpyright", "--outputjson", "--level", "error", "--pythonpath", python, str(program)))
+    found["pyright"] = [one["range"]["start"]["line"] + 1 for one in told["generalDiagnostics"] if one["severity"] == "error"]
+    for checker, lines in found.items():
+        if lines != expected:
+            raise SystemExit(f"{checker} finds errors in the lines {lines}, not {expected}, of:\n{_PROGRAM}")
+
+
+def _check(checker: str, *arguments: str) -> str:
+    return subprocess.run([sys.executable, "-m", checker, *arguments], cwd="/", check=False, capture_output=True, text=True).stdout
 
 
 def _run(command: Path, *arguments: str) -> str:

@@ -36,13 +36,21 @@ class Outcome:
 
 
 def ask_jinja(
-    text: str, names: Mapping[str, Any], files: Mapping[str, str], *, plain_escapes: bool = False, keys_only: bool = False
+    text: str,
+    names: Mapping[str, Any],
+    files: Mapping[str, str],
+    *,
+    plain_escapes: bool = False,
+    keys_only: bool = False,
+    is_folding: bool = True,
 ) -> Outcome:
     """What Jinja makes of it, in the settings that docs/templates.md promises.
 
     `plain_escapes`: as if `escape` and `tojson` gave plain text. `keys_only`: as if `a['b']` of a mapping never were its method `b`.
+    `is_folding`: whether constants are computed when the template is loaded, as Jinja does.
     """
     environment = build_jinja(files)
+    environment.optimized = is_folding
     if keys_only:
         environment.getitem = partial(_find_key, environment)  # type: ignore[method-assign]
     if plain_escapes:

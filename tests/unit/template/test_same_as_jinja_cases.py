@@ -41,6 +41,12 @@ def test_prints_what_jinja_prints(text, expected):
         assert deviation.recognises(text, NAMES, FILES, jinja, ours), (jinja, ours)
 
 
+@pytest.mark.parametrize("text", [case.values[0] for case in CASES if case.values[1] == "equal"])
+def test_folding_changes_no_output(text):
+    """Promptc computes no constant before it runs."""
+    assert ask_jinja(text, NAMES, FILES, is_folding=False) == ask_jinja(text, NAMES, FILES)
+
+
 def test_the_tables_are_as_large_as_promised():
     expected = [case.values[1] for case in CASES]
     assert expected.count("equal") >= 700 and expected.count("fails") >= 300
