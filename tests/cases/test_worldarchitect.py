@@ -11,6 +11,9 @@ import pytest
 
 import promptc
 from promptc.diag.errors import DiskError, FitError
+from promptc.model.index import CorpusIndex, Document
+from promptc.sources.retrieval.split_document import split_document
+from promptc.text.meter import Meter
 from tests.cases.case import FIXTURES, ROOT
 
 FOLDER = ROOT / "packs" / "worldarchitect"
@@ -41,6 +44,30 @@ def _holds(text: str, answer: str, version: str) -> bool:
     page = (FOLDER / path).read_text(encoding="utf-8").split(f"## {heading}\n", 1)[1]
     first = next(line for line in page.splitlines() if line)
     return any(first in rule for rule in text.split("<rule ") if rule.startswith(path))
+
+
+def _split(first: int, second: int) -> list[int]:
+    """The tokens of the chunks of a page with two sections that count so many, their heading paths included."""
+    count = Meter(PACK.counter).count
+    (index,) = (one for one in PACK.model.indexes if isinstance(one, CorpusIndex))
+    sections = []
+    for title, size in (("One", first), ("Two", second)):
+        words = "word" + " word" * (size - count(f"Page > {title}\n\nword"))
+        assert count(f"Page > {title}\n\n{words}") == size
+        sections.append(f"## {title}\n\n{words}\n\n")
+    document = Document("combat/page.md", f"# Page\n\n{''.join(sections)}", {}, "")
+    return [chunk.tokens for chunk in split_document(document, index.chunk, count)]
+
+
+def test_a_section_of_120_tokens_is_a_chunk_and_one_of_119_takes_its_neighbour() -> None:
+    assert _split(120, 60) == [120, 60]
+    assert len(_split(119, 60)) == 1
+
+
+def test_a_section_of_350_tokens_is_a_chunk_and_one_of_351_is_cut() -> None:
+    assert _split(350, 350) == [350, 350]
+    pieces = _split(351, 350)
+    assert len(pieces) == 3 and 351 * 110 < 100 * (sum(pieces[:2]) - 5) < 351 * 115, "a tenth to 15 % stands in both"
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
