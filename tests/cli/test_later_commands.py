@@ -1,0 +1,33 @@
+"""Commands that are not there: those of a later version are said to be that, and nothing is suggested that was not meant."""
+
+import re
+
+import pytest
+
+from promptc.cli.group import COMMANDS, LATER
+from tests.contract.sources import ROOT
+
+
+def test_the_later_commands_are_those_the_language_names():
+    named = re.search(
+        r"\*Not in this version yet:\* of the commands of §12 (.*)\.", (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    )
+    assert named is not None
+    assert set(re.findall(r"`(\w+)`", named[1])) == LATER
+    assert not LATER & set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("tune", "there is no command `tune` in this version yet"),
+        ("serve", "there is no command `serve` in this version yet"),
+        ("rendr", "did you mean `render`?"),
+        ("chck", "did you mean `check`?"),
+        ("frobnicate", "`promptc --help` lists those there are"),
+    ],
+)
+def test_what_is_said(run, word, says):
+    done = run(word)
+    assert done.code == 2 and says in done.err
+    assert "prune" not in done.err
