@@ -16,6 +16,7 @@ from promptc.model.node import Node
 MANIFEST = "pack.yaml"
 
 _ENDINGS = (".yaml", ".yml")
+_NAME = "name a pack's folder, or a file that ends in `.yaml` or `.yml`, relative to this manifest"
 _MARK = "promptc"
 """The key that every manifest has."""
 
@@ -67,9 +68,7 @@ def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...]
     if parent.resolve() in below:
         raise fail("PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span)
     if not os.path.lexists(parent):
-        raise fail(
-            "PC0258", f"`extends: {name}` names no pack", extends.span, help="name a pack's folder or file, relative to this manifest"
-        )
+        raise fail("PC0258", f"`extends: {name}` names no pack", extends.span, help=_NAME)
     merged = apply_extension(_merge(_parse_base(parent, extends, files), parent, files, below), node, findings)
     findings.extend(check_effective_shape(merged) if not findings else ())
     return merged
@@ -109,8 +108,7 @@ def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
     if repository is not None and not place.resolve().is_relative_to(repository):
         raise fail("PC0260", f"`extends: {name}` leaves the repository of this pack", span, help="copy the pack that it varies into it")
     if not place.is_dir() and place.suffix not in _ENDINGS:
-        help = f"name a pack's folder, or a file that ends in {' or '.join(_ENDINGS)}"
-        raise fail("PC0258", f"`extends: {name}` names no pack", span, help=help)
+        raise fail("PC0258", f"`extends: {name}` names no pack", span, help=_NAME)
     return place
 
 
