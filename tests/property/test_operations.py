@@ -70,8 +70,8 @@ values = st.recursive(
     max_leaves=12,
 )
 DIGEST = {
-    "hinge_index": [{"situation": "The gate stands open.", "choice": "RUNE waits.", "consequence": "It shuts."}],
-    "standing_reasons": [],
+    "hinge_index": [{"situation": "The gate stands open.", "choice": "RUNE waits.", "consequence": "It shuts."}] * 5,
+    "standing_reasons": [{"faction": "Bureau", "reason": "The lamps."}],
     "npc_memory_anchors": [{"npc": "Bas Hollow", "memory": "The lamps went out."}],
     "open_threads": [],
 }
