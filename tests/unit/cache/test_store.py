@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.cache import key, seal, store
+from promptc.cache import seal, store
 from promptc.cache.store import Cache, open_cache
 from tests.contract.sources import ROOT
 
@@ -277,7 +277,7 @@ def test_a_key_that_is_not_as_it_was_made_is_none(cache, states, damage, monkeyp
             os.mkfifo(path)
         case _:
             path.parent.chmod(0o777)
-    monkeypatch.setattr(key, "_KEYS", {})
+    monkeypatch.setattr(seal, "_KEYS", {})
     assert _load(cache) is None
     cache.keep("entry", b"new")
     assert _load(cache) == (None if damage == "folder open" else b"new"), "another key is made, where one can be kept"
