@@ -1,0 +1,112 @@
+"""A stranger's repository through every reading command: no connection, no file outside, no process but git, and no secret told.
+
+Each command runs in a process of its own, which writes down what it opens, starts and connects to (`trace.py`).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.stranger import SECRET, make_stranger
+from tests.contract.sources import ROOT
+
+PACKS = (
+    *("pack", "pack_include", "pack_absolute", "pack_link", "pack_link_folder", "pack_fifo", "pack_device", "pack_server", "pack_is_link"),
+    *("pack_is_zero", "pack_is_fifo", "pack_extends", "pack_extends_file"),
+)
+COMMANDS = (
+    *(["render", pack, "pack/state.json"] for pack in PACKS),
+    *(["check", pack] for pack in PACKS),
+    ["check", "."],
+    ["explain", "pack", "pack/state.json", "--why"],
+    ["map", "pack"],
+    ["diff", "pack", "pack_link", "--state", "pack/state.json"],
+    ["diff", "HEAD:pack", "pack", "--state", "pack/state.json"],
+    ["diff", "HEAD:fixtures/golden_odd/golden.txt", "fixtures/golden_odd/golden.txt"],
+    ["segments", "list", "--pack", "pack_server"],
+    ["test", "-j", "1"],
+    ["test", "-j", "2", "--no-cache"],
+    ["test", "-j", "1", "--ci", "--format", "markdown"],
+    ["test", "--since", "HEAD"],
+    ["test", "--changed"],
+    ["pending"],
+    ["review"],
+    ["accept"],
+    ["prune"],
+)
+_HANGS = 100
+_PYTHON = map(str, (ROOT, sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")))
+_READ = (*_PYTHON, "/usr/", "/etc/localtime", "/dev/null", "/proc/")
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    return make_stranger(tmp_path_factory.mktemp("stranger"))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_it_causes_a_prompt_or_a_diagnostic(clone, command, tmp_path):
+    outside = clone.parent / "outside"
+    before = _list_files(outside)
+    done, events = _run_traced(clone, command, tmp_path)
+    assert done.returncode in (0, 1, 2, 3, 4), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not [event for event in events if not _is_allowed(event, (str(clone), str(tmp_path)))]
+    assert _list_files(outside) == before
+    assert SECRET not in done.stdout + done.stderr
+    assert not [path for path in _list_files(clone) if not path.is_symlink() and SECRET.encode() in path.read_bytes()]
+
+
+def test_the_trace_sees_what_it_must(tmp_path):
+    """What is watched for is seen: a file, a process, a connection."""
+    log = tmp_path / "log"
+    code = (
+        f"from tests.attacks.trace import watch; watch({str(log)!r}); import socket, subprocess, sys\n"
+        "open('/etc/hostname'); subprocess.run([sys.executable, '-c', '']); socket.socket()"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    refused = {event[0] for event in events if not _is_allowed(event, ())}
+    assert {"open", "subprocess.Popen", "socket.__new__"} <= refused
+
+
+def _run_traced(clone, command, tmp_path):
+    log = tmp_path / "log"
+    paths = os.pathsep.join((str(ROOT / "compiler"), str(ROOT)))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "USER_KEY": SECRET,
+        "PGPASSWORD": SECRET,
+        "TMPDIR": str(tmp_path),
+        "HOME": str(tmp_path),
+    }
+    environment |= {"PROMPTC_CACHE": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("CI", None)
+    traced = [sys.executable, "-m", "tests.attacks.trace", str(log), *command]
+    done = subprocess.run(
+        traced, cwd=clone, env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=_HANGS
+    )
+    return done, [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def _is_allowed(event, folders):
+    name, *values = event
+    if name == "open":
+        path, _, flags = values
+        writes = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        return isinstance(path, int) or str(Path(path).absolute()).startswith(folders if writes else (*folders, *_READ))
+    if name == "subprocess.Popen":
+        return Path(str(values[0])).name == "git"
+    if name == "sqlite3.connect":
+        return str(values[0]).removeprefix("file:").startswith(folders)
+    return name.startswith(("shutil.", "ctypes."))
+
+
+def _list_files(folder):
+    return sorted(path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
