@@ -72,9 +72,24 @@ def read_beginning(path: Path, size: int) -> bytes:
     """At most the first `size` bytes of a file whose path the user passed."""
     opened = os.open(path, _GIVEN)
     try:
-        return _read_bytes(opened, size, 0)
+        return read_opened(opened, size)
     finally:
         os.close(opened)
+
+
+def read_opened(opened: int, left: int, size: int = 0) -> bytes:
+    """At most `left` bytes of an open file or pipe, up to its end; memory is taken only for what is there. What is `size` bytes long is
+    mostly read at once: one more is asked for, to see that nothing follows.
+    """
+    whole = os.read(opened, min(left, size + 1, sys.maxsize) if size else min(left, _PART))
+    if len(whole) == size < left:
+        return whole
+    parts = [whole]
+    left -= len(whole)
+    while parts[-1] and left and (part := os.read(opened, min(left, _PART))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
 
 
 def follow_link(path: str) -> str:
@@ -137,25 +152,12 @@ def _read(opened: int, path: Path, limit: int, admit: Callable[[os.stat_result],
             raise _say_irregular(path, found.st_mode)
         if admit is not None and not admit(found):
             raise PermissionError(0, "it is not the user's own", path)
-        content = _read_bytes(opened, limit + 1, found.st_size) if found.st_size <= limit else None
+        content = read_opened(opened, limit + 1, found.st_size) if found.st_size <= limit else None
         if content is None or len(content) > limit:
             raise _say_too_long(path, limit)
         return content
     finally:
         os.close(opened)
-
-
-def _read_bytes(opened: int, left: int, size: int) -> bytes:
-    """At most `left` bytes. What is `size` bytes long is mostly read at once: one more is asked for, to see that nothing follows."""
-    whole = os.read(opened, min(left, size + 1, sys.maxsize) if size else min(left, _PART))
-    if len(whole) == size < left:
-        return whole
-    parts = [whole]
-    left -= len(whole)
-    while parts[-1] and left and (part := os.read(opened, min(left, _PART))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
 
 
 def _say_irregular(path: Path, mode: int) -> OSError:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from promptc.diag.frozen import frozen
+from promptc.files.read_file import read_opened
 
 # Commands that look at objects and names. None of them reads a file of the work tree through a filter, shows a page, or calls a driver.
 _PLUMBING = frozenset(("cat-file", "ls-files", "ls-tree", "rev-list", "rev-parse"))
@@ -37,7 +38,7 @@ _VARIABLES = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH")
-_MOST = 1 << 30
+_MOST = 1 << 28
 _PART = 1 << 20
 _LINE = 200
 _LONG_NAME = 64
@@ -62,7 +63,7 @@ class Entry:
 
 
 def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
-    """What `git ARGUMENTS` prints in `folder`, with `given` on its standard input; 1 GB at most. Raises `GitError`.
+    """What `git ARGUMENTS` prints in `folder`, with `given` on its standard input; 256 MB at most. Raises `GitError`.
 
     Whatever the repository's configuration and attributes say, git starts no program, asks nobody and connects to nothing. Where git is
     looked for is `PATH` alone, and only folders that are absolute.
@@ -85,7 +86,7 @@ def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
             command, cwd=folder, env={**variables, **_VARIABLES, **_find_tree(folder)}, stdin=asked, stdout=subprocess.PIPE, stderr=told
         ) as process:
             assert process.stdout is not None
-            printed = process.stdout.read(_MOST + 1)
+            printed = read_opened(process.stdout.fileno(), _MOST + 1)
             if len(printed) > _MOST:
                 process.kill()
                 raise GitError(f"git prints more than {_MOST} bytes")
