@@ -109,6 +109,7 @@ def _splitting(split: Callable[..., list[str]], *, backward: bool) -> Callable[.
 
     def splitting(run: Run, text: str, sep: str | None = None, maxsplit: Any = -1) -> list[str]:
         run.take(1 + len(text))
+        run.hold(len(text) * (8 if text.isascii() else 40))  # at worst each other character is a text of its own
         if sep.__class__ is str:
             run.take(len(text) * len(sep or "") >> 10 if backward else price_search(len(text), len(sep or "")))
         return split(text, sep, maxsplit)

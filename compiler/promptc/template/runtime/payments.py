@@ -16,6 +16,9 @@ LISTS: frozenset[type] = frozenset({list, tuple, Group})
 VIEWS: frozenset[type] = frozenset({type({}.keys()), type({}.values()), type({}.items())})
 UNDEFINED: frozenset[type] = frozenset({Missing, Blank})
 
+_CHARACTER = 84
+"""Bytes of a character that is not ASCII as a text of its own, in a list."""
+
 NESTING = 200
 """Lists and mappings inside each other, where C code goes into all of them."""
 
@@ -121,6 +124,8 @@ def pay_each(run: Run, values: Any, price: int) -> Any:
     """`values`, with `price` steps paid for each: at once where their number is known, else as they come."""
     if hasattr(values, "__len__"):
         run.take(1 + price * len(values))
+        if values.__class__ is str and not values.isascii():
+            run.hold(_CHARACTER * len(values))
         return values
     return _pay_as_they_come(run, iter(values), price)
 
