@@ -31,6 +31,7 @@ SCALARS = (
     | st.integers(-3, 4)
     | st.sampled_from([0.0, -0.0, 1.0, 1.5, -2.5, 10**20, 1e20, 2**61 - 1, 10**300, 1e-300])
     | st.sampled_from(["", "a", "ab", "abc", "é", "😀", "a😀", "1", "true", "null", '"'])
+    | st.sampled_from(["2026-02-28", "2026-02-31", "18:30:60Z", "23:59:60Z", "2026-02-28T18:30:00.5+01:00", "2026-02-31T18:30:00Z"])
 )
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4), max_leaves=12)
 TYPES = st.sampled_from(["array", "boolean", "integer", "null", "number", "object", "string"])
@@ -51,6 +52,7 @@ def keywords(inner, *, unevaluated):
         **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), COUNTS),
         **dict.fromkeys(("minContains", "maxContains"), COUNTS),
         "pattern": st.sampled_from(["a", "^a", "b$", "^(a|b)*$", "[^a]", "^.{2}$"]),
+        "format": st.sampled_from(["date-time", "date", "time", "email"]),
         "uniqueItems": st.booleans(),
         "required": st.lists(NAMES, max_size=2, unique=True),
         "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2, unique=True), max_size=2),

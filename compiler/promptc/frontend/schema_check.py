@@ -18,6 +18,7 @@ from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.rules import Fuel, FuelError, is_multiple, is_unique
 from promptc.frontend.schema.verdict import Verdicts
 from promptc.model.node import Node
+from promptc.text.moment import FORMATS
 
 _PLENTY = 10**9
 """The shipped schema asks each value a bounded number of times, and manifests are small."""
@@ -97,6 +98,7 @@ def _make_validator(verdicts: Verdicts, fuel: Fuel) -> Any:
         "if": rules.check_if,
         "items": rules.check_items,
         "pattern": rules.check_pattern,
+        "format": rules.check_format,
         "patternProperties": rules.check_by_pattern,
         "additionalProperties": rules.check_other,
         "properties": rules.check_known,
@@ -139,6 +141,10 @@ class _Rules:
     def check_pattern(self, _: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
         if isinstance(value, str) and not _read(pattern).matches(value):
             yield self.error("pattern")
+
+    def check_format(self, _: Any, name: str, value: Any, __: Any) -> Iterator[Any]:
+        if isinstance(value, str) and name in FORMATS and not FORMATS[name](value):
+            yield self.error("format")
 
     def check_by_pattern(self, validator: Any, patterns: Any, value: Any, _: Any) -> Iterator[Any]:
         for pattern, inner in patterns.items() if isinstance(value, dict) else ():

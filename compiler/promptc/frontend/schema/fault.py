@@ -8,7 +8,7 @@ from promptc.diag.typed import Any
 Path = tuple[str | int, ...]
 """The keys and places that lead to a value."""
 
-_KINDS = ("type", "const", "enum", "pattern")
+_KINDS = ("type", "const", "enum", "pattern", "format")
 
 
 @frozen

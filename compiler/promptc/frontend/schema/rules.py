@@ -82,6 +82,17 @@ def find_matcher(pattern: str) -> Callable[[str], bool]:
     return matches
 
 
+def find_format(name: str) -> Callable[[str], bool]:
+    """A function that says whether a text has one of the FORMATS. It is looked for when a text is first asked about."""
+
+    def matches(text: str) -> bool:
+        from promptc.text.moment import FORMATS
+
+        return FORMATS[name](text)
+
+    return matches
+
+
 def merge(value: dict[str, Any], changes: dict[str, Any], declared: tuple[str, ...], fuel: Fuel) -> dict[str, Any]:
     """`value` with `changes`, keys in code-point order. All keys `declared`, which are in that order, are in one of the two."""
     merged = {**value, **changes}

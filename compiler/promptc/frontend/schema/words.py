@@ -17,6 +17,11 @@ _NUMBERS = {
     "exclusiveMaximum": "less than {}",
     "multipleOf": "a multiple of {}",
 }
+_FORMATS = {
+    "date-time": "a date and time such as `2026-11-22T18:30:00Z`",
+    "date": "a date such as `2026-11-22`",
+    "time": "a time such as `18:30:00Z`",
+}
 _SIZES = {
     "minLength": ("at least", "character"),
     "maxLength": ("at most", "character"),
@@ -85,6 +90,8 @@ class Words:
                 return f"must be {title or self.show_whole(fault.wanted)}, not {shown or self.show_whole(fault.value)}"
             case "pattern":
                 return f"must {'be ' + title if title else f'match the pattern `{fault.wanted}`'}, not {value}"
+            case "format" if fault.wanted in _FORMATS:
+                return f"must be {_FORMATS[fault.wanted]}, not {value}"
             case "anyOf" | "oneOf":
                 return self._describe_alternatives(fault, title, value)
             case word if word in _NUMBERS:

@@ -19,6 +19,8 @@ _TYPES = {
 }
 _BOUNDS = (("minimum", ">="), ("maximum", "<="), ("exclusiveMinimum", ">"), ("exclusiveMaximum", "<"))
 _FEW = 16
+_FORMATS = ("date-time", "date", "time")
+"""Those of `text/moment.py`, which is read when a text is first asked about."""
 
 
 def iter_plain(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
@@ -71,6 +73,9 @@ def _iter_text(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterato
     if "pattern" in schema:
         matcher = constant(f"find_matcher({schema['pattern']!r})")
         yield f"{matcher}({v})"
+    if schema.get("format") in _FORMATS:
+        known = constant(f"find_format({schema['format']!r})")
+        yield f"{known}({v})"
 
 
 def _write_choice(values: list[Any], v: str) -> str:

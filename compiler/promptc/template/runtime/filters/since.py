@@ -11,7 +11,7 @@ from promptc.template.runtime.fault import name_kind, refuse
 from promptc.template.runtime.payments import check_defined
 from promptc.template.runtime.run import Run
 
-_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?[ ]?(Z|z|[+-]\d\d(?::?\d\d)?)?", re.ASCII)
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?[ ]?(Z|z|[+-]\d\d(?::?\d\d)?)?", re.ASCII)
 
 
 def count_minutes(run: Run, value: Any, now: Any) -> int:
@@ -32,6 +32,8 @@ def count_days(run: Run, value: Any, now: Any) -> int:
 def _count_since(run: Run, value: Any, now: Any, seconds: int) -> int:
     """How many whole units of `seconds` lie between `value` and `now` (floor; below zero when `value` is later).
 
+    A leap second counts as the one after it.
+
     Both are ISO 8601: `2026-11-22`, `2026-11-22T18:30`, with or without seconds and `Z` or `+01:00`; without an offset, UTC.
     """
     run.take(80)
@@ -46,8 +48,11 @@ def load_moment(value: Any) -> datetime:
         refuse("PC0422", f"{shown} is no ISO 8601 time", "write it as `2026-11-22T18:30:00Z`")
     year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
     micro = int((found.group(7) or "0").ljust(6, "0")[:6])
+    leap = timedelta(seconds=second == 60)
     try:
-        return datetime(year, month, day, hour, minute, second, micro, tzinfo=_find_zone(found.group(8)))
+        return (
+            datetime(year, month, day, hour, minute, min(second, 59) if leap else second, micro, tzinfo=_find_zone(found.group(8))) + leap
+        )
     except ValueError as wrong:
         return refuse("PC0422", f"`{found.group()}` is no time: {wrong}", "write it as `2026-11-22T18:30:00Z`")
 
