@@ -73,6 +73,16 @@ def test_hooks_fail_and_write_nothing(there: Path) -> None:
     assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
 
 
+def test_nothing_of_a_pull_request_is_put_into_a_script() -> None:
+    """What is written `${{ … }}` in a script becomes part of it. Inputs come by variables, and the token goes to the comment alone."""
+    steps = ACTION["runs"]["steps"]
+    assert not [step["name"] for step in steps if "${{" in step.get("run", "")]
+    assert [step["name"] for step in steps if "token" in str(step.get("env", {}))] == ["Comment on the pull request"]
+    assert all(
+        "promptc test --ci" in one["entry"] or "promptc check" in one["entry"] or one["language"] == "fail" for one in HOOKS.values()
+    )
+
+
 def test_pending_goldens_are_not_committed() -> None:
     pattern = re.compile(HOOKS["promptc-no-pending"]["files"])
     assert pattern.search("fixtures/a/golden.txt.new") and pattern.search("golden.report.json.new")

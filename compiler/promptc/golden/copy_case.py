@@ -12,13 +12,15 @@ from promptc.golden.case_error import fail_case
 from promptc.golden.confine import is_under
 from promptc.golden.find_cases import CASE
 
+_GIT = ".git"
+
 
 @contextlib.contextmanager
 def copy_case(case: Case) -> Iterator[str]:
     """The pack, and the folder that the case stands in without its other cases, at the same places under another root; gone afterwards.
 
-    Links are copied as links; what is neither file nor folder is left out. Raises `CaseError` (PC0905) for a pack outside the root, which
-    has no place in a copy.
+    Links are copied as links; what is neither file nor folder, and `.git`, is left out. Raises `CaseError` (PC0905) for a pack outside the
+    root, which has no place in a copy.
     """
     with tempfile.TemporaryDirectory(prefix="promptc-") as made:
         root = os.path.realpath(made)
@@ -47,7 +49,7 @@ def _leave_out(case: Case, root: str) -> Callable[[str, Sequence[str]], list[str
 
     def list_others(folder: str, names: Sequence[str]) -> list[str]:
         paths = (Path(folder, name) for name in names)
-        return [one.name for one in paths if _is_special(one) or _is_other(one, Path(case.folder)) or is_there(one)]
+        return [one.name for one in paths if one.name == _GIT or _is_special(one) or _is_other(one, Path(case.folder)) or is_there(one)]
 
     return list_others
 
