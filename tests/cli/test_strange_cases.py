@@ -2,6 +2,7 @@
 
 import os
 import string
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 from promptc.golden.case_error import CaseError
 from promptc.golden.confine import confine, find_fence
 from promptc.golden.find_home import find_root
+from promptc.golden.given import given as make_given
+from promptc.golden.load_case import load_case
+from promptc.golden.shelf import Shelf
 
 _SECRET = "sk-this-is-the-key-of-the-caller"
 _PACK = """\
@@ -26,6 +30,7 @@ operations:
     edits:
       - {keep: /entries, last: 1, archive: entries}
 """
+_SEGMENTS = "segments:\n- {id: core/a, scope: core, content: hi}\n"
 _TITLE = "title: a case\n"
 
 
@@ -203,29 +208,35 @@ def test_what_is_made_is_made_in_the_copy(strange: Path, run, wanted: str) -> No
     _attack(strange, run, f"state: state.json\ngiven: {wanted}\ngolden: [text]", "PC0")
 
 
-def test_a_store_by_a_name_that_climbs_is_made_in_its_own_folder(strange: Path, run) -> None:
-    text = "segments:\n- {id: a/b, content: hi}\n"
-    (strange / "cases" / "a" / "s.yaml").write_text(text, encoding="utf-8")
-    names = ", ".join(
-        f"'{up}outside/made': {{from: s.yaml, sql: [\"UPDATE prompt_segments SET active = 0\"]}}" for up in ("../", "../../", "/tmp/")
-    )
-    (strange / "cases" / "a" / "case.yaml").write_text(f"{_TITLE}state: state.json\ngiven: {{stores: {{{names}}}}}\n", encoding="utf-8")
-    before = _snapshot(strange.parent)
-    run("test", "--no-cache", "--ci")
-    assert _snapshot(strange.parent) == before and not Path("/tmp/outside").exists()
+def test_a_store_by_a_name_that_climbs_is_made_in_its_own_folder(strange: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    below = strange.parent / "t" / "u"
+    below.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(below))
+    (strange / "cases" / "a" / "s.yaml").write_text(_SEGMENTS, encoding="utf-8")
+    names = ("../made", "../../made", str(strange.parent / "made"))
+    stores = ", ".join(f"'{name}': {{from: s.yaml, sql: ['UPDATE prompt_segments SET active = 0']}}" for name in names)
+    (strange / "cases" / "a" / "case.yaml").write_text(f"{_TITLE}state: state.json\ngiven: {{stores: {{{stores}}}}}\n", encoding="utf-8")
+    with Shelf() as shelf, make_given(load_case(str(strange / "cases" / "a")), shelf) as there:
+        assert set(there.stores) == set(names)
+        assert not list(strange.parent.rglob("made.db"))
 
 
 def test_a_link_in_the_tree_does_not_lead_out_of_the_copy(strange: Path, run) -> None:
-    """What an operation writes beside its state would go through it."""
-    outside = strange.parent / "outside"
-    for name in ("state.json.archive", "state.json.note", "state.json.lock"):
-        (strange / "cases" / "a" / name).symlink_to(outside / "made")
-    (strange / "cases" / "a" / "case.yaml").write_text(
-        _TITLE + "run: [apply, ., prune, cases/a/state.json]\ngolden: [text]\n", encoding="utf-8"
-    )
+    """What an operation writes, or reads, would go through it: plainly, by a folder, and by a link that leads to another link."""
+    case, outside = strange / "cases" / "a", strange.parent / "outside"
+    (case / "plain").symlink_to(outside / "made")
+    (case / "folder").symlink_to(outside)
+    (case / "x" / "y").mkdir(parents=True)
+    (case / "x" / "y" / "top").symlink_to("../../../..")
+    (case / "chained").symlink_to("x/y/top/../outside/secret.json")
+    (case / "kept").symlink_to("state.json")
+    (case / "case.yaml").write_text(_TITLE + "run: [apply, ., prune, cases/a/state.json]\ngolden: [text]\n", encoding="utf-8")
+    with Shelf() as shelf, make_given(load_case(str(case)), shelf) as there:
+        copied = Path(there.root, "cases", "a")
+        links = sorted(path.name for path in copied.rglob("*") if path.is_symlink())
+        assert links == ["kept", "top"] and all(path.resolve().is_relative_to(there.root) for path in copied.rglob("*"))
     run("test", "--no-cache", "--ci")
     assert not (outside / "made").exists()
-    assert (strange / "cases" / "a" / "state.json").read_text(encoding="utf-8") == '{"name": "Ilse", "entries": [1, 2]}'
 
 
 def test_a_command_sees_no_variable_of_the_callers(strange: Path, run) -> None:
@@ -291,6 +302,17 @@ def test_what_is_admitted_lies_inside(strange: Path, parts: list[str]) -> None:
         return
     assert Path(os.path.realpath(f"{folder}/{path}")).is_relative_to(strange)
     assert Path(os.path.realpath(found)).is_relative_to(strange)
+
+
+def test_a_path_is_judged_as_it_is_written_and_as_it_is_followed(strange: Path) -> None:
+    """`..` behind a link: of the two readings one stays inside, and whoever opens the file may take the other."""
+    folder = strange / "cases" / "a"
+    (folder / "x" / "y" / "z").mkdir(parents=True)
+    (folder / "deep").symlink_to("x/y/z")
+    (folder / "top").symlink_to("../..")
+    for path in ("deep/../../../../secret.json", "top/../outside/secret.json"):
+        with pytest.raises(CaseError, match="PC0750"):
+            confine(path, str(folder), str(strange))
 
 
 def test_the_fence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
