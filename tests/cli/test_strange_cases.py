@@ -200,6 +200,7 @@ def test_a_variable_names_no_server(strange: Path, run, name: str, value: str, c
         "{database: {a.db: \"ATTACH '../../../outside/x.db' AS x\"}}",
         "{database: {a.db: \"PRAGMA temp_store_directory = '/tmp'\"}}",
         '{database: {a.db: "CREATE TABLE a AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"}}',
+        '{database: {a.db: "CREATE TABLE a AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) AS x FROM c"}}',
         '{database: {a.db: "CREATE TABLE a AS SELECT randomblob(900000000)"}}',
         "{database: {a.db: \"SELECT load_extension('x')\"}}",
     ],
