@@ -5,6 +5,7 @@ the target leaves. Results therefore nest: a larger total never removes content.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
@@ -262,11 +263,9 @@ class _Fitting:
 
     # --- the total ---
 
-    def _pay(self, steps: int) -> None:
-        self._strained.selection.bound.run.pay(steps, None, "fitting the whole")
-
     def _truncate(self) -> tuple[Tape, LadderRun]:
-        tape = Tape(self._meter, self._frame.trail, self._frame.overhead, self._pay)
+        pay = partial(self._strained.selection.bound.run.pay, span=None, what="fitting the whole")
+        tape = Tape(self._meter, self._frame.trail, self._frame.overhead, pay)
         by_part = {fit.part: fit for fit in self._fits.values()}
         for part in self._frame.order():
             if part in by_part:

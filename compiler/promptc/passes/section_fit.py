@@ -41,6 +41,11 @@ class SectionFit:
         self.selection = selection
         self.selected = selected
         self.section = selected.section
+        # Pays for work on its ladder, and raises `PromptcError`. A tape holds it too, so it must not lead back to here: a circle of objects
+        # would keep the whole render until it is collected.
+        self.pay: Callable[[int], None] = partial(
+            selection.bound.run.pay, span=selected.section.span, what=f"the ladder of `{selected.section.id}`"
+        )
         self.part = part
         self.frame = frame
         budget, items = self.section.budget, self.section.items
@@ -71,10 +76,6 @@ class SectionFit:
         for entry in self.entries:
             entry.run = runs[type_key(entry.item.key)]
         return Counter(entry.run for entry in self.entries)
-
-    def pay(self, steps: int) -> None:
-        """Pay for work on its ladder. Raises `PromptcError`."""
-        self.selection.bound.run.pay(steps, self.section.span, f"the ladder of `{self.section.id}`")
 
     # --- what steps ask ---
 

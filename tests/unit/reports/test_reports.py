@@ -117,7 +117,7 @@ def test_an_annotation_keeps_its_text() -> None:
 
 @given(st.lists(_VERDICTS, max_size=8), st.integers(400, 4000))
 def test_a_comment_has_its_mark_and_is_not_too_long(verdicts: list[Verdict], most: int) -> None:
-    text = render_markdown(verdicts, {"passed": 3}, lambda one: "```\n" * 3 + one.name, most)
+    text = render_markdown(verdicts, {"passed": 3}, lambda group: "```\n" * 3 + group[0].name, most)
     assert text.startswith(MARK + "\n### promptc: ")
     assert len(text) <= max(most, 400)
     assert text.count("<details>") == text.count("</details>")
