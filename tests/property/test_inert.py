@@ -12,7 +12,7 @@ from tests.property.drawing.draws import draw_hostile
 from tests.property.load_drawn import Loaded
 from tests.property.proof import Proof, Tally
 
-_TOKEN = re.compile(r"<\|[^\s|<>]{1,100}\|>")
+_TOKEN = re.compile(r'<\|[^\s|<>"]{1,100}\|>')
 
 
 def test_fences_are_the_packs_own(proof: Proof) -> None:

@@ -9,7 +9,7 @@ from promptc.model.section import Items, MessageForm, Section, TrimEach
 from promptc.model.source import has_each
 from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut, Most, find_cut
-from promptc.passes.guard_value import guard_value
+from promptc.passes.guard_value import guard_parts
 from promptc.passes.read_items import Read
 from promptc.passes.read_parts import read_parts
 from promptc.passes.scope import pay_text
@@ -131,11 +131,9 @@ class ItemRenderer:
         parts = read_parts(content, message, f"item {id} of `{self._section.id}`")
         if parts.left_out:
             self.left_out[read.place] = parts.left_out
-        guarded = [guard_value(part, self._guard) for _, part in parts.passing]
-        rendered = tuple(part for part, _ in guarded)
+        rendered, found = guard_parts([part for _, part in parts.passing], self._guard)
         text = "\n".join(render_part(part) for part in rendered)
         pay_text(self._names, text, self._items.span, f"an item of `{self._section.id}`")
-        found = tuple(one for _, met in guarded for one in met)
         if not text:
             return None
         marks = (read.anchor, read.kept, read.windowed)

@@ -279,7 +279,7 @@ def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound)
         invisible_policy=guarding.invisible,
         tokens=bound.meter.counter.special_tokens,
         guards_ends=is_joined,
-        spares_signed=bound.format == "messages",
+        in_messages=bound.format == "messages",
     )
 
 

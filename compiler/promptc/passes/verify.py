@@ -2,11 +2,13 @@
 structure stands in it which the manifest did not put there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.errors import fail
+from promptc.diag.typed import Any
 from promptc.passes.assemble import Emitted, Part
 from promptc.passes.fit import Fitted
+from promptc.passes.guard_value import iter_joined
 
 
 class MiscountError(Exception):
@@ -47,11 +49,12 @@ def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
 
 
 def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> None:
-    """Every fence and special token lies wholly in a text of the manifest. Messages that are lists of parts are emitted as such, joined by
-    no one here: each of their texts was guarded for itself.
-    """
-    if fitted.frame.format == "messages" and any(part.item is not None and part.item.item.content is not None for part in parts):
-        return
+    """Every fence and special token lies wholly in a text of the manifest, which writes nothing in a message that is a list of parts."""
+    if fitted.frame.format == "messages":
+        content = next((part.item.item.content for part in parts if part.item is not None and part.item.item.content is not None), None)
+        if content is not None:
+            _prove_joined(fitted, parts, content)
+            return
     text = "".join([part.text for part in parts])
     marks = sorted((start, end, kind) for kind, start, end in fitted.strained.selection.guard.iter_marks(text))
     if not marks:
@@ -62,7 +65,13 @@ def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> None:
         while place < len(ranges) and ranges[place][1] < end:
             place += 1
         if place == len(ranges) or ranges[place][0] > start:
-            _refuse(fitted, parts, start, text[start:end], "a fence" if kind == "fence" else "a special token")
+            _refuse(fitted, parts, start, kind, text[start:end])
+
+
+def _prove_joined(fitted: Fitted, parts: Sequence[Part], content: Sequence[Mapping[str, Any]]) -> None:
+    for text in iter_joined(content):
+        for kind, start, end in fitted.strained.selection.guard.iter_marks(text):
+            _refuse(fitted, parts, 0, kind, text[start:end], "the texts of its parts make it when they are joined: clean the state")
 
 
 def _iter_written(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
@@ -81,12 +90,15 @@ def _iter_written(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
         at = end
 
 
-def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, text: str, noun: str) -> None:
+_HALVES = "what stands around its items is half of one, and data completes it: give the section another `separator`"
+
+
+def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: str, help: str = _HALVES) -> None:
     at = 0
     for part in parts:
         at += len(part.text)
         if at > start:
             section = next(one for one in fitted.frame.sections if one.id == part.section)
+            noun = "a fence" if kind == "fence" else "a special token"
             message = f"{noun} that the manifest does not write would stand in `{section.id}`: {text[:60]!r}"
-            help = "what stands around its items is half of one, and data completes it: give the section another `separator`"
             raise fail("PC0591", message, section.span, help=help)

@@ -44,8 +44,8 @@ class Guard:
     line of one is guarded for itself, without the white space around it; what is left empty guards nothing. A fence that is a run of
     backslashes only cannot be guarded. `tokens` are the special ones of the pack's counter, beside the usual ones. With `guards_ends` a
     special token that begins at the end of a text, and a last line that a fence begins with, are escaped too, so that nothing that is
-    joined behind it without a line end completes them. `spares_signed` is for those who guard parts of messages: what its maker signed
-    is reported, and left as it is.
+    joined behind it without a line end completes them. `in_messages` tells those who guard parts that they are emitted as such: what its
+    maker signed is reported, and left as it is, and services join the texts.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Guard:
         invisible_policy: Policy = "keep",
         tokens: Iterable[str] = (),
         guards_ends: bool = False,
-        spares_signed: bool = False,
+        in_messages: bool = False,
     ) -> None:
         lines = {line.strip() for fence in (*fences, *prefixes) for line in fence.splitlines()}
         self._fences = tuple(sorted(lines - {""}))
@@ -70,32 +70,36 @@ class Guard:
         self._invisible_policy = invisible_policy
         self._tokens = SpecialTokens(tokens)
         self._guards_ends = guards_ends
-        self.spares_signed = spares_signed
+        self.in_messages = in_messages
         either = "|".join(map(re.escape, self._fences))
         self._line = compile_later(rf"{_LINE}(?=\\*(?:{either}))")
         self._bare_line = compile_later(rf"{_LINE}({either})")
         self._escaped_line = compile_later(rf"{_LINE}\\(\\*)(?={either})")
 
-    def guard(self, text: str) -> tuple[str, tuple[Finding, ...]]:
-        """`text` with what its policies escape escaped, and what was met. No line of it reads as a fence, unless that policy is another."""
+    def guard(self, text: str, *, goes_on: bool = False) -> tuple[str, tuple[Finding, ...]]:
+        """`text` with what its policies escape escaped, and what was met. No line of it reads as a fence, unless that policy is another.
+
+        With `goes_on` its end is guarded as by `guards_ends`: a text is joined behind it.
+        """
         findings = tuple(self._iter_findings(text))
-        if not findings and "\\" not in text and not self._guards_ends:
+        guards_ends = goes_on or self._guards_ends
+        if not findings and "\\" not in text and not guards_ends:
             return text, ()
-        return self._escape(text), findings
+        return self._escape(text, guards_ends), findings
 
     def leaves(self, text: str) -> bool:
         """True where `guard` gives `text` back; it tells so without looking for what is only reported."""
-        return self._escape(text) == text
+        return self._escape(text, self._guards_ends) == text
 
-    def _escape(self, text: str) -> str:
+    def _escape(self, text: str, guards_ends: bool) -> str:
         if self._invisible_policy == "escape":
             text = escape_invisible(text)
         if self._token_policy == "escape":
             text = self._tokens.escape(text)
-            text = self._tokens.escape_end(text) if self._guards_ends else text
+            text = self._tokens.escape_end(text) if guards_ends else text
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._line.sub(r"\1\\", text)
-        if self._fence_policy == "escape" and self._guards_ends:
+        if self._fence_policy == "escape" and guards_ends:
             text = self._guard_last_line(text)
         return text
 

@@ -5,12 +5,15 @@ from collections.abc import Iterable, Iterator
 
 from promptc.text.compile_later import compile_later
 
-_NAME = r"[^\s|<>]{1,100}"
-_WIDE_NAME = "[^\\s\uff5c<>]{1,100}"
+_NAME = r"""[^\s|<>"]{1,100}"""
+_WIDE_NAME = '[^\\s\uff5c<>"]{1,100}'
 _ANY = {"<": (rf"\|{_NAME}\|>", f"\uff5c{_WIDE_NAME}\uff5c>")}
-"""By first character, what follows it in the families of tokens: `<|name|>`, and DeepSeek's with full-width bars."""
+"""By first character, what follows it in the families of tokens: `<|name|>`, and DeepSeek's with full-width bars.
 
-_BEGINNING = compile_later("\\|[^\\s|<>]{0,100}\\|?|\uff5c[^\\s\uff5c<>]{0,100}\uff5c?")
+No name holds a quotation mark: two texts that stand in JSON make no token together.
+"""
+
+_BEGINNING = compile_later('\\|[^\\s|<>"]{0,100}\\|?|\uff5c[^\\s\uff5c<>"]{0,100}\uff5c?')
 _TURNS = "turn channel tool tool_call tool_response image audio".split()
 _USUAL = (
     *"<s> </s> <bos> <eos> <pad> <unk> <<SYS>> <</SYS>> <start_of_turn> <end_of_turn>".split(),

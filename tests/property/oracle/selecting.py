@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from promptc.passes.cut_text import iter_cuts
-from promptc.passes.guard_value import guard_value
+from promptc.passes.guard_value import guard_parts
 from promptc.text.counters.hf_counter import load_hf_counter
 from promptc.text.counters.load_counter import load_counter
 from promptc.text.guard import Guard
@@ -281,14 +281,11 @@ class Selecting:
         content = evaluate(spec["message"]["content"], names)
         if isinstance(content, str):
             return self._finish(spec, item, content, names)
-        guarded = [self._guard_part(part) for part in content if part["type"] in spec["message"]["parts"]]
+        passing = [part for part in content if part["type"] in spec["message"]["parts"]]
+        guarded: Any = guard_parts(passing, self.guard)[0]
         item.parts = [part for part in guarded if show_part(part).strip()]
         item.raw = item.text = "\n".join(show_part(part) for part in item.parts)
         return item if item.text else None
-
-    def _guard_part(self, part: dict[str, Any]) -> dict[str, Any]:
-        guarded: dict[str, Any] = guard_value(part, self.guard)[0]
-        return guarded
 
 
 def show_part(part: dict[str, Any]) -> str:

@@ -21,14 +21,14 @@ SIGNED = [
 
 @pytest.mark.parametrize("part", SIGNED)
 def test_what_is_signed_stays_as_it_is_and_is_reported(part):
-    guarded, found = guard_value({**part, "more": "<|im_start|>"}, Guard(["=== END"], spares_signed=True))
+    guarded, found = guard_value({**part, "more": "<|im_start|>"}, Guard(["=== END"], in_messages=True))
     assert guarded == {**part, "more": "<\\|im_start|>"}
     assert {(one.text, one.policy) for one in found} >= {("<|im_start|>", "escape"), ("<|im_end|>", "keep")}
 
 
 @pytest.mark.parametrize("part", SIGNED)
 def test_what_is_refused_is_refused_in_what_is_signed(part):
-    _, found = guard_value(part, Guard(token_policy="reject", spares_signed=True))
+    _, found = guard_value(part, Guard(token_policy="reject", in_messages=True))
     assert [one.policy for one in found] == ["reject"]
 
 
@@ -43,7 +43,7 @@ def test_what_is_refused_is_refused_in_what_is_signed(part):
     ],
 )
 def test_what_is_not_signed_is_guarded_whatever_it_is_called(part):
-    guarded, _ = guard_value(part, Guard(spares_signed=True))
+    guarded, _ = guard_value(part, Guard(in_messages=True))
     assert guarded["thinking"] == "<\\|im_end|>"
 
 

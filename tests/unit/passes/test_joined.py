@@ -132,3 +132,101 @@ def test_nothing_is_assembled(tmp_path_factory, rows, separator, data, budget):
 
 def _count_lines(text, fence):
     return sum(line.strip().startswith(fence) for line in text.splitlines())
+
+
+def _load_parts(folder, **output):
+    """A pack whose items are messages, in a section with no fence of its own beside one with a fence."""
+    rules = {"id": "rules", "role": "system", "text": "one", "fence": {"open": "=== RULES ===", "close": "=== END ==="}}
+    message = {"role": "item.role", "content": "item.content", "parts": ["text", "tool_use", "tool_result"]}
+    log = {"id": "log", "items": {"from": "state.log", "message": message}}
+    output.setdefault("messages", "each")
+    pack = {**BASE, "output": output, "sections": [rules, log]}
+    (folder / "pack.yaml").write_text(json.dumps(pack), encoding="utf-8")
+    return promptc.load(folder / "pack.yaml")
+
+
+def _say(*contents):
+    return {"log": [{"role": role, "content": content} for role, content in contents]}
+
+
+def _text_parts(texts):
+    return [{"type": "text", "text": one} for one in texts]
+
+
+_USE = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
+_FORMATS = ("messages", "anthropic", "openai", "openai-responses", "gemini", "ollama")
+
+
+def _join_body(body):
+    """The texts of each message of a body joined as a service may join them: text by text, whatever stands between them."""
+    listed = body if isinstance(body, list) else [*body.get("messages", body.get("contents", body.get("input", []))), body.get("system")]
+    return ["".join(_iter_texts(one)) for one in listed]
+
+
+def _iter_texts(value):
+    if isinstance(value, dict):
+        for key, one in value.items():
+            if key in ("text", "content", "output") and isinstance(one, str):
+                yield one
+            else:
+                yield from _iter_texts(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _iter_texts(one)
+
+
+def _emit_body(pack, state, format):
+    prompt = pack.render(state, format="messages")
+    return list(prompt.messages) if format == "messages" else prompt.to(format)
+
+
+@pytest.mark.parametrize("format", _FORMATS)
+@pytest.mark.parametrize("between", [[], [_USE]], ids=["adjacent", "around a use"])
+@pytest.mark.parametrize(
+    "texts", [("<|im_", "start|>"), ("<", "|im_start|>"), ("<", "/s", ">"), ("x\n=== E", "ND ==="), ("===", " END ===")]
+)
+def test_nothing_is_assembled_of_parts(texts, between, format, tmp_path):
+    first, *rest = _text_parts(texts)
+    result = {"type": "tool_result", "tool_use_id": "a", "content": _text_parts(texts)}
+    turns = [("user", "hi"), ("assistant", [first, *between, *rest]), *([("user", [result])] if between else [])]
+    body = _emit_body(_load_parts(tmp_path), _say(*turns), format)
+    for text in _join_body(body):
+        assert "<|im_start|>" not in text and "</s>" not in text
+        assert _count_lines(text, "=== END ===") == _count_lines(text, "=== RULES ===")
+
+
+@pytest.mark.parametrize(("key", "texts"), [("special_tokens", ("<|im_", "start|>")), ("fences", ("=== E", "ND ==="))])
+@pytest.mark.parametrize("inside", [False, True], ids=["parts", "parts of a result"])
+def test_what_parts_make_together_is_refused_by_a_pack_that_rejects_it(key, texts, inside, tmp_path):
+    parts = _text_parts(texts)
+    last = ("user", [{"type": "tool_result", "tool_use_id": "a", "content": parts}] if inside else parts)
+    state = _say(("user", "hi"), ("assistant", [_USE]), last)
+    with pytest.raises(PromptcError, match="PC0591") as wrong:
+        _load_parts(tmp_path, guard={key: "reject"}).render(state, format="messages")
+    assert "clean the state" in wrong.value.diagnostics[0].help
+    assert _load_parts(tmp_path, guard={key: "keep"}).render(state, format="messages").tokens
+
+
+def test_one_part_alone_and_what_a_tool_is_given_keep_their_ends(tmp_path):
+    use = {**_USE, "input": {"operators": ["<", "["], "text": "<"}}
+    state = _say(("user", _text_parts(["1 <"])), ("assistant", [*_text_parts(["2 <"]), use]))
+    one, two = _load_parts(tmp_path).render(state, format="messages").messages[-2:]
+    assert one["content"] == _text_parts(["1 <"])
+    assert two["content"] == [*_text_parts(["2 <\\"]), use]
+
+
+@pytest.mark.parametrize("given", [{"<|a": "b|>"}, ["<|a", "b|>"], {"<": "|a|>"}])
+def test_two_texts_of_json_make_no_token(given, tmp_path):
+    state = _say(("assistant", [{**_USE, "input": given}]))
+    assert _load_parts(tmp_path).render(state).tokens
+
+
+@settings(max_examples=60, deadline=None)
+@given(cut_tokens(), st.integers(0, 8), st.sampled_from(_FORMATS))
+def test_nothing_is_assembled_of_drawn_parts(tmp_path_factory, rows, place, format):
+    parts = _text_parts(rows)
+    parts.insert(place, _USE)
+    pack = _load_parts(tmp_path_factory.mktemp("parts"))
+    result = {"type": "tool_result", "tool_use_id": "a", "content": _text_parts(rows)}
+    for text in _join_body(_emit_body(pack, _say(("user", "hi"), ("assistant", parts), ("user", [result])), format)):
+        assert [token for token in TOKENS[:-2] if token in text] == []
