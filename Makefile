@@ -53,7 +53,7 @@ bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 
 prove: $(VENV)/dev.stamp  ## the properties at full size (SEED=n repeats a run)
 	@echo "seed $(SEED)"
-	$(PY) -m pytest -q -s tests/property --prove --prove-seed=$(SEED) --hypothesis-seed=$(SEED)
+	$(PY) -m pytest -q -s tests/property tests/attacks/test_mutants.py --prove --prove-seed=$(SEED) --hypothesis-seed=$(SEED)
 
 accept: $(VENV)/dev.stamp  ## write all goldens from what the compiler makes now; read the diff before you commit it
 	$(PY) tools/accept_goldens.py

@@ -118,7 +118,7 @@ def _write_cases(clone: Path, outside: Path) -> None:
         "within": ["test", ".", "-j", "1"],
         "init": ["init", f"{written}-init"],
         "import": ["segments", "import", "pack/state.json", "--url", f"sqlite:{written}.db"],
-        "export": ["segments", "export", f"{written}-export", "--pack", "pack_server"],
+        "export": ["segments", "export", "--pack", "pack", "-o", f"{written}-export"],
         "server": ["segments", "list", "--url", f"postgresql://evil@localhost:{_PORT}/db"],
         "endpoint": [
             "apply",
@@ -134,28 +134,30 @@ def _write_cases(clone: Path, outside: Path) -> None:
         ],
         "read": ["render", "pack", f"{outside}/state.json"],
         "read_up": ["render", "pack", "../outside/state.json"],
-        "eval": ["eval", "state", f"{outside}/state.json"],
-        "prune": ["prune", "--dir", str(outside)],
-        "accept": ["accept", "--dir", str(outside)],
+        "eval": ["eval", "pack", f"{outside}/state.json", "state"],
+        "prune": ["prune", str(outside)],
+        "accept": ["accept", str(outside)],
     }
     named = {
         "state": {"state": "../../../outside/state.json"},
         "state_absolute": {"state": str(outside / "state.json")},
-        "pack": {"pack": "../../../outside", "state": "../../pack/state.json"},
+        "pack": {"pack": "../outside", "state": "../../pack/state.json"},
         "answers": {"apply": {"operation": "x", "state": "../../pack/state.json", "answers": {"d": "../../../outside/secret.txt"}}},
         "link": {"state": "linked.json"},
         "large": {"state": "../../pack/state.json", "given": {"large": {f"{written}-large": 10}}},
-        "linked": {"state": "../../pack/state.json", "given": {"links": {f"{written}-link": str(outside)}}},
+        "linked": {"state": "../../pack/state.json", "given": {"link": {f"{written}-link": str(outside)}}},
     }
     for name, words in run.items():
         _write_case(clone / "fixtures" / f"run_{name}", {"run": words, "golden": ["text"]})
     for name, keys in named.items():
-        _write_case(clone / "fixtures" / f"named_{name}", {"pack": "../../pack", **keys, "golden": ["text"]})
+        _write_case(clone / "fixtures" / f"named_{name}", {"pack": "pack", **keys, "golden": ["text"]})
     (clone / "fixtures" / "named_link" / "linked.json").symlink_to(outside / "state.json")
-    report = clone / "fixtures" / "golden_odd"
-    _write_case(report, {"pack": "../../pack", "state": "../../pack/state.json", "golden": ["text", "report"]})
-    (report / "golden.txt").symlink_to(outside / "secret.txt")
-    (report / "golden.report.json").write_text('{"sections": 5}')
+    odd = clone / "fixtures" / "golden_odd"
+    _write_case(odd, {"pack": "pack", "state": "../../pack/state.json", "golden": ["report"]})
+    (odd / "golden.report.json").write_text('{"sections": 5}')
+    linked = clone / "fixtures" / "golden_link"
+    _write_case(linked, {"pack": "pack", "state": "../../pack/state.json", "golden": ["text"]})
+    (linked / "golden.txt").symlink_to(outside / "secret.txt")
 
 
 def _write_case(folder: Path, keys: dict) -> None:
