@@ -53,7 +53,11 @@ SCENES: dict[str, Scene] = {
         "manifest",
         ("packs/starter",),
         ("packs/starter/pack.yaml",),
-        ("render packs/starter packs/starter/state.json", "check packs/starter", "explain packs/starter packs/starter/state.json --why"),
+        (
+            "render packs/starter packs/starter/state.json",
+            "check packs/starter",
+            "explain packs/starter packs/starter/state.json --why recent",
+        ),
     ),
     "manifest with tools": Scene(
         "manifest",
@@ -103,7 +107,7 @@ SCENES: dict[str, Scene] = {
         "state",
         ("packs/starter",),
         ("packs/starter/state.json",),
-        ("render packs/starter {mutant}", "explain packs/starter {mutant} --why"),
+        ("render packs/starter {mutant}", "explain packs/starter {mutant} --why recent"),
     ),
     "state of a game": Scene(
         "state",
@@ -215,7 +219,7 @@ SCENES: dict[str, Scene] = {
         "chunk",
         _TALE,
         ("fixtures/tale/base/lore/**/*.md",),
-        ("index build fixtures/tale/base", "render fixtures/tale/base fixtures/tale/base/state.json"),
+        ("index build fixtures/tale/base",),
         (_IMPORT, "index build fixtures/tale/base"),
     ),
 }
