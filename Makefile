@@ -51,7 +51,7 @@ parts: $(VENV)/bench.stamp  ## each part of make bench, at its smallest size
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 	$(PY) -m benchmarks
 
-prove: $(VENV)/dev.stamp  ## the properties at full size (SEED=n repeats a run)
+prove: $(VENV)/dev.stamp  ## the properties at full size, and mutated inputs (SEED=n repeats a run)
 	@echo "seed $(SEED)"
 	$(PY) -m pytest -q -s tests/property tests/attacks/test_mutants.py --prove --prove-seed=$(SEED) --hypothesis-seed=$(SEED)
 
