@@ -1,13 +1,12 @@
 """Folders, written whole or not at all."""
 
-import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
+from promptc.files.replace_file import make_folder_beside
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> None:
@@ -33,12 +32,9 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
 
 def _make(folder: Path, files: Mapping[str, bytes]) -> None:
     """By way of a folder beside it."""
-    beside = folder.parent / f".promptc-{os.getpid()}.tmp"
-    beside.mkdir()
-    try:
+    with make_folder_beside(folder) as made:
+        beside = Path(made)
         for name, data in files.items():
             (beside / name).parent.mkdir(parents=True, exist_ok=True)
             (beside / name).write_bytes(data)
         beside.replace(folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)

@@ -1,23 +1,26 @@
-"""Files, replaced in one step: whoever reads one, whenever a run is killed, has the old file or the new one, whole.
+"""Files, and new folders, put in place in one step: whoever reads one, whenever a run is killed, has the old or the new one, whole.
 
 What is made again when it is missing need not outlive a power cut; all else is on the disk when the call returns.
 
-The new file is written beside the old one, under a name of its own, and locked for as long as it is written. So what a killed run left
-there is told from what another run is writing: the next write of the same file removes it.
+The new one is written beside the old one, under a name of its own, and locked for as long as it is written. So what a killed run left
+there is told from what another run is writing: the next write of the same file or folder removes it.
 """
 
 import errno
 import os
 import stat
 from _blake2 import blake2b
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from os import PathLike
+
+from promptc.diag.frozen import frozen
 
 Path = str | PathLike[str]
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LEFT = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_INSIDE = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EBADF, errno.ENOTSUP)
 """What systems say that cannot promise it for folders."""
 
@@ -39,6 +42,22 @@ def replace_remade(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     _replace(path, data, mode=mode, like=None, check=lambda: None, is_kept=False)
 
 
+@contextmanager
+def make_folder_beside(path: Path) -> Iterator[str]:
+    """The path of a new, empty folder beside `path`, to be filled and renamed within. It is locked meanwhile; where something is raised
+    within, it goes with all that is in it. Raises `OSError`.
+    """
+    beside, opened = _open_beside(path, _FOLDERS, 0o777)
+    is_done = False
+    try:
+        yield beside
+        is_done = True
+    finally:
+        if not is_done:
+            _remove_folder(beside)
+        os.close(opened)
+
+
 def sync_folder(folder: Path) -> None:
     """What was renamed in it is on the disk, where the system can promise that. Raises `OSError`."""
     try:
@@ -55,14 +74,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def name_beside(path: Path, number: int = 0) -> str:
-    """The path of the file that is written before it takes the place of `path`; others may be writing the first ones."""
+    """The path of what is written before it takes the place of `path`; others may be writing the first ones."""
     folder, name = os.path.split(os.fspath(path))
     mark = blake2b(os.fsencode(name), digest_size=6).hexdigest()
     return os.path.join(folder, f".promptc-{mark}-{number}.tmp")
 
 
 def _replace(path: Path, data: bytes, *, mode: int, like: os.stat_result | None, check: Callable[[], None], is_kept: bool) -> None:
-    beside, opened = _open_beside(path, mode if like is None else stat.S_IMODE(like.st_mode) | stat.S_IWUSR)
+    beside, opened = _open_beside(path, _FILES, mode if like is None else stat.S_IMODE(like.st_mode) | stat.S_IWUSR)
     is_done = False
     try:
         _fill(opened, data, like, is_kept=is_kept)
@@ -73,7 +92,7 @@ def _replace(path: Path, data: bytes, *, mode: int, like: os.stat_result | None,
         is_done = True
     finally:
         if not is_done:
-            _remove(beside)
+            _remove_file(beside)
         with suppress(OSError):
             os.close(opened)
 
@@ -88,55 +107,87 @@ def _fill(opened: int, data: bytes, like: os.stat_result | None, *, is_kept: boo
         os.fsync(opened)
 
 
-def _open_beside(path: Path, mode: int) -> tuple[str, int]:
-    """A new file, and its path, locked for as long as it is open."""
+def _make_file(path: str, mode: int) -> int:
+    return os.open(path, _NEW, mode)
+
+
+def _remove_file(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def _make_folder(path: str, mode: int) -> int:
+    os.mkdir(path, mode)
+    try:
+        return os.open(path if os.name == "posix" else os.devnull, _INSIDE)  # a folder cannot be opened elsewhere, nor locked
+    except FileNotFoundError:  # another run took it for one that was left
+        raise FileExistsError(errno.EEXIST, "it was made by two at once", path) from None
+
+
+def _remove_folder(path: str) -> None:
+    """No link in it is followed."""
+    import shutil
+
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@frozen
+class _Kind:
+    """What is written beside another: how it is made and opened, told from others, and removed."""
+
+    make: Callable[[str, int], int]
+    is_one: Callable[[int], bool]
+    remove: Callable[[str], None]
+
+
+_FILES = _Kind(_make_file, stat.S_ISREG, _remove_file)
+_FOLDERS = _Kind(_make_folder, stat.S_ISDIR, _remove_folder)
+
+
+def _open_beside(path: Path, kind: _Kind, mode: int) -> tuple[str, int]:
+    """A new one, by its path, locked for as long as it is open."""
     for number in range(_MOST_BESIDE):
         beside = name_beside(path, number)
         for _ in range(2):
             try:
-                opened = os.open(beside, _NEW, mode)
+                opened = kind.make(beside, mode)
             except FileExistsError:
-                if not _remove_left(beside):
+                if not _remove_left(beside, kind):
                     break
                 continue
-            if _take(opened, beside):
+            if _take(opened, beside, kind):
                 return beside, opened
-    raise FileExistsError(errno.EEXIST, "the folder is full of files that killed runs left", name_beside(path))
+    raise FileExistsError(errno.EEXIST, "the folder is full of what killed runs left", name_beside(path))
 
 
-def _take(opened: int, beside: str) -> bool:
-    """Whether the new file is ours; it is closed where another run took it for one that was left."""
+def _take(opened: int, beside: str, kind: _Kind) -> bool:
+    """Whether the new one is ours; it is closed where another run took it for one that was left."""
     is_ours = None
     try:
-        is_ours = _lock(opened) is not False and _is_there(opened, beside)
+        is_ours = _lock(opened) is not False and (_is_there(opened, beside) or os.name != "posix")
     finally:
         if is_ours is None:  # interrupted
-            _remove(beside)
+            kind.remove(beside)
         if not is_ours:
             os.close(opened)
     return is_ours
 
 
-def _remove_left(beside: str) -> bool:
+def _remove_left(beside: str, kind: _Kind) -> bool:
     """Whether what stood there was left by a run that is dead, and is gone. A lock dies with the one who holds it."""
     try:
         opened = os.open(beside, _LEFT)
     except OSError:
         return not os.path.lexists(beside)
     try:
-        if not stat.S_ISREG(os.fstat(opened).st_mode) or _lock(opened) is not True or not _is_there(opened, beside):
+        if not kind.is_one(os.fstat(opened).st_mode) or _lock(opened) is not True or not _is_there(opened, beside):
             return False
-        os.unlink(beside)
+        kind.remove(beside)
+        return not os.path.lexists(beside)
     except OSError:
         return False
     finally:
         os.close(opened)
-    return True
-
-
-def _remove(path: str) -> None:
-    with suppress(OSError):
-        os.unlink(path)
 
 
 def _lock(opened: int) -> bool | None:

@@ -2,14 +2,16 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from promptc.cli.write_folder import write_folder
 from promptc.files import replace_file as replacing
-from promptc.files.replace_file import name_beside, replace_file, replace_remade
+from promptc.files.replace_file import make_folder_beside, name_beside, replace_file, replace_remade
 
 KILL = """\
 import os, signal, sys
@@ -123,3 +125,97 @@ def test_modes(tmp_path):
     replace_file(tmp_path / "a", b"", like=tmp_path / "like")
     replace_remade(tmp_path / "b", b"", mode=0o600)
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in "ab"] == [0o440, 0o600]
+
+
+# --- folders ---
+
+KILL_FOLDER = """\
+import os, signal, sys
+from pathlib import Path
+from promptc.cli.write_folder import write_folder
+number = int(sys.argv[1])
+def wrap(call):
+    def wrapped(*args, **named):
+        global number
+        number -= 1
+        if number == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*args, **named)
+    return wrapped
+for name in ("mkdir", "open", "replace", "close", "fstat", "lstat"):
+    setattr(os, name, wrap(getattr(os, name)))
+write_folder(Path(sys.argv[2]), {"a/b.md": b"new", "c.md": b"new"}, force=False)
+"""
+
+
+def test_a_folder_is_there_whole_or_not_and_what_a_killed_run_left_goes(tmp_path):
+    path, left = tmp_path / "made", set()
+    for number in range(1, 100):
+        done = subprocess.run([sys.executable, "-c", KILL_FOLDER, str(number), str(path)], check=False, capture_output=True)
+        assert not path.exists() or sorted(one.name for one in path.rglob("*")) == ["a", "b.md", "c.md"]
+        left |= {name for name in _list(tmp_path) if name != "made"}
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        shutil.rmtree(path, ignore_errors=True)
+        write_folder(path, {"next.md": b""}, force=False)
+        assert _list(tmp_path) == ["made"] and _list(path) == ["next.md"], f"after call {number}"
+        shutil.rmtree(path)
+    assert 5 < number < 99 and left == {os.path.basename(name_beside(path))}  # noqa: PTH119
+
+
+def test_a_folder_that_another_run_is_writing_is_left_alone(tmp_path):
+    path = tmp_path / "made"
+    with make_folder_beside(path) as other:
+        write_folder(path, {"a.md": b"ours"}, force=False)
+        assert os.path.isdir(other) and _list(path) == ["a.md"]  # noqa: PTH112
+        shutil.rmtree(path)
+        os.replace(other, path)  # noqa: PTH105
+    assert _list(tmp_path) == ["made"]
+
+
+def test_a_folder_that_fails_is_gone_with_all_in_it(tmp_path):
+    with pytest.raises(KeyboardInterrupt), make_folder_beside(tmp_path / "made") as beside:
+        with open(os.path.join(beside, "half"), "wb"):  # noqa: PTH118, PTH123
+            pass
+        raise KeyboardInterrupt
+    assert _list(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "pipe"])
+def test_what_stands_in_place_of_a_folder_is_passed_over(tmp_path, kind):
+    victim, place = tmp_path / "victim", name_beside(tmp_path / "made")
+    victim.mkdir()
+    (victim / "theirs").write_bytes(b"")
+    if kind == "file":
+        open(place, "wb").close()  # noqa: PTH123
+    elif kind == "link":
+        os.symlink(victim, place)  # noqa: PTH211
+    else:
+        os.mkfifo(place)
+    write_folder(tmp_path / "made", {"a.md": b""}, force=False)
+    assert _list(tmp_path / "made") == ["a.md"] and _list(victim) == ["theirs"] and os.path.lexists(place)
+
+
+def test_a_link_in_what_was_left_is_not_followed(tmp_path):
+    victim, place = tmp_path / "victim", name_beside(tmp_path / "made")
+    victim.mkdir()
+    (victim / "theirs").write_bytes(b"")
+    os.mkdir(place)  # noqa: PTH102
+    os.symlink(victim, os.path.join(place, "link"))  # noqa: PTH118, PTH211
+    write_folder(tmp_path / "made", {"a.md": b""}, force=False)
+    assert _list(tmp_path) == ["made", "victim"] and _list(victim) == ["theirs"]
+
+
+def test_a_folder_that_another_takes_for_left_is_made_again(tmp_path, monkeypatch):
+    path, lock, calls = tmp_path / "made", replacing._lock, []
+
+    def steal(opened):
+        calls.append(opened)
+        if len(calls) == 1:
+            os.rmdir(name_beside(path))  # noqa: PTH106
+        return lock(opened)
+
+    monkeypatch.setattr(replacing, "_lock", steal)
+    write_folder(path, {"a.md": b""}, force=False)
+    assert _list(tmp_path) == ["made"] and len(calls) == 2

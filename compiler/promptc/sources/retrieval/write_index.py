@@ -21,13 +21,15 @@ from promptc.diag.errors import DiskError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_inside
-from promptc.files.replace_file import replace_file, sync_folder
+from promptc.files.replace_file import make_folder_beside, replace_file, sync_folder
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 
 MANIFEST = "manifest.json"
-_TEMPORARY = ".building-"
+_BUILDING = "generation"
+"""What the name of a folder that is being written is made from: the same for all generations, so that a build finds what was left."""
+
 _GENERATION = 16
 FILES = ("documents.json", "chunks.jsonl", "words.json", "postings.u32")
 VECTORS = "vectors.i16"
@@ -129,19 +131,17 @@ def _render_lines(values: list[Any]) -> bytes:
 
 def _write_generation(folder: Path, generation: str, files: dict[str, bytes]) -> None:
     """All files, on the disk, before the folder has its name. One that is there already may be damaged: it is written anew."""
-    beside = folder / f"{_TEMPORARY}{os.getpid()}"
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir()
-    for name, content in files.items():
-        _write_file(beside / name, content)
-    sync_folder(beside)
+    if all(_is_there(folder, f"{generation}/{name}", content) for name, content in files.items()):
+        return
     final = folder / generation
-    if final.exists():
-        if all(_is_there(folder, f"{generation}/{name}", content) for name, content in files.items()):
-            shutil.rmtree(beside)
-            return
-        shutil.rmtree(final)
-    beside.rename(final)
+    with make_folder_beside(folder / _BUILDING) as made:
+        beside = Path(made)
+        for name, content in files.items():
+            _write_file(beside / name, content)
+        sync_folder(beside)
+        if final.exists():
+            shutil.rmtree(final)
+        beside.rename(final)
 
 
 def _write_file(path: Path, content: bytes) -> None:
@@ -159,25 +159,8 @@ def _is_there(folder: Path, relative: str, content: bytes) -> bool:
 
 
 def _remove_others(folder: Path, generation: str) -> None:
-    """Earlier generations, and what a build that died has left. What is not ours by its name stays."""
+    """Earlier generations. What is not ours by its name stays."""
     for path in sorted(folder.iterdir()):
         is_generation = len(path.name) == _GENERATION and not path.name.strip("0123456789abcdef") and path.name != generation
-        is_left = path.name.startswith(_TEMPORARY) and not _is_running(path.name)
-        if (is_generation or is_left) and path.is_dir() and not path.is_symlink():
+        if is_generation and path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
-        elif is_left:
-            path.unlink(missing_ok=True)
-
-
-def _is_running(name: str) -> bool:
-    """Whether the process that makes this is there still."""
-    number = name.removeprefix(_TEMPORARY).partition(".")[0]
-    if not number.isdigit() or int(number) == os.getpid():
-        return False
-    try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

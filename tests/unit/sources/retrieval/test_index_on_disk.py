@@ -3,17 +3,23 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 
 import pytest
 
 from promptc.diag.errors import DiskError
 from promptc.diag.span import Span
+from promptc.files.replace_file import make_folder_beside
 from promptc.model.index import ChunkPlan, CorpusIndex, Document, Matching, Weights
 from promptc.sources.retrieval import write_index as writing
 from promptc.sources.retrieval.build_index import build_index
 from promptc.sources.retrieval.open_index import check_index
 from promptc.sources.retrieval.read_index import Place, read_index
-from promptc.sources.retrieval.write_index import MANIFEST, write_index
+from promptc.sources.retrieval.write_index import MANIFEST, digest_manifest, name_generation, write_index
+from promptc.text.digest import render_digest
+from tests.contract.sources import ROOT
 from tests.retrieval_drawing import WordEncoder
 
 SPAN = Span("packs/rules/pack.yaml", 7, 3)
@@ -101,11 +107,51 @@ def test_a_build_that_is_stopped_leaves_the_index_that_was_there(step, place, mo
     assert not [path.name for path in place.folder.iterdir() if path.name.startswith(".")], "what was left is cleared away"
 
 
+KILL = """
+import os, signal, sys
+from pathlib import Path
+number = int(sys.argv[1])
+def wrap(call):
+    def wrapped(*args, **named):
+        global number
+        if str(args[0]).find("data") >= 0 or isinstance(args[0], int):
+            number -= 1
+        if number == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*args, **named)
+    return wrapped
+from tests.unit.sources.retrieval.test_index_on_disk import build
+from promptc.sources.retrieval.write_index import write_index
+built = build({"rules/new.md": "# N\\n\\nnew\\n"}, encoder=None)
+for name in ("mkdir", "open", "fsync", "close", "replace", "rename", "rmdir", "unlink"):
+    setattr(os, name, wrap(getattr(os, name)))
+write_index(Path(sys.argv[2]), built)
+"""
+
+
+def test_a_build_that_is_killed_anywhere_leaves_an_index_and_blocks_no_other(place):
+    """And nothing else in the folder, once another build has ended: its own name is of no process."""
+    old, new = build(encoder=None), build({"rules/new.md": "# N\n\nnew\n"}, encoder=None)
+    left = set()
+    for number in range(1, 100):
+        write_index(place.folder, old)
+        done = subprocess.run([sys.executable, "-c", KILL, str(number), place.folder], check=False, capture_output=True, cwd=ROOT)
+        assert read_index(place).chunks in (old.chunks, new.chunks)
+        left |= {one.name for one in place.folder.iterdir() if one.is_dir() and one.name.startswith(".")}
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        write_index(place.folder, build({"rules/other.md": f"# O {number}\n\nother\n"}, encoder=None))
+        assert not [one.name for one in place.folder.iterdir() if one.name.startswith(".")], f"after call {number}"
+    assert 8 < number < 99 and len(left) == 1
+
+
 def test_another_process_that_builds_is_left_alone(place):
-    beside = place.folder / f".building-{os.getppid()}"
-    beside.mkdir(parents=True)
-    write_index(place.folder, build())
-    assert beside.is_dir()
+    place.folder.mkdir()
+    with make_folder_beside(place.folder / writing._BUILDING) as beside:
+        write_index(place.folder, build())
+        assert os.path.isdir(beside)  # noqa: PTH112
+        os.rename(beside, place.folder / "other")  # noqa: PTH104
 
 
 def test_no_index(place):
@@ -141,6 +187,57 @@ def test_a_manifest_that_was_changed(edit, code, place):
     path = place.folder / MANIFEST
     path.write_text(json.dumps(edit(json.loads(path.read_text(encoding="utf-8")))), encoding="utf-8")
     assert code_of(read_index, place)[0] == code
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"encoder": []},
+        {"encoder": {"id": "words", "digest": "d", "size": -1}},
+        {"encoder": {"id": "words", "digest": "d", "size": None}},
+        {"files": None},
+        {"files": []},
+        {"files": {}},
+        {"files": {"documents.json": {"bytes": -1, "digest": ""}}},
+        {"files": {"documents.json": {"bytes": 1 << 62, "digest": ""}}},
+        {"postings": -1},
+        {"postings": 1 << 70},
+        {"postings": "x"},
+        {"postings": 0},
+        {"files/words.json": b""},
+        {"files/words.json": b"{}\n{}\n"},
+        {"files/words.json": b'["x"]\n[-1]\n'},
+        {"files/words.json": b"[" * 100_000},
+        {"files/words.json": b"\xff"},
+        {"files/chunks.jsonl": b"[]\n"},
+        {"files/chunks.jsonl": b"{}\n"},
+        {"files/chunks.jsonl": b""},
+        {"files/documents.json": b"[1]\n"},
+        {"files/documents.json": b"1\n"},
+        {"files/postings.u32": b"\xff" * 400},
+        {"files/postings.u32": b"\0\0\0"},
+        {"files/vectors.i16": b""},
+        {"files/vectors.i16": b"\0"},
+    ],
+    ids=lambda edit: "".join(edit) + str(next(iter(edit.values())))[:30],
+)
+def test_a_forged_manifest_with_the_fingerprint_of_its_content_is_damaged(edit, place):
+    """Its digests are right, so they prove nothing: what they hold is judged."""
+    write_index(place.folder, build())
+    path = place.folder / MANIFEST
+    told = json.loads(path.read_text(encoding="utf-8"))
+    (generation,) = (one for one in place.folder.iterdir() if one.is_dir())
+    for key, value in edit.items():
+        if key.startswith("files/"):
+            name = key.removeprefix("files/")
+            (generation / name).write_bytes(value)
+            told["files"][name] = {"bytes": len(value), "digest": render_digest(value)}
+        else:
+            told[key] = {**told[key], **value} if key == "files" and value else value
+    told["fingerprint"] = digest_manifest(told)
+    path.write_text(json.dumps(told), encoding="utf-8")
+    generation.rename(place.folder / name_generation(told["fingerprint"]))
+    assert code_of(read_index, place)[0] == "PC0193"
 
 
 @pytest.mark.parametrize("pattern", [MANIFEST, "*/chunks.jsonl", "*/vectors.i16"])
