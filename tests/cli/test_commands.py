@@ -192,6 +192,21 @@ def test_the_version_names_the_vocabularies(run):
     assert lines[1:] == [f"{name} sha256:{vocabulary.sha256}" for name, vocabulary in VOCABULARIES.items()]
 
 
+@pytest.mark.parametrize("variable", ["PROMPTC_CACHE", "XDG_STATE_HOME"])
+def test_the_version_says_why_nothing_is_cached(variable, run, tmp_path, monkeypatch):
+    """With umask 002, which many systems set, folders are made so that their group can write them."""
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("PROMPTC_CACHE", str(tmp_path / "cache" / "promptc"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv(variable, str(tmp_path / "home" / "not" / "made" / "yet"))
+    for mode, told in ((0o775, [f"cache off: others can write `{tmp_path}/home`; `chmod go-w` mends that"]), (0o755, [])):
+        (tmp_path / "home").chmod(mode)
+        assert run("--version").out.splitlines()[1 + len(VOCABULARIES) :] == told
+    (tmp_path / "home").chmod(0o777)
+    monkeypatch.setenv("PROMPTC_CACHE", "")
+    assert len(run("--version").out.splitlines()) == 1 + len(VOCABULARIES)
+
+
 def test_a_vocabulary_that_is_missing_or_another_is_told(run, tmp_path, monkeypatch):
     monkeypatch.setattr("promptc.text.counters.vocabulary._FOLDER", tmp_path)
     (tmp_path / "o200k_base.tokens").write_bytes(b"x")

@@ -15,7 +15,7 @@ OPENING = frozenset(
 # --- what a stranger can name ---
 READER = {
     ("promptc.files.read_file", "os.open"): 6,
-    ("promptc.files.replace_file", "os.open"): 3,
+    ("promptc.files.replace_file", "os.open"): 4,
     ("promptc.operations.hold_lock", "os.open"): 2,  # beside a state; no link is followed, and it is a regular file
     ("promptc.sources.database.connect", "sqlite3.connect"): 1,  # of what was looked at before
 }
@@ -50,6 +50,7 @@ OWN_FOLDER = {
     ("promptc.golden.given", "path.write_text"): 1,
     ("promptc.golden.open_database", "sqlite3.connect"): 1,
     ("promptc.sources.retrieval.write_index", "path.open"): 1,
+    ("promptc.sources.database.still_file", "Path(f'{target}{ending}').write_bytes"): 1,
 }
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---
 NO_FILES = {

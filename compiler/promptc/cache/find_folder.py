@@ -36,6 +36,12 @@ def open_folder(folder: str, *, make: bool = True) -> bool:
     return is_closed and all(map(_is_safe, _list_above(folder)))
 
 
+def find_exposed(folder: str) -> str:
+    """The nearest folder above `folder` for which that may not be used: others can write it. Empty where there is none."""
+    above = sorted(_list_above(folder), key=lambda one: (-len(one), one))
+    return next((one for one in above if os.path.exists(one) and not _is_safe(one)), "")
+
+
 def is_own(found: os.stat_result) -> bool:
     """Whether a file belongs to the user this process runs for; True where the system has no such numbers."""
     return not hasattr(os, "getuid") or found.st_uid == os.getuid()

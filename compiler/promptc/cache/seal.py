@@ -76,7 +76,7 @@ _KEYS: dict[str, bytes] = {}
 
 def find_key() -> bytes | None:
     """The user's key; None where there is none, or others could have written it."""
-    path = _find_path()
+    path = find_key_path()
     if path not in _KEYS:
         try:
             key = read_file(path, _SIZE, admit=_is_secret) if path and open_folder(os.path.dirname(path), make=False) else b""
@@ -92,7 +92,7 @@ def make_key() -> bytes | None:
     """A new key, kept; or the one that another process has kept meanwhile. None where none can be."""
     from promptc.files.replace_file import replace_remade
 
-    path = _find_path()
+    path = find_key_path()
     try:
         if path and open_folder(os.path.dirname(path)):
             replace_remade(path, os.urandom(_SIZE), mode=0o600)
@@ -105,7 +105,7 @@ def _is_secret(found: os.stat_result) -> bool:
     return is_own(found) and not (os.name == "posix" and found.st_mode & 0o077)
 
 
-def _find_path() -> str:
+def find_key_path() -> str:
     """`promptc/key` in the user's own folder for the state of programs; empty where the system tells of none."""
     states = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(states):

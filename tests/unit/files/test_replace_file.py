@@ -175,10 +175,13 @@ def test_a_folder_that_another_run_is_writing_is_left_alone(tmp_path):
 
 
 def test_a_folder_that_fails_is_gone_with_all_in_it(tmp_path):
-    with pytest.raises(KeyboardInterrupt), make_folder_beside(tmp_path / "made") as beside:
-        with open(os.path.join(beside, "half"), "wb"):  # noqa: PTH118, PTH123
-            pass
-        raise KeyboardInterrupt
+    def fail():
+        with make_folder_beside(tmp_path / "made") as beside:
+            os.mkdir(os.path.join(beside, "half"))  # noqa: PTH102, PTH118
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
     assert _list(tmp_path) == []
 
 

@@ -1,11 +1,13 @@
 """Databases, through SQLAlchemy Core: one for reading, another for writing, and what the driver says as findings."""
 
+import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 from weakref import finalize
 
@@ -14,12 +16,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.errors import DiskError, PromptcError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.files.read_file import find_mode
+from promptc.files.read_file import TooLongError, find_mode
 from promptc.sources.database.address import Address
 from promptc.sources.database.explain_failure import explain_failure
+from promptc.sources.database.still_file import MOST_COPIED, ChangedError, Place, StillFile, find_place
 
 PATIENCE = 5
 """Seconds that a lock is waited for, and twice that a connection to a server."""
@@ -35,6 +38,8 @@ _TURNS_READ, _TURNS_WRITTEN = 100, 1000
 _HEAP = 128 << 20
 _LONGEST_STATEMENT = 60
 
+Opened = TypeVar("Opened", bound=sqlite3.Connection)
+
 
 class Database:
     """A database that transactions are made of. Several threads may use it; `close` gives its connections back, and so does its end."""
@@ -47,15 +52,15 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that sees one moment of the database and cannot change it.
+        """A transaction that sees one moment of the database and cannot change it, nor what lies beside it.
 
-        `DiskError`, raised at once or from within: PC0160 to PC0168.
+        `DiskError`, raised at once, from within, or at the end where another program changed what was read: PC0160 to PC0168.
         """
         self._check_file(is_writing=False)
         if self._reader is None:
             self._reader = self._make_engine(is_writing=False)
             finalize(self, self._reader.dispose)
-        with self.explain(), self._reader.connect() as connection, connection.begin():
+        with self.explain(), self._reader.connect() as connection, connection.begin(), self._keep_still(connection):
             yield connection
 
     @contextmanager
@@ -89,7 +94,8 @@ class Database:
 
     def _make_engine(self, *, is_writing: bool) -> Engine:
         if self.address.kind == "sqlite":
-            return _make_file_engine(self.address.target, is_writing=is_writing)
+            opening = partial(_open_file, self.address.target) if is_writing else partial(_open_still, self.address, self._span)
+            return _make_file_engine(opening, "BEGIN IMMEDIATE" if is_writing else "BEGIN")
         return _make_server_engine(self.address.target, self._find_driver(), is_writing=is_writing)
 
     def _check_file(self, *, is_writing: bool) -> None:
@@ -109,10 +115,25 @@ class Database:
         if found.st_size == 0 and not is_writing:
             raise self._fail("PC0160", f"there is nothing in the store `{self.address.shown}` yet", _MAKE)
         for ending in _BESIDE:
-            mode = find_mode(f"{path}{ending}")
+            mode = find_mode(f"{os.path.realpath(path)}{ending}")
             if mode and not stat.S_ISREG(mode):
                 message = f"beside the store `{self.address.shown}` stands `{path.name}{ending}`, which is no regular file"
                 raise self._fail("PC0161", message, "SQLite would open it: remove it")
+
+    @contextmanager
+    def _keep_still(self, connection: Connection) -> Iterator[None]:
+        """Of a file that was changed meanwhile nothing can be believed, neither rows nor that it is damaged."""
+        opened: Any = connection.connection.dbapi_connection
+        wrong: Exception | None = None
+        try:
+            yield
+        except (PromptcError, SQLAlchemyError) as raised:
+            wrong = raised
+        if isinstance(opened, StillFile) and opened.place.has_changed():
+            message = f"the store `{self.address.shown}` was changed by another program while it was read"
+            raise self._fail("PC0162", message, "try again when that has ended")
+        if wrong is not None:
+            raise wrong
 
     def _find_driver(self) -> Any:
         try:
@@ -134,26 +155,57 @@ def _describe_missing(wrong: OSError, shown: str, *, is_writing: bool) -> tuple[
     return "PC0160", f"there is no store `{shown}`", _MAKE
 
 
-def _make_file_engine(path: str, *, is_writing: bool) -> Engine:
-    engine = create_engine("sqlite://", creator=partial(_open_file, path, is_writing=is_writing), poolclass=NullPool)
-    begin = "BEGIN IMMEDIATE" if is_writing else "BEGIN"
+def _make_file_engine(opening: Callable[[], sqlite3.Connection], begin: str) -> Engine:
+    engine = create_engine("sqlite://", creator=opening, poolclass=NullPool)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine
 
 
-def _open_file(path: str, *, is_writing: bool) -> sqlite3.Connection:
-    """Transactions begin when we say so. What a hostile file could do in its schema is off, and its work is bounded."""
-    place = f"file:{quote(str(Path(path).absolute()))}?mode={'rwc' if is_writing else 'ro'}"
-    opened = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    opened.text_factory = _decode
-    opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST if is_writing else _LONGEST_READ)
-    turns = iter(range(_TURNS_WRITTEN if is_writing else _TURNS_READ))
-    opened.set_progress_handler(lambda: next(turns, None) is None, _TURN)
-    opened.execute("PRAGMA trusted_schema = OFF")
-    if not is_writing:
+def _open_still(address: Address, span: Span | None) -> StillFile:
+    """A file to read from, where nothing is written beside it."""
+    name = f"the store `{address.shown}`"
+    try:
+        place = find_place(os.path.realpath(address.target))
+    except TooLongError:
+        message = f"{name} is in use, or was left so, and with its log it has more than {MOST_COPIED:,} bytes, too many to copy"
+        help = "end the program that writes it; then open and close it once: `sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'`"
+        raise DiskError([Diagnostic("PC0168", message, span, help)]) from None
+    except ChangedError:
+        raise DiskError([Diagnostic("PC0162", f"{name} is changed all the time", span, "try again when that has ended")]) from None
+    except OSError as wrong:
+        message = f"{name} cannot be read, or copied: {wrong.strerror or wrong}"
+        raise DiskError([Diagnostic("PC0168", message, span, "check the permissions, and the room for temporary files")]) from None
+    return _open_place(place)
+
+
+def _open_place(place: Place) -> StillFile:
+    is_done = False
+    try:
+        opened = _connect(place.path, f"ro{place.options}", StillFile, _LONGEST_READ, _TURNS_READ)
+        opened.place = place
         opened.execute("PRAGMA query_only = ON")
         opened.execute("PRAGMA temp_store = MEMORY")  # what a view sorts fills no disk
         opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
+        is_done = True
+        return opened
+    finally:
+        if not is_done:
+            place.remove()
+
+
+def _open_file(path: str) -> sqlite3.Connection:
+    return _connect(path, "rwc", sqlite3.Connection, _LONGEST, _TURNS_WRITTEN)
+
+
+def _connect(path: str, mode: str, kind: type[Opened], longest: int, most_turns: int) -> Opened:
+    """Transactions begin when we say so. What a hostile file could do in its schema is off, and its work is bounded."""
+    place = f"file:{quote(str(Path(path).absolute()))}?mode={mode}"
+    opened = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=kind)
+    opened.text_factory = _decode
+    opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+    turns = iter(range(most_turns))
+    opened.set_progress_handler(lambda: next(turns, None) is None, _TURN)
+    opened.execute("PRAGMA trusted_schema = OFF")
     return opened
 
 

@@ -1,0 +1,114 @@
+"""SQLite files with a write-ahead log, opened so that nothing is written beside them.
+
+SQLite makes `-shm` and `-wal` beside such a file even to read it. So a file whose log is empty is read as one that nobody changes, and is
+looked at again afterwards; a file with something in its log is read from a copy in a folder for temporary files.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.files.read_file import read_beginning, read_file
+
+MOST_COPIED = 256_000_000
+"""Bytes of a file and its log that are copied."""
+
+_FORMS = slice(18, 20)
+_LOGGED = 2
+_LOG_HEAD = 32
+"""Bytes at the beginning of a log, which are others whenever it is begun anew."""
+
+_TRIES, _PAUSE = 20, 0.1
+
+
+class ChangedError(OSError):
+    """A file was changed again and again while it was copied."""
+
+
+@frozen
+class Place:
+    """What is opened in place of a file: `path`, with these options of SQLite's. `has_changed` tells whether what was read may be torn;
+    `remove` takes away what was made for it.
+    """
+
+    path: str
+    options: str = ""
+    has_changed: Callable[[], bool] = lambda: False
+    remove: Callable[[], None] = lambda: None
+
+
+class StillFile(sqlite3.Connection):
+    """A connection to what stands in for a file, which goes when it is closed."""
+
+    place: Place
+
+    def close(self) -> None:
+        super().close()
+        self.place.remove()
+
+
+def find_place(path: str) -> Place:
+    """Where the file at `path`, which is no link, can be read without a file made beside it. Raises `OSError`: `TooLongError` for more to
+    copy than `MOST_COPIED` bytes, `ChangedError` for a file that is never at rest.
+    """
+    before = _look(path)
+    is_logged = _LOGGED in read_beginning(path, _FORMS.stop)[_FORMS]
+    if _measure(f"{path}-wal") or (is_logged and _measure(f"{path}-journal")):
+        return _copy(path)
+    return Place(path, "&immutable=1", lambda: _look(path) != before) if is_logged else Place(path)
+
+
+def _copy(path: str) -> Place:
+    from tempfile import TemporaryDirectory
+
+    folder = TemporaryDirectory(prefix="promptc-")
+    is_done = False
+    try:
+        for _ in range(_TRIES):
+            if _copy_once(path, f"{folder.name}{os.sep}copy"):
+                is_done = True
+                return Place(f"{folder.name}{os.sep}copy", remove=folder.cleanup)
+            time.sleep(_PAUSE)
+        raise ChangedError(0, "another program changes it all the time", path)
+    finally:
+        if not is_done:
+            folder.cleanup()
+
+
+def _copy_once(path: str, target: str) -> bool:
+    """Whether the copy is of one moment: the file was the same before and after, and its log, if longer, no other."""
+    left, before = MOST_COPIED, _look(path)
+    for ending in ("", "-journal", "-wal"):
+        Path(f"{target}{ending}").unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            content = read_file(f"{path}{ending}", left)
+            left -= len(content)
+            Path(f"{target}{ending}").write_bytes(content)
+    return _look(path) == before
+
+
+def _look(path: str) -> tuple[Any, ...]:
+    """What is another where the pages of the file, or where they are to be found, were changed."""
+    head = b""
+    with suppress(FileNotFoundError):
+        head = read_beginning(f"{path}-wal", _LOG_HEAD)
+    return _stamp(path), head, _stamp(f"{path}-journal")
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _measure(path: str) -> int:
+    """The bytes of a file; none of one that is not there."""
+    stamp = _stamp(path)
+    return stamp[1] if stamp else 0
