@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import quote
 from weakref import finalize
 
@@ -37,8 +36,6 @@ _TURN = 500_000
 _TURNS_READ, _TURNS_WRITTEN = 100, 1000
 _HEAP = 128 << 20
 _LONGEST_STATEMENT = 60
-
-Opened = TypeVar("Opened", bound=sqlite3.Connection)
 
 
 class Database:
@@ -181,8 +178,7 @@ def _open_still(address: Address, span: Span | None) -> StillFile:
 def _open_place(place: Place) -> StillFile:
     is_done = False
     try:
-        opened = _connect(place.path, f"ro{place.options}", StillFile, _LONGEST_READ, _TURNS_READ)
-        opened.place = place
+        opened = _connect(place, "ro", _LONGEST_READ, _TURNS_READ)
         opened.execute("PRAGMA query_only = ON")
         opened.execute("PRAGMA temp_store = MEMORY")  # what a view sorts fills no disk
         opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
@@ -193,14 +189,15 @@ def _open_place(place: Place) -> StillFile:
             place.remove()
 
 
-def _open_file(path: str) -> sqlite3.Connection:
-    return _connect(path, "rwc", sqlite3.Connection, _LONGEST, _TURNS_WRITTEN)
+def _open_file(path: str) -> StillFile:
+    return _connect(Place(path), "rwc", _LONGEST, _TURNS_WRITTEN)
 
 
-def _connect(path: str, mode: str, kind: type[Opened], longest: int, most_turns: int) -> Opened:
+def _connect(place: Place, mode: str, longest: int, most_turns: int) -> StillFile:
     """Transactions begin when we say so. What a hostile file could do in its schema is off, and its work is bounded."""
-    place = f"file:{quote(str(Path(path).absolute()))}?mode={mode}"
-    opened = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=kind)
+    uri = f"file:{quote(str(Path(place.path).absolute()))}?mode={mode}{place.options}"
+    opened = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=StillFile)
+    opened.place = place
     opened.text_factory = _decode
     opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     turns = iter(range(most_turns))

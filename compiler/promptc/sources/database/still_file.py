@@ -43,7 +43,7 @@ class Place:
 
 
 class StillFile(sqlite3.Connection):
-    """A connection to what stands in for a file, which goes when it is closed."""
+    """A connection to a file, or to what stands in for it, which goes when the connection is closed."""
 
     place: Place
 
