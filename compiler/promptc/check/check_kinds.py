@@ -10,8 +10,10 @@ from promptc.check.texts import Text, iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.model.pack import Pack
+from promptc.template.kinds.find_kinds import Found
 from promptc.template.kinds.problem import Problem
 from promptc.template.kinds.trees import find_place
+from promptc.template.kinds.walk import find_time
 from promptc.template.load_template import Template
 
 
@@ -25,8 +27,16 @@ def check_kinds(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> Iterator[D
 def _iter_look(pack: Pack, look: Look, scopes: Scopes, describer: Describer) -> Iterator[Diagnostic]:
     order = [section.id for section in look.plan.sections]
     for text in iter_texts(pack, look.plan, look.combination.tier + 1):
-        for problem in scopes.find(text).problems:
+        found = scopes.find(text)
+        for problem in (*found.problems, *_iter_ranked(text, found)):
             yield describer.describe(problem, text, order, _find_span(text, problem))
+
+
+def _iter_ranked(text: Text, found: Found) -> Iterator[Problem]:
+    """A time that a section's `sort` or a step's `by` puts in order as a text."""
+    time = find_time(found.kind) if text.ranks and found.kind is not None else None
+    if time is not None:
+        yield Problem("as_text", "", 1, text.code.text.strip(), time)
 
 
 def _find_span(text: Text, problem: Problem) -> Span:

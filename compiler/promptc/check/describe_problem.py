@@ -1,5 +1,6 @@
 """The words for what is wrong with a text by the kinds of what it reads."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from promptc.check.describe_name import describe_name, describe_part
@@ -43,6 +44,8 @@ class Describer:
             return self._describe_left_out(problem, text, subject, span)
         if problem.rule in ("never", "always"):
             return _describe_answer(problem, text, subject, span)
+        if problem.rule == "as_text":
+            return _describe_order(problem, text, subject, span)
         return _describe_kind(problem, text, subject, span)
 
     def _describe_part(self, problem: Problem, text: Text, order: Sequence[str], span: Span) -> Diagnostic:
@@ -132,6 +135,22 @@ def _describe_answer(problem: Problem, text: Text, subject: str, span: Span) -> 
     message = f"{text.what} compares {subject} {problem.wants}, and that it never is: {held}{more}"
     near = suggest(sought, problem.known) if problem.known else ""
     return Diagnostic("PC0652", message, span, near if near.startswith("did you mean") else "correct the value, or the schema", "warn")
+
+
+def _describe_order(problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:
+    plain = problem.subject if re.fullmatch(r"[\w.\[\]'\"]+", problem.subject) else ""
+    by = problem.wants.strip("`")
+    end = {"sort": "", "min": " | first", "max": " | last"}.get(by)
+    help = f"write `{plain or '(...)'} | timestamp`, a number that sorts as the time does"
+    if end is not None:
+        attribute = plain.rpartition("].")[2]
+        help = f"write `sort({f'attribute={attribute!r}, ' if attribute else ''}times=true){end}`"
+    using = f" with {problem.wants}" if problem.wants else ""
+    message = (
+        f"{text.what} orders {subject}{using} as a text, and it is a time: texts of times with and without fractions of a second, "
+        "or of several offsets, do not sort as the times do"
+    )
+    return Diagnostic("PC0699", message, span, help, "warn")
 
 
 def _describe_kind(problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:

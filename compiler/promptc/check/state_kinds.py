@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 from promptc.check.literal_kinds import find_literal
 from promptc.check.object_kinds import ObjectKinds
+from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.template.kinds.kind import NEVER, NOTHING, TRUTH, UNKNOWN, Kind, List, Number, Text, text_up_to
 from promptc.template.kinds.kind import Mapping as MappingKind
@@ -116,7 +117,8 @@ class StateKinds:
         together = (*own, *more)
         place = self.find_place(together)
         if name == "string":
-            return text_up_to(_find_least(together, "maxLength"), place)
+            format = next((schema["format"] for schema in together if "format" in schema), "")
+            return replace(text_up_to(_find_least(together, "maxLength"), place), format=format)
         if name in ("integer", "number"):
             return Number(name == "integer", *_find_range(together, whole=name == "integer"), None, place)
         if name == "array":

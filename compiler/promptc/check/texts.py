@@ -28,7 +28,8 @@ _STEP = _ITEM | {"tokens", "chars", "form"}
 class Text:
     """An expression or template as it is used: what the author calls it, the names it sees, and the section it belongs to.
 
-    `kinds` are those of names that no schema of the state tells of, `holds` a condition under which alone it is evaluated.
+    `kinds` are those of names that no schema of the state tells of, `holds` a condition under which alone it is evaluated. `ranks`: its
+    values are put in order.
     """
 
     what: str
@@ -37,6 +38,7 @@ class Text:
     section: Section | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     holds: Expression | None = None
+    ranks: bool = False
 
 
 def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
@@ -118,7 +120,8 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
         names = {**names, "each": None}
     yield from _iter_reading(items, section, names)
     arranged = {**names, "item": None, "this": _ITEM}
-    yield from _make(section, arranged, ("items.id", items.id), *(("sort", key.by) for key in items.sort))
+    yield from _make(section, arranged, ("items.id", items.id))
+    yield from _make(section, arranged, *(("sort", key.by) for key in items.sort), ranks=True)
     yield from _make(section, arranged, ("dedupe.by", items.dedupe.by if items.dedupe else None))
     yield from _make(section, arranged, ("limit_per.by", items.limit_per.by if items.limit_per else None))
     grouped = {**arranged, "this": _READ} if window is not None and window.whole == "group" else arranged
@@ -167,26 +170,27 @@ def _iter_step(step: Step, section: Section, names: Names) -> Iterator[Text]:
         each["each"] = None
     label = step.label
     if isinstance(step, Ranked):
-        yield from _make_step(section, each, label, *step.order, step.by)
+        yield from _make_step(section, each, label, *step.order)
+        yield from _make_step(section, each, label, step.by, ranks=True)
     if isinstance(step, Evict):
         yield from _make_step(section, {**names, "removed": None}, label, step.marker)
     if isinstance(step, Trim):
         yield from _make_step(section, names, label, step.marker)
     if isinstance(step, Lower):
-        yield from _make_step(section, each, label, step.by)
+        yield from _make_step(section, each, label, step.by, ranks=True)
     if isinstance(step, Recap):
         yield from _make_step(section, each, label, step.where)
     if isinstance(step, Recap | Replace):
         yield from _make_step(section, {**names, "items": None, "text": None}, label, step.template)
 
 
-def _make(section: Section, names: Names, *codes: tuple[str, Expression | Template | None]) -> Iterator[Text]:
+def _make(section: Section, names: Names, *codes: tuple[str, Expression | Template | None], ranks: bool = False) -> Iterator[Text]:
     for key, code in codes:
         if code is not None:
-            yield Text(f"{key if ' ' in key else f'`{key}`'} of `{section.id}`", code, names, section)
+            yield Text(f"{key if ' ' in key else f'`{key}`'} of `{section.id}`", code, names, section, ranks=ranks)
 
 
-def _make_step(section: Section, names: Names, label: str, *codes: Expression | Template | None) -> Iterator[Text]:
+def _make_step(section: Section, names: Names, label: str, *codes: Expression | Template | None, ranks: bool = False) -> Iterator[Text]:
     for code in codes:
         if code is not None:
-            yield Text(f"`{label}`", code, names, section)
+            yield Text(f"`{label}`", code, names, section, ranks=ranks)

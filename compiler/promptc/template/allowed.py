@@ -16,7 +16,7 @@ JINJA_FILTERS = frozenset(
     """.split()
 )
 
-OWN_FILTERS = frozenset("truncate_at tokens minutes_since hours_since days_since normalize one_line json mentions pick".split())
+OWN_FILTERS = frozenset("truncate_at tokens minutes_since hours_since days_since timestamp normalize one_line json mentions pick".split())
 
 FILTERS = JINJA_FILTERS | OWN_FILTERS
 

@@ -111,7 +111,7 @@ _FILL = _take("fill_with", ANY, "none")
 _FILTERS: dict[str, tuple[Parameter, ...]] = {
     **dict.fromkeys("abs capitalize count e escape first forceescape items last length list lower".split(), ()),
     **dict.fromkeys("pprint reverse safe string striptags title upper urlencode wordcount".split(), ()),
-    **dict.fromkeys("json normalize one_line tokens".split(), ()),
+    **dict.fromkeys("json normalize one_line timestamp tokens".split(), ()),
     **dict.fromkeys(("default", "d"), (_take("default_value", ANY, "''"), _take("boolean", ANY, "false"))),
     **dict.fromkeys(("min", "max", "unique"), (_CASE, _ATTRIBUTE)),
     **dict.fromkeys(("minutes_since", "hours_since", "days_since"), _SINCE),
@@ -133,7 +133,7 @@ _FILTERS: dict[str, tuple[Parameter, ...]] = {
         _take("method", Sort("a text", (str,), known=("common", "ceil", "floor")), "'common'"),
     ),
     "slice": (_take("slices", COUNT), _FILL),
-    "sort": (_take("reverse", TRUTH, "false"), _CASE, _ATTRIBUTE),
+    "sort": (_take("reverse", TRUTH, "false"), _CASE, _ATTRIBUTE, _take("times", TRUTH, "false")),
     "sum": (_ATTRIBUTE, _take("start", Sort("a number or a list", (int, float, bool, list, tuple)), "0")),
     "tojson": (_take("indent", Sort("a whole number or a text", (*_WHOLE, str, _NONE), is_width=True), "none"),),
     "trim": (_take("chars", TEXT_OR_NONE, "none"),),

@@ -52,6 +52,8 @@ SCHEMA: dict[str, Any] = {
         "tree",
         "both",
         "when",
+        "at",
+        "events",
         "mixed",
         "rule",
         "gone",
@@ -84,6 +86,15 @@ SCHEMA: dict[str, Any] = {
         "tree": {"$ref": "#/$defs/tree"},
         "both": {"allOf": [{"$ref": "#/$defs/aged"}, {"properties": {"height": {"type": "number"}}, "required": ["height"]}]},
         "when": {"type": "string"},
+        "at": {"type": "string", "format": "date-time"},
+        "events": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["at", "day"],
+                "properties": {"at": {"type": "string", "format": "date-time"}, "day": {"type": "string", "format": "date"}},
+            },
+        },
         "mixed": {"type": "array", "items": {"type": ["string", "number"]}},
         "rule": {
             "type": "object",

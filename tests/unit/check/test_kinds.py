@@ -212,6 +212,18 @@ WRONG = [
     ("{{ state.resume is undefined }}", "PC0653", "asks `is undefined` of `state.resume`", "is not none"),
     ("{{ state.resume | default('x') }}", "PC0653", "asks `default` without `true` of `state.resume`", "also replaces none"),
     ("{% if state.resume is defined %}{{ state.resume }}{% endif %}", "PC0653", "`state.resume`", "is not none"),
+    # times as texts
+    ("{{ state.at < '2026-01-01' }}", "PC0699", "orders `state.at` with `<` as a text", "write `state.at | timestamp`"),
+    ("{{ '2026-01-01' >= state.at }}", "PC0699", "orders `state.at` with `>=`", "write `state.at | timestamp`"),
+    ("{{ state.at is gt state.when }}", "PC0699", "orders `state.at` with `>`", "write `state.at | timestamp`"),
+    ("{{ state.events | sort(attribute='at') | length }}", "PC0699", "orders `state.events[].at` with `sort`",
+     "write `sort(attribute='at', times=true)`"),
+    ("{{ state.events | map(attribute='at') | sort | join }}", "PC0699", "with `sort`", "write `sort(times=true)`"),
+    ("{{ (state.events | max(attribute='at')) is defined }}", "PC0699", "with `max`", "write `sort(attribute='at', times=true) | last`"),
+    ("{{ (state.events | min(attribute='at')) is defined }}", "PC0699", "with `min`", "write `sort(attribute='at', times=true) | first`"),
+    ("{{ state.numbers | sort(times=true) }}", "PC0651", "`sort` with `times` takes a text", ""),
+    ("{{ state.hp | timestamp }}", "PC0651", "`state.hp`, which is a number", ""),
+    ("{{ (state.at | timestamp) < state.at }}", "PC0651", "a number, and `<` takes a text beside a text", ""),
 ]  # fmt: skip
 
 
@@ -225,7 +237,7 @@ def test_what_is_wrong(tmp_path, text, code, says, help):
     found = ask_text(tmp_path, text)
     assert {one.code for one in found} == {code}, [str(one) for one in found]
     assert says in found[0].message and help in found[0].help
-    assert found[0].level == ("warn" if code in ("PC0652", "PC0653") else "error")
+    assert found[0].level == ("warn" if code in ("PC0652", "PC0653", "PC0699") else "error")
 
 
 def test_without_a_schema_nothing_of_the_state_is_said(tmp_path):

@@ -6,7 +6,7 @@ from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template
-from promptc.template.runtime.run import COUNTER
+from promptc.template.runtime.run import RUN, Run
 from tests.unit.template.run import FILE, INLINE
 from tests.unit.template.test_truncate_at import WordCounter
 
@@ -26,7 +26,7 @@ def judge_all(text: str) -> list[str]:
 def run(text: str) -> tuple[str, str, str] | None:
     """Code, message and help a run fails with, or None."""
     try:
-        load_expression(text, INLINE).evaluate({COUNTER: WordCounter()})
+        load_expression(text, INLINE).evaluate({RUN: Run(WordCounter())})
     except PromptcError as error:
         (found,) = error.diagnostics
         return found.code, found.message, found.help

@@ -4,11 +4,14 @@ import pytest
 
 from tests.unit.template.run import evaluate, find_expression_errors, render
 
+TIMES = ["2026-11-22T20:00:00+02:00", "2026-11-22T18:30:00Z", "2026-11-22T18:30:00.25Z", "2026-11-22T18:30:00.500Z"]
 NAMES = {
     "state": {
         "now": "2026-11-22T18:30:00Z",
         "then": "2026-11-22T17:59:01Z",
         "text": "The old lamp-lighter, Mara, waits.",
+        "times": TIMES[::-1],
+        "rows": [{"at": at, "day": "2026-11-22"} for at in TIMES[::-1]],
         "xs": ["a", "b", "c", "d", "e"],
         "map": {"b": [1, 2.5, None], "a": "ü"},
     }
@@ -19,6 +22,18 @@ VALUES = [
     ("state.then | hours_since(state.now)", 0),
     ("state.now | minutes_since(state.then)", -31),
     ("'2026-11-20' | days_since(state.now)", 2),
+    ("'1970-01-01T00:00:00Z' | timestamp", 0),
+    ("'1970-01-01' | timestamp", 0),
+    ("'1970-01-01T01:00:00.000001+01:00' | timestamp", 1),
+    ("'1970-01-01T00:00:00.0000019Z' | timestamp", 1),
+    ("'1969-12-31T23:59:59.999Z' | timestamp", -1000),
+    ("'9999-12-31T23:59:59.999999Z' | timestamp", 253402300799999999),
+    ("'2026-11-22T18:30:00Z' | timestamp < '2026-11-22T18:30:00.500Z' | timestamp < '2026-11-22t17:30:01-01:00' | timestamp", True),
+    ("state.times | sort(times=true)", TIMES),
+    ("state.times | sort(true, times=true)", TIMES[::-1]),
+    ("state.rows | sort(attribute='at', times=true) | map(attribute='at') | list", TIMES),
+    ("state.rows | sort(attribute='day,at', times=true) | map(attribute='at') | list", TIMES),
+    ("state.times | sort == state.times | sort(times=true)", False),
     ("'a \\n\\t b  ' | one_line", "a b"),
     ("5 | one_line", "5"),
     ("state.map | json", '{"a":"ü","b":[1,2.5,null]}'),
@@ -49,6 +64,17 @@ WRONG = [
     ("'yesterday' | days_since(state.now)", "PC0422"),
     ("5 | days_since(state.now)", "PC0422"),
     ("state.now | days_since(none)", "PC0422"),
+    ("'yesterday' | timestamp", "PC0422"),
+    ("'' | timestamp", "PC0422"),
+    ("none | timestamp", "PC0422"),
+    ("1 | timestamp", "PC0422"),
+    ("'2026-02-31' | timestamp", "PC0422"),
+    ("'9999-12-31T23:59:60Z' | timestamp", "PC0422"),
+    ("zz | timestamp", "PC0410"),
+    ("['2026-11-22', 'x'] | sort(times=true)", "PC0422"),
+    ("['x'] | sort(times=true)", "PC0422"),
+    ("[{}] | sort(attribute='at', times=true)", "PC0411"),
+    ("['2026-11-22'] | sort(times='yes')", "PC0424"),
     ("[] | pick('a')", "PC0424"),
     ("5 | pick('a')", "PC0414"),
     ("zz | json", "PC0410"),

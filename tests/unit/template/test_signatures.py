@@ -24,7 +24,7 @@ HOLDERS = {
     **dict.fromkeys("abs round filesizeformat".split(), "2.5"),
     **dict.fromkeys("batch slice sum sort min max unique join map select reject selectattr rejectattr".split(), "[1, 2]"),
     "groupby": "[[1], [2]]",
-    **dict.fromkeys("minutes_since hours_since days_since".split(), "'2026-11-22'"),
+    **dict.fromkeys("minutes_since hours_since days_since timestamp".split(), "'2026-11-22'"),
 }
 """A value that suits the filter; for all others a text."""
 WRONG = ("'x'", "2.5", "none", "[1]", "{'a': 1}", "-7", "''", "'sentences'", "99999")

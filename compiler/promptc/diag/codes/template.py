@@ -159,7 +159,7 @@ TEMPLATE_CODES: tuple[Code, ...] = (
         "PC0422",
         "error",
         "not a time",
-        "`minutes_since`, `hours_since` and `days_since` need ISO 8601 times.",
+        "`minutes_since`, `hours_since`, `days_since`, `timestamp` and `sort` with `times` need ISO 8601 times.",
         "{{ 'yesterday' | days_since(state.now) }}",
         "Write times as `2026-11-22T18:30:00Z`.",
     ),

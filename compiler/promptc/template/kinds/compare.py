@@ -6,7 +6,7 @@ from promptc.template.kinds.kind import Gap, Kind, List, Mapping, Nothing, Numbe
 from promptc.template.kinds.parts import find_element
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import ASKED, Taker
-from promptc.template.kinds.walk import WalkRun
+from promptc.template.kinds.walk import WalkRun, find_time
 
 SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
 _ORDERED = (Number, Truth, Text, List)
@@ -71,6 +71,9 @@ def _order(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.
     sign = f"`{SIGNS[operator]}`"
     kinds = [walk.take(side, Taker("a number or a text", _ORDERED, lazy=False), sign, node, scope) for side in (left, right)]
     match_sides(walk, Value(kinds[0], left.path, left.spelled), Value(kinds[1], right.path, right.spelled), sign, node, scope)
+    times = [side for side, other in ((left, right), (right, left)) if find_time(side.kind) and _find_sorts(other.kind) & {"a text", ""}]
+    if times:
+        walk.report_time(times[0], sign, node, scope)
 
 
 def match_sides(walk: WalkRun, left: Value, right: Value, sign: str, node: nodes.Node, scope: Scope) -> None:

@@ -108,6 +108,7 @@ _RULES: Mapping[str, Rule] = {
     "minutes_since": _TIME,
     "hours_since": _TIME,
     "days_since": _TIME,
+    "timestamp": Rule(STRICT_TEXT, _always(WHOLE)),
     "normalize": Rule(ONLY_TEXT, texts.give_open),
     "one_line": Rule(SHOWN_TEXT, texts.give_times(1)),
     "json": Rule(VALUE, texts.give_json),

@@ -20,13 +20,14 @@ class Unknown(Kind):
 class Text(Kind):
     """A text of at most `characters` characters and `size` bytes of UTF-8 (None: no bound); `values` where they are listed.
 
-    `at` is the JSON pointer of the schema that gives no bound, or else where the text comes from.
+    `at` is the JSON pointer of the schema that gives no bound, or else where the text comes from. `format` is what the schema says of it.
     """
 
     characters: int | None = None
     size: int | None = None
     values: frozenset[str] | None = None
     at: str = ""
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True)

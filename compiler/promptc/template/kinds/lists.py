@@ -266,16 +266,22 @@ def give_unique(given: Given) -> Kind:
 
 
 def _judge_order(given: Given, attribute: Value | None) -> None:
-    """Elements that are put in order are numbers or texts; one alone is not compared."""
+    """Elements that are put in order are numbers or texts; one alone is not compared. `sort` with `times` takes texts alone."""
     count = find_count(given.kind)
-    if count is not None and count < 2:
+    times = given.find(3, "times") if given.node.name == "sort" else None
+    if times is None and count is not None and count < 2:
         return
     key = _find_by(given, find_element(given.kind), attribute, strict=False)
     if list_members(key):
         shown = find_single(attribute.kind) if attribute is not None else ""
         value = Value(key, None, _spell_element(given, str(shown or "")))
+        if times is not None:
+            if times.kind == Truth(True) or find_single(times.kind):
+                given.walk.take(value, STRICT_TEXT, "`sort` with `times`", given.node, given.scope)
+            return
         kind = given.walk.take(value, _ORDERED, f"`{given.node.name}`", given.node, given.scope)
         _judge_mix(given, replace_kind(value, kind))
+        given.walk.report_time(value, f"`{given.node.name}`", given.node, given.scope)
 
 
 def replace_kind(value: Value, kind: Kind) -> Value:

@@ -5,11 +5,11 @@ from typing import Literal
 
 from promptc.template.kinds.kind import Gap, Kind
 
-Rule = Literal["name", "part", "absent", "reads_none", "none", "kind", "some_kind", "never", "always", "unprintable", "argument"]
+Rule = Literal["name", "part", "absent", "reads_none", "none", "kind", "some_kind", "never", "always", "unprintable", "argument", "as_text"]
 """`name`: nothing has the name. `part`: no valid state has the part. `absent`: it may be undefined. `reads_none`: it may be left out,
 and then is none. `none`: it may be none, and the run then fails. `kind`: it is of the wrong kind; `some_kind`: it may be. `never`: it is
 compared with what it never is. `always`: it is asked whether it is defined, and always is. `unprintable`: what is not made yet is
-printed. `argument`: a call cannot work with what it is given."""
+printed. `argument`: a call cannot work with what it is given. `as_text`: a time is put in order as a text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,9 +78,9 @@ def _merge(left: Kind, right: Kind) -> Kind | None:
 
 def _merge_texts(left: Text, right: Text) -> Text:
     open_at = left.at if left.size is None else right.at
-    return Text(
-        find_most(left.characters, right.characters), find_most(left.size, right.size), _join_values(left.values, right.values), open_at
-    )
+    characters, size = find_most(left.characters, right.characters), find_most(left.size, right.size)
+    format = left.format if left.format == right.format else ""
+    return Text(characters, size, _join_values(left.values, right.values), open_at, format)
 
 
 def _merge_numbers(left: Number, right: Number) -> Number:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, List, Nothing, Unknown, is_sure, list_members
+from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, List, Nothing, Text, Unknown, is_sure, list_members
 from promptc.template.kinds.kind import Mapping as MappingKind
 from promptc.template.kinds.problem import Problem, Rule
 from promptc.template.kinds.scope import Scope, Value
@@ -32,6 +32,11 @@ _RULES: Mapping[str, Rule] = {
 """What a gap is called that could be nothing else; all others are parts that nothing has."""
 
 _OF_SECTION = frozenset({"item", "group", "each"})
+
+
+def find_time(kind: Kind) -> Text | None:
+    """The member that is a text of the format `date-time`."""
+    return next((member for member in list_members(kind) if isinstance(member, Text) and member.format == "date-time"), None)
 
 
 @dataclass(slots=True)
@@ -142,6 +147,12 @@ class WalkRun:
         for member in list_members(value.kind):
             if isinstance(member, Nothing) and member.absent and member not in failing:
                 self.report("reads_none", node, value, member, scope, wants=wants)
+
+    def report_time(self, value: Value, by: str, node: nodes.Node, scope: Scope) -> None:
+        """A time of the schema that `by` puts in order as a text."""
+        found = find_time(value.kind)
+        if found is not None:
+            self.report("as_text", node, value, found, scope, wants=by)
 
     def note_read(self, kind: Kind, key: str) -> None:
         """A key of a mapping of the schema is read."""

@@ -34,7 +34,7 @@ TEXT_ARGUMENTS = {
     "truncate": (SIZE - 100,),
     "wordwrap": (50,),
 }
-NUMERIC = "abs round filesizeformat minutes_since hours_since days_since"
+NUMERIC = "abs round filesizeformat minutes_since hours_since days_since timestamp"
 OF_LISTS = "dictsort groupby xmlattr items sum urlize tokens selectattr rejectattr"
 
 

@@ -13,11 +13,16 @@ from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import Missing
 
 
-def sort(run: Run, value: Any, reverse: Any = False, case_sensitive: bool = False, attribute: Any = None) -> list[Any]:
-    """A new list in order, equals as they stood; by what `attribute` names: one part, or several with commas between them."""
+def sort(
+    run: Run, value: Any, reverse: Any = False, case_sensitive: bool = False, attribute: Any = None, times: bool = False
+) -> list[Any]:
+    """A new list in order, equals as they stood; by what `attribute` names: one part, or several with commas between them.
+
+    With `times`, all these are ISO 8601 texts and sort as the moments they tell.
+    """
     values = list_values(run, value, 8)
     finds = build_find_all(run, attribute)
-    columns = [_find_keys(run, values, find, case_sensitive) for find in finds]
+    columns = [_find_stamps(run, values, find) if times else _find_keys(run, values, find, case_sensitive) for find in finds]
     keys = columns[0] if len(columns) == 1 and _is_simple(columns[0]) else [list(row) for row in zip(*columns, strict=True)]
     return [values[place] for place in sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)]
 
@@ -34,6 +39,12 @@ def _find_keys(run: Run, values: Sequence[Any], find: Find, case_sensitive: bool
     if case_sensitive or str not in kinds:
         return keys
     return [key.lower() for key in keys] if len(kinds) == 1 else [_fold(key) for key in keys]
+
+
+def _find_stamps(run: Run, values: Sequence[Any], find: Find) -> list[Any]:
+    from promptc.template.runtime.filters.since import count_stamp
+
+    return [count_stamp(run, find(value)) for value in values]
 
 
 def _fold(key: Any) -> Any:

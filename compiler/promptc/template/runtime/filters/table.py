@@ -21,7 +21,7 @@ _MODULES = {
     "json_text": "json tojson pprint",
     "wrapping": "wordwrap",
     "own": "normalize one_line mentions pick",
-    "since": "minutes_since hours_since days_since",
+    "since": "minutes_since hours_since days_since timestamp",
     "cutting": "truncate_at tokens",
 }
 _HOLDERS = {name: module for module, names in _MODULES.items() for name in names.split()}
