@@ -293,8 +293,8 @@ _KINDS: tuple[Code, ...] = (
         name="PC0699",
         level="warn",
         summary="times are put in order as texts",
-        why="The schema says `format: date-time`, which allows fractions of a second and any offset. As texts, `19:00:00.500Z` comes before "
-        "`19:00:00Z`, and `20:00:00+02:00` after both.",
+        why="The schema says `format: date-time`, which allows fractions of a second and any offset. As texts, `19:00:00.500Z` comes "
+        "before `19:00:00Z`, and `20:00:00+02:00` after both.",
         bad="sort: [item.at] with `at` of `format: date-time`",
         fix="Order by a number: `sort: [item.at | timestamp]`. In an expression write `state.notes | sort(attribute='at', times=true)`.",
     ),

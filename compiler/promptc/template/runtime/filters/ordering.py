@@ -13,9 +13,7 @@ from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import Missing
 
 
-def sort(
-    run: Run, value: Any, reverse: Any = False, case_sensitive: bool = False, attribute: Any = None, times: bool = False
-) -> list[Any]:
+def sort(run: Run, value: Any, reverse: Any = False, case_sensitive: bool = False, attribute: Any = None, times: bool = False) -> list[Any]:
     """A new list in order, equals as they stood; by what `attribute` names: one part, or several with commas between them.
 
     With `times`, all these are ISO 8601 texts and sort as the moments they tell.
