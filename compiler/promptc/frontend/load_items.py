@@ -1,5 +1,6 @@
 """The `items` of a section out of a manifest."""
 
+from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Any
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_source import Declared, load_field, load_source
@@ -36,7 +37,7 @@ def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
         group=Group(compiler.expression(group.value["by"]), compiler.find_inline(group.get("header"))) if group else None,
         tally=compiler.find_expression(node.get("tally")),
         trim_each=_load_trim_each(node.get("trim_each"), compiler),
-        fence=load_fence(node.get("fence"), compiler),
+        fence=_load_item_fence(node.get("fence"), compiler),
     )
 
 
@@ -45,6 +46,19 @@ def load_fence(node: Node | None, compiler: TextCompiler) -> Fence | None:
     if node is None or not isinstance(node.value, dict):
         return None
     return Fence(compiler.inline(node.value["open"]), compiler.inline(node.value["close"]), node.span)
+
+
+def _load_item_fence(node: Node | None, compiler: TextCompiler) -> Fence | None:
+    """The fence of each item, which is known by the text it begins with: one that begins with a tag is a finding."""
+    fence = load_fence(node, compiler)
+    if fence is not None and node is not None:
+        for side in ("open", "close"):
+            given = node.value[side]
+            if str(given.value).lstrip().startswith(("{{", "{%", "{#")):
+                what = f"the fence of an item begins with a tag, so that no line of an item can be told from it: {str(given.value)[:60]!r}"
+                help = "begin it with text of your own: `<note {{ item.id }}>`, not `{{ item.id }}>`"
+                compiler.findings.append(Diagnostic("PC0593", what, given.span, help))
+    return fence
 
 
 def _load_forms(node: Node, compiler: TextCompiler) -> tuple[Template, ...]:

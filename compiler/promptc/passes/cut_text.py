@@ -20,6 +20,8 @@ _NEAR = 400
 _REACH = 512  # more than what a guard or a counter looks at from a cut
 _CUT = 600
 """Steps of one cut."""
+_ENDS = 4
+"""What finding the places for cuts costs, in countings of the text."""
 
 Pay = Callable[[int], None]
 
@@ -162,7 +164,7 @@ def iter_cuts(
 
     With `most`, those that are surely larger may be passed over, never the shortest. `pay` is told the steps of all before they are made.
     """
-    pay(price_count(raw))
+    pay(_ENDS * price_count(raw))
     original = Original(raw, guard, meter)
     price = _CUT if original.is_plain else _CUT + price_count(raw)
     reach = original.bound_head(most) if most is not None and side != "start" else len(raw)

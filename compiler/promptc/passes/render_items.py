@@ -164,10 +164,10 @@ def guard_fence(fence: Template, line: str, guard: Guard) -> tuple[str, tuple[Fi
 def find_literals(fence: Template) -> tuple[str, str]:
     """The texts of the manifest that the fence begins and ends with, before its first tag and behind its last."""
     text = fence.text.strip()
-    if "{{" not in text and "{%" not in text:
+    begins = [at for at in map(text.find, ("{{", "{%", "{#")) if at >= 0]
+    if not begins:
         return text, ""
-    before = text[: min(at for at in (text.find("{{"), text.find("{%")) if at >= 0)]
-    return before, text[max(text.rfind("}}"), text.rfind("%}")) + 2 :]
+    return text[: min(begins)], text[max(map(text.rfind, ("}}", "%}", "#}"))) + 2 :]
 
 
 def render_fence(rendered: str, section: Section) -> str:

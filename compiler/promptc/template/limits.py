@@ -11,7 +11,7 @@ class Limits:
 
     source: int = 65_536
     """Bytes (UTF-8) of one template or expression."""
-    steps: int = 10_000_000
+    steps: int = 8_000_000
     """Steps of one render: about one for each node evaluated and each element looked at, four for each character of an item."""
     memory: int = 100_000_000
     """Bytes of all texts that the templates and expressions of one render make."""
@@ -44,4 +44,4 @@ class Limits:
 
 
 LIMITS = Limits()
-CEILINGS = Limits(source=1_048_576, parts=200_000, steps=30_000_000, memory=150_000_000, text=32_000_000, range=1_000_000, width=100_000)
+CEILINGS = Limits(source=1_048_576, parts=200_000, steps=10_000_000, memory=150_000_000, text=32_000_000, range=1_000_000, width=100_000)

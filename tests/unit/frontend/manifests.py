@@ -16,7 +16,7 @@ promptc: 1
 name: the-whole-language
 version: 2.10.0-rc.1+build.5
 tokenizer: {use: cl100k_base, fallback: chars/4, margin: 5}
-limits: {source: 131072, parts: 50000, steps: 15000000, memory: 120000000, text: 32000000, range: 200000, width: 4000}
+limits: {source: 131072, parts: 50000, steps: 9000000, memory: 120000000, text: 32000000, range: 200000, width: 4000}
 budget: {context: 16384, reserve: 3384}
 state: {schema: state.schema.json}
 

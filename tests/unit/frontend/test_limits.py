@@ -10,7 +10,7 @@ from promptc.diag.errors import PromptcError
 from promptc.template.limits import CEILINGS, LIMITS
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "schemas" / "pack.schema.json").read_text(encoding="utf-8"))
-LOOP = "{% for a in range(2100) %}{% for b in range(2100) %}{% endfor %}{% endfor %}done"
+LOOP = "{% for a in range(1220) %}{% for b in range(1220) %}{% endfor %}{% endfor %}done"
 PACK = """promptc: 1
 name: small
 version: 1.0.0
@@ -30,7 +30,7 @@ def _render(folder, text, limits=""):
 @pytest.mark.parametrize(
     ("text", "limit"),
     [
-        (LOOP, "steps: 30000000"),
+        (LOOP, "steps: 10000000"),
         ("{{ range(150000) | length }}", "range: 150000"),
         ("{{ 'a' | center(3000) | length }}", "width: 3000"),
         ("{{ ('a' * 20000000) | length }}", "text: 20000000"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.diag.errors import FitError, PromptcError
+from promptc.template.limits import CEILINGS
 from promptc.template.runtime.run import Run
 
 ROOT = Path(__file__).parents[3]
@@ -154,3 +155,19 @@ def _watch(work):
         patch.setattr("promptc.template.runtime.run.Run", Watched)
         work()
     return runs
+
+
+DEAR = {
+    "marks that combine": {"text": "{{ '\u0301' * 840000 }}"},
+    "short lines": {"text": "{{ '<a>\n' * 160000 }}", "fence": {"open": "<a>", "close": "</a>"}},
+    "cuts at tokens": {"text": "{{ 'ab cd ' * 90000 }}", "budget": 100, "overflow": [{"trim": {"at": "token"}}]},
+}
+
+
+@pytest.mark.parametrize("name", DEAR)
+def test_what_takes_seconds_is_over_the_highest_limit(name, tmp_path):
+    """Each took over two seconds of a processor, or would at twice its size, where characters alone were paid for."""
+    sections = [{"id": "main", **DEAR[name]}]
+    pack = _load(tmp_path, {"sections": sections, "tokenizer": "o200k_base", "budget": 100_000_000, "limits": {"steps": CEILINGS.steps}})
+    with pytest.raises(PromptcError, match="PC0590"):
+        pack.render({})

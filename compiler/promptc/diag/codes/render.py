@@ -301,4 +301,12 @@ RENDER_CODES: tuple[Code, ...] = (
         bad="retrieve: {index: lore, query: state.input}   # a long input, of which one word is in the page",
         fix="Ask in fewer words, lower `floor`, or look with `promptc index query` and `promptc explain --stages`.",
     ),
+    Code(
+        name="PC0593",
+        level="error",
+        summary="the fence of an item begins with a tag",
+        why="The guard knows an item fence by the text it begins with. Where data comes first, any line of an item could be that fence.",
+        bad='items: {from: state.notes, text: "{{ item.text }}", fence: {open: "{{ item.id }}>", close: "</note>"}}',
+        fix="Begin both fences with text of your own.",
+    ),
 )

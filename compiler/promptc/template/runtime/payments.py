@@ -77,8 +77,9 @@ def price_search(size: int, sought: int) -> int:
 
 
 def price_count(text: str) -> int:
-    """The steps of counting the tokens of a text: lines of one letter and rare characters are the most work."""
-    return 1 + len(text) * (4 if text.isascii() else 8) + 24 * text.count("\n")
+    """The steps of guarding a text and counting its tokens: short lines and rare characters are the most work."""
+    beyond = 0 if text.isascii() else len(text.encode("utf-8", "surrogatepass")) - len(text)
+    return 1 + 4 * len(text) + 8 * beyond + 48 * text.count("\n")
 
 
 def pay_search(run: Run, sought: Any, holder: Any) -> None:
