@@ -59,7 +59,7 @@ def _run_elsewhere(seed: str) -> dict[str, str]:
         capture_output=True,
         check=False,
         cwd=Path(sys.executable).anchor,
-        env={"PYTHONPATH": paths, "PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": "Asia/Kolkata"},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": paths, "PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": "Asia/Kolkata"},
     )
     assert done.returncode == 0, done.stderr.decode()
     digests: dict[str, str] = json.loads(done.stdout)

@@ -75,7 +75,9 @@ def test_an_item_tells_where_it_comes_from(tale, run):
     chunk = tell("found/510c413ba39e31c6")
     assert "of the index `lore`, lore/2/law.md, version 2\n" in chunk and "boosts +0.050000\n" in chunk
     assert "chunk `n1` of the index `notes`\n" in tell("found/n1")
-    assert "5 chunks scored; left out: 2 under the floor\n" in tell("found")
+    found = tell("found")
+    assert "5 chunks scored; left out: 2 under the floor; `where` refused 1 before\n" in found
+    assert "0.023 `f18c56da7edaeca8` of lore/2/harbour.md (words 0.023, vectors 0.000): under the floor\n" in found
 
 
 def test_an_expression_sees_each(tale, run):

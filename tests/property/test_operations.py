@@ -241,7 +241,7 @@ def test_the_longest_lists_of_the_schema_have_their_digest(names: int) -> None:
 
 
 def test_a_digest_without_a_model_costs_as_much_as_the_transcript_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The schema takes ten times as many blocks: with as many tags as it takes they use six tenths of the steps."""
+    """The schema takes ten times as many blocks: with as many tags as it takes they stay below the steps of an operation."""
     runs: list[Run] = []
     begin = Run.__init__
 
@@ -257,7 +257,7 @@ def test_a_digest_without_a_model_costs_as_much_as_the_transcript_is_long(monkey
         run_operation(SENTINEL, {"input": "", "transcript": log}, "compress")
         spent.append(max(run.limits.steps - run.left for run in runs))
     assert spent[1] < 11 * spent[0]
-    assert 10 * spent[1] < max(run.limits.steps for run in runs) * 0.6
+    assert 10 * spent[1] < max(run.limits.steps for run in runs)
 
 
 def _show(done: Done) -> Any:

@@ -11,7 +11,7 @@ from promptc.template.kinds.trees import read_code
 from promptc.template.limits import Limits
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template
-from promptc.template.runtime.run import COUNTER
+from promptc.template.runtime.run import RUN, Run
 from tests.property.template_mutants import list_templates, mutate
 from tests.property.template_rules import NAMES
 from tests.unit.template.run import FILE, INLINE
@@ -20,7 +20,7 @@ from tests.unit.template.test_truncate_at import WordCounter
 SEED = 20_261_122
 LIMITS = Limits(steps=20_000)
 SCOPE = add_name(Scope({}), "state", UNKNOWN)
-GIVEN = {**NAMES, "item": NAMES["state"]["people"][0], "this": {"number": 1}, COUNTER: WordCounter()}
+GIVEN = {**NAMES, "item": NAMES["state"]["people"][0], "this": {"number": 1}}
 FILES = {"a.j2": "{% macro m(a) %}{{ a }}{% endmacro %}{% block b %}x{% endblock %}"}
 
 
@@ -45,7 +45,8 @@ def _try(text: str, random: Random) -> str:
         )
     find_kinds(read_code(code), SCOPE, weigh_bytes)
     try:
-        code.evaluate(GIVEN) if is_expression else code.render(GIVEN)
+        given = {**GIVEN, RUN: Run(WordCounter(), LIMITS)}
+        code.evaluate(given) if is_expression else code.render(given)
     except PromptcError:
         return "fails"
     return "runs"

@@ -11,9 +11,13 @@ _CASE = "title: x\nstate: ../../packs/starter/state.json\npack: packs/starter\ng
 
 
 @pytest.fixture
-def there(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A repository with a pack and two cases without goldens; not in CI, whatever runs the tests."""
+def there(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> pytest.Pytester:
+    """A repository with a pack and two cases without goldens; not in CI, whatever runs the tests, and not in the home folder, as pytester
+    would have it: a case's paths may not lead through that.
+    """
     monkeypatch.delenv("CI", raising=False)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
     shutil.copytree(ROOT / "packs" / "starter", pytester.path / "packs" / "starter", ignore=shutil.ignore_patterns("cases"))
     for name in ("first", "second"):
         folder = pytester.path / "fixtures" / name

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any, Literal
 from promptc.model.budget import TotalBudget
@@ -19,6 +19,8 @@ from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 from promptc.template.runtime.run import Run
 from promptc.text.counters.counter import Counter
+
+_RENDERS = 6
 
 Policy = Literal["escape", "reject", "keep"]
 Format = Literal["text", "messages"]
@@ -205,8 +207,13 @@ class Pack:
     limits: Limits = LIMITS
 
     def open_account(self) -> Run:
-        """What one render, or one operation, of this pack may use up."""
+        """What one render of this pack may use up."""
         return Run(self.counting.counter, self.limits)
+
+    def open_operation_account(self) -> Run:
+        """What one operation of this pack may use up: as much as six renders, since it is rare and looks at all of a state."""
+        limits = replace(self.limits, steps=_RENDERS * self.limits.steps, memory=_RENDERS * self.limits.memory)
+        return Run(self.counting.counter, limits)
 
     @property
     def manifest(self) -> Node:

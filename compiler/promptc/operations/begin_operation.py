@@ -60,7 +60,7 @@ def begin_operation(
     checked = check_args(found, args or {})
     loaded = pack.load_state(state, name)
     meter = Meter(pack.model.counting.counter)
-    names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_account()})
+    names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_operation_account()})
     return Begun(found, loaded, {**names, "args": checked, "answers": dict.fromkeys(known)}, given, meter)
 
 

@@ -137,7 +137,7 @@ def _check_new(pack: Opened, begun: Begun, edited: Edited, name: str) -> tuple[A
 
 
 def _check_values(pack: Opened, state: State, begun: Begun) -> None:
-    names = {"state": state.value, RUN: pack.model.open_account()}
+    names = {"state": state.value, RUN: pack.model.open_operation_account()}
     check_asserts(pack.model, names)
     bind_lets(pack.model, names)
 

@@ -187,8 +187,9 @@ def test_at_most_fifty_findings_and_how_many_more():
     assert len(check(schema, {"a": list(range(50))})) == 50
 
 
-def test_format_is_an_annotation():
-    assert check({"properties": {"a": {"format": "date"}}}, {"a": "no date"}) == []
+def test_formats_other_than_of_time_are_annotations():
+    assert check({"properties": {"a": {"format": "email"}}}, {"a": "no address"}) == []
+    assert [one.code for one in check({"properties": {"a": {"format": "date"}}}, {"a": "no date"})] == ["PC0302"]
 
 
 def test_multiples_are_those_of_the_decimals():

@@ -29,8 +29,9 @@ def _refused(*codes: str, saying: str = "") -> Callable[..., bool]:
 
 
 def _is_outside(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
-    """A construct, or a width of `%` that is taken from the values."""
-    return jinja.text is not None and (ours.code in _OUTSIDE or ("%*" in text and ours.code == "PC0430"))
+    """A construct, or `%c`, or a width of `%` that is taken from the values."""
+    sign = {"PC0430": "%*", "PC0424": "%c"}.get(ours.code)
+    return jinja.text is not None and (ours.code in _OUTSIDE or (sign is not None and sign in text))
 
 
 _OUTSIDE = frozenset("PC0401 PC0405 PC0406 PC0407 PC0408 PC0409 PC0425".split())
