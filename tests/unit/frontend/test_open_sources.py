@@ -39,10 +39,10 @@ def test_a_render_sees_one_moment(pack, tmp_path):
     (store,) = pack.model.stores
     chosen = opened.find_urls({})
     first = chosen.read_segments(store, [("a", None)], [], None)
+    _write(tmp_path, "second")
     second = chosen.read_segments(store, [("b", None)], [], None)
     assert [one.content for one in (*first.rows, *second.rows)] == ["first", "first"]
     chosen.close()
-    _write(tmp_path, "second")
     later = opened.find_urls({})
     assert [one.content for one in later.read_segments(store, [("a", None)], [], None).rows] == ["second"]
     later.close()

@@ -1,7 +1,7 @@
 """SQLite files with a write-ahead log, opened so that nothing is written beside them.
 
-SQLite makes `-shm` and `-wal` beside such a file even to read it. So a file whose log is empty is read as one that nobody changes, and is
-looked at again afterwards; a file with something in its log is read from a copy in a folder for temporary files.
+SQLite makes `-shm` and `-wal` beside such a file even to read it. So promptc reads a copy, in a folder for temporary files. A file that is
+large and has nothing in its log is read where it lies, as one that nobody changes, and is looked at again afterwards.
 """
 
 import os
@@ -16,7 +16,9 @@ from promptc.diag.typed import Any
 from promptc.files.read_file import read_beginning, read_file
 
 MOST_COPIED = 256_000_000
-"""Bytes of a file and its log that are copied."""
+"""Bytes of a file and its log that are copied where something is in the log."""
+MOST_COPIED_AT_REST = 16_000_000
+"""Bytes of a file that is copied though nothing is in its log: so few cost no time, and what is read is of one moment."""
 
 _FORMS = slice(18, 20)
 _LOGGED = 2
@@ -58,7 +60,7 @@ def find_place(path: str) -> Place:
     """
     before = _look(path)
     is_logged = _LOGGED in read_beginning(path, _FORMS.stop)[_FORMS]
-    if _measure(f"{path}-wal") or (is_logged and _measure(f"{path}-journal")):
+    if _measure(f"{path}-wal") or (is_logged and (_measure(f"{path}-journal") or _measure(path) <= MOST_COPIED_AT_REST)):
         return _copy(path)
     return Place(path, "&immutable=1", lambda: _look(path) != before) if is_logged else Place(path)
 

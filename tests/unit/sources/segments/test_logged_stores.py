@@ -161,14 +161,25 @@ def test_an_import_into_it_while_it_is_read(path, temporary):
     assert len(_read(path)) == 300 and not list(temporary.iterdir())
 
 
-def test_a_file_that_changes_while_it_is_read_as_one_that_does_not(path):
-    def disturb():
-        with _store(path).hold() as read:
-            read([("core", None)], (), None)
-            with closing(sqlite3.connect(path)) as other, other:
-                other.execute("DELETE FROM prompt_segments")
+def _read_around_a_write(path):
+    """How many rows are read before and after another program removes them all."""
+    with _store(path).hold() as read:
+        before = len(read([("core", None)], (), None).rows)
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("DELETE FROM prompt_segments")
+        return before, len(read([("core", None)], (), None).rows)
 
-    assert _refuse(disturb).code == "PC0162"
+
+def test_what_is_held_is_of_one_moment(path, temporary):
+    assert _read_around_a_write(path) == (100, 100)
+    assert not _read(path) and not list(temporary.iterdir())
+
+
+def test_a_large_file_that_changes_while_it_is_read(path, temporary, monkeypatch):
+    monkeypatch.setattr(still_file, "MOST_COPIED_AT_REST", path.stat().st_size - 1)
+    assert _refuse(lambda: _read_around_a_write(path)).code == "PC0162"
+    before = _state(path.parent)
+    assert not _read(path) and _state(path.parent) == before and not list(temporary.iterdir())
 
 
 def test_a_file_that_is_never_at_rest(path, temporary, monkeypatch):
