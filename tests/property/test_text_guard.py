@@ -4,9 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.text.guard import Guard
+from promptc.text.invisible import iter_hidden, replace_hidden
 from tests.property.text_drawing import texts
 
 policies = st.sampled_from(["escape", "escape", "keep", "reject"])
+seen_policies = st.one_of(policies, st.just("replace_hidden"))
 fences = st.lists(st.one_of(st.sampled_from(["=== A ===", "=== B ===", "<rule ", "===", "\\u{200b}", "<|x|>", "/"]), texts), max_size=4)
 
 
@@ -26,11 +28,21 @@ def test_what_was_guarded_can_be_read_back(fences, text, fence_policy, token_pol
     assert guard.unguard(guarded) == text
 
 
-@given(fences=fences, text=texts, fence_policy=policies, token_policy=policies, invisible_policy=policies, guards_ends=st.booleans())
+@given(fences=fences, text=texts, fence_policy=policies, token_policy=policies, invisible_policy=seen_policies, guards_ends=st.booleans())
 def test_what_is_left_as_it_is_can_be_told_without_guarding_it(fences, text, fence_policy, token_policy, invisible_policy, guards_ends):
     policies = {"fence_policy": fence_policy, "token_policy": token_policy, "invisible_policy": invisible_policy}
     guard = Guard(fences, guards_ends=guards_ends, **policies)
     assert guard.leaves(text) == (guard.guard(text)[0] == text)
+
+
+@given(fences=fences, text=texts)
+def test_no_hidden_text_is_left_and_no_more_than_that_is_changed(fences, text):
+    guard = Guard(fences, invisible_policy="replace_hidden")
+    guarded, found = guard.guard(text)
+    assert next(iter_hidden(guarded), None) is None and guard.guard(guard.unguard(guarded))[0] == guarded
+    assert guard.unguard(guarded) == replace_hidden(text)
+    assert len(replace_hidden(text).encode()) <= len(text.encode()) and bool(replace_hidden(text)) == bool(text)
+    assert sum(one.count for one in found if one.kind == "hidden_text") == sum(1 for _ in iter_hidden(text))
 
 
 @given(fences=fences.map(_lines).filter(bool), text=texts, wrapped=st.booleans())

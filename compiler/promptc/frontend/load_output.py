@@ -41,7 +41,7 @@ def load_output(manifest: Node, sections: Sequence[Section], shared_fence: Fence
 def _load_guarding(node: Node | None) -> Guarding:
     if node is None:
         return Guarding()
-    return Guarding(_value(node, "fences", "escape"), _value(node, "special_tokens", "escape"), _value(node, "invisible", "keep"))
+    return Guarding(_value(node, "fences", "escape"), _value(node, "special_tokens", "escape"), _value(node, "invisible", "replace_hidden"))
 
 
 def _load_messages(node: Node, sections: Sequence[Section], compiler: TextCompiler) -> tuple[MessagePlan, ...]:

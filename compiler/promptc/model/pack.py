@@ -23,6 +23,7 @@ from promptc.text.counters.counter import Counter
 _RENDERS = 6
 
 Policy = Literal["escape", "reject", "keep"]
+InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Format = Literal["text", "messages"]
 
 
@@ -32,7 +33,7 @@ class Guarding:
 
     fences: Policy = "escape"
     special_tokens: Policy = "escape"
-    invisible: Policy = "keep"
+    invisible: InvisiblePolicy = "replace_hidden"
 
 
 @frozen

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.text.guard import Finding, Guard
+from promptc.text.invisible import escape_invisible
 
 _SIGNED: Mapping[str, tuple[str, ...]] = {"thinking": ("signature", "thinking"), "redacted_thinking": ("data",)}
 """By kind of part: the keys that a provider signed. The first holds the signature; the part goes back to that provider alone."""
@@ -32,7 +33,7 @@ def guard_value(value: Any, guard: Guard, *, is_joined: bool = False) -> tuple[A
     guarded = _guard({key: one for key, one in value.items() if key not in signed}, guard, found)
     met: list[Finding] = []
     _guard(list(signed.values()), guard, met)
-    kept = (replace(one, policy="keep") if one.policy == "escape" else one for one in met)
+    kept = (replace(one, policy="keep") if one.policy != "reject" else one for one in met)
     return {**guarded, **signed}, (*found, *kept)
 
 
@@ -59,7 +60,11 @@ def _guard(value: Any, guard: Guard, found: list[Finding], is_joined: bool = Fal
         return text
     if isinstance(value, Mapping):
         joined = "text" if is_joined and value.get("type") == "text" else None
-        return {_guard(key, guard, found): _guard(one, guard, found, key == joined) for key, one in value.items()}
+        names = [_guard(key, guard, found) for key in value]
+        if len({*names}) < len(names):  # keys that only hidden text told apart
+            names = [_guard(escape_invisible(key), guard, found) for key in value]
+        values = [_guard(one, guard, found, key == joined) for key, one in value.items()]
+        return dict(zip(names, values, strict=True))
     if isinstance(value, list | tuple):
         is_several = guard.in_messages and len(value) > 1
         return [_guard(one, guard, found, is_several and isinstance(one, Mapping)) for one in value]

@@ -6,6 +6,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal
 from promptc.template.made import Made
+from promptc.text.invisible import REPLACEMENT, may_hide
 
 What = Literal["template", "cut", "guard", "separator", "line end"]
 
@@ -59,17 +60,18 @@ def _part(piece: Piece, first: int, last: int) -> Piece:
 def guard_pieces(pieces: Sequence[Piece], guarded: str) -> tuple[Piece, ...] | None:
     """The pieces of a guarded text, given those of the text before; None where it is not made of them by escapes alone.
 
-    An escape is a backslash that was put in, or `\\u{...}` in the place of a character that shows nothing.
+    An escape is a backslash that was put in, `\\u{...}` in the place of a character that shows nothing, or one U+FFFD in the place of some
+    that hide a text.
     """
     if join_pieces(pieces) == guarded:
         return tuple(pieces)
     found: list[Piece] = []
-    place = 0
+    place, is_replaced = 0, False
     for piece in pieces:
         start = 0
         for at, character in enumerate(piece.text):
             escape = f"\\u{{{ord(character):x}}}"
-            is_hidden = not guarded.startswith(character, place)
+            is_hidden, goes_on, is_replaced = not guarded.startswith(character, place), is_replaced, False
             while not guarded.startswith((character, escape), place) and guarded.startswith("\\", place):
                 found += [_part(piece, start, at), Piece("guard", "\\")]
                 place, start = place + 1, at
@@ -78,6 +80,13 @@ def guard_pieces(pieces: Sequence[Piece], guarded: str) -> tuple[Piece, ...] | N
             elif is_hidden and guarded.startswith(escape, place):
                 found += [_part(piece, start, at), Piece("guard", escape)]
                 place, start = place + len(escape), at + 1
+            elif is_hidden and may_hide(character):
+                found.append(_part(piece, start, at))
+                is_replaced = True
+                if not goes_on and guarded.startswith(REPLACEMENT, place):
+                    found.append(Piece("guard", REPLACEMENT))
+                    place += 1
+                start = at + 1
             else:
                 return None
         found.append(_part(piece, start, len(piece.text)) if start else piece)

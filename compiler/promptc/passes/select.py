@@ -61,6 +61,7 @@ def select(
 _NOUNS = {
     "fence": "the text of a fence",
     "special_token": "a special token",
+    "hidden_text": "characters that show nothing and hide a text",
     "invisible": "invisible characters",
     "lookalike": "a lookalike of a fence or special token",
 }

@@ -12,6 +12,11 @@ from promptc.passes.ladder import Applied, LadderRun
 from promptc.passes.strain import iter_warnings
 
 _PLACES = 6
+_HIDDEN = {
+    "replace_hidden": "each such text became one U+FFFD; clean the state, or refuse it: `output: {guard: {invisible: reject}}`",
+    "escape": "it was escaped, as `output.guard` asks, and can be read in the prompt now; clean the state",
+    "keep": "it was kept, and a model reads it; clean the state, or leave `output.guard.invisible` at its default",
+}
 
 
 def warn(fitted: Fitted, emitted: Emitted | None) -> tuple[Diagnostic, ...]:
@@ -27,11 +32,26 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         for step, act in run.void:
             message = f"`{step.label}` did not shorten {_name_entries(act.entries)} of `{step.section}`: left as it was"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
+    yield from _tell_hidden(fitted)
     yield from _tell_schema(fitted)
     output = fitted.strained.selection.plan.output
     limit, span = output.warn_chars, output.warn_span
     if emitted is not None and limit is not None and emitted.characters > limit:
         yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
+
+
+def _tell_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
+    """Where content that is in the prompt held a text that nobody sees."""
+    for name, fit in fitted.fits.items():
+        headers = () if fit.is_empty else fit.selected.found
+        places = [("a header", headers), *((f"item `{entry.item.id}`", entry.item.found) for entry in fit.alive)]
+        for place, list_of in places:
+            spelt = [one for one in list_of if one.kind == "hidden_text"]
+            if spelt:
+                shown = spelt[0].text[:60] + ("…" if len(spelt[0].text) > 60 else "")
+                more = f", and {count_noun(sum(one.count for one in spelt) - 1, 'more text')}" if len(spelt) > 1 else ""
+                message = f"{place} of `{name}`, line {spelt[0].line}, hides a text in characters that nobody sees: `{shown}`{more}"
+                yield Diagnostic("PC0594", message, fit.selected.section.span, _HIDDEN[spelt[0].policy], "warn")
 
 
 def _tell_schema(fitted: Fitted) -> Iterator[Diagnostic]:

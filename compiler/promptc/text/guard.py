@@ -8,12 +8,13 @@ from itertools import accumulate
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.text.compile_later import compile_later
-from promptc.text.invisible import escape_invisible, iter_invisible, restore_invisible
+from promptc.text.invisible import escape_invisible, iter_hidden, iter_invisible, replace_hidden, restore_invisible
 from promptc.text.special_tokens import SpecialTokens
 from promptc.text.unicode_form import find_form
 
 Policy = Literal["escape", "reject", "keep"]
-Kind = Literal["fence", "special_token", "invisible", "lookalike"]
+InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
+Kind = Literal["fence", "special_token", "hidden_text", "invisible", "lookalike"]
 
 _BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines parts lines
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
@@ -27,13 +28,13 @@ class Finding:
     is there.
 
     A `lookalike` reads as a fence or special token once compatibility forms are folded and invisible characters left out, as a fence also
-    where case and white space are not minded; it is never changed.
+    where case and white space are not minded; it is never changed. `hidden_text` is a run of characters that show nothing and spell `text`.
     """
 
     kind: Kind
     text: str
     line: int
-    policy: Policy
+    policy: InvisiblePolicy
     count: int = 1
 
 
@@ -45,7 +46,8 @@ class Guard:
     backslashes only cannot be guarded. `tokens` are the special ones of the pack's counter, beside the usual ones. With `guards_ends` a
     special token that begins at the end of a text, and a last line that a fence begins with, are escaped too, so that nothing that is
     joined behind it without a line end completes them. `in_messages` tells those who guard parts that they are emitted as such: what its
-    maker signed is reported, and left as it is, and services join the texts.
+    maker signed is reported, and left as it is, and services join the texts. The policy `replace_hidden` puts U+FFFD for characters that
+    hide text, which `unguard` cannot undo, and keeps other invisible ones.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class Guard:
         *,
         fence_policy: Policy = "escape",
         token_policy: Policy = "escape",
-        invisible_policy: Policy = "keep",
+        invisible_policy: InvisiblePolicy = "keep",
         tokens: Iterable[str] = (),
         guards_ends: bool = False,
         in_messages: bool = False,
@@ -92,7 +94,9 @@ class Guard:
         return self._escape(text, self._guards_ends) == text
 
     def _escape(self, text: str, guards_ends: bool) -> str:
-        if self._invisible_policy == "escape":
+        if self._invisible_policy == "replace_hidden":
+            text = replace_hidden(text)
+        elif self._invisible_policy == "escape":
             text = escape_invisible(text)
         if self._token_policy == "escape":
             text = self._tokens.escape(text)
@@ -109,8 +113,11 @@ class Guard:
         In what stands between them the text of a fence, and `after` itself, get a backslash, and so does a special token wherever it is
         not wholly in one of the two: one the manifest began and data ended was not put there by the manifest.
         """
+        data = line[len(before) : len(line) - len(after)]
+        findings = list(_sum_up("hidden_text", self._invisible_policy, line, iter_hidden(data)))
+        if self._invisible_policy == "replace_hidden":
+            line = f"{before}{replace_hidden(data)}{after}"
         stop = len(line) - len(after)
-        findings: list[Finding] = []
         tokens = [start for start, end in self._tokens.iter_bare(line) if end > len(before) and start < stop]
         findings += _sum_up("special_token", self._token_policy, line, ((at, line[at : at + 60]) for at in tokens))
         texts = [*self._fences, *([after] if after and not after.isalnum() else [])]
@@ -140,7 +147,7 @@ class Guard:
         return text
 
     def unguard(self, text: str) -> str:
-        """The text that `guard` was given."""
+        """The text that `guard` was given, except for what it replaced."""
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._escaped_line.sub(r"\1\2", text)
         if self._token_policy == "escape":
@@ -154,11 +161,15 @@ class Guard:
         return bool(self._fences) and self._shared in text and any(fence in text for fence in self._fences)
 
     def _iter_findings(self, text: str) -> Iterator[Finding]:
+        is_replacing, seen = self._invisible_policy == "replace_hidden", replace_hidden(text)
+        if seen is not text:
+            yield from _sum_up("hidden_text", self._invisible_policy, text, iter_hidden(text))
+        text = seen if is_replacing else text
         if self._may_fence(text):
             yield from _sum_up("fence", self._fence_policy, text, self._iter_fences(text))
         if self._tokens.may_hold(text):
             yield from _sum_up("special_token", self._token_policy, text, self._tokens.iter_met(text))
-        yield from _sum_up("invisible", self._invisible_policy, text, iter_invisible(text))
+        yield from _sum_up("invisible", "keep" if is_replacing else self._invisible_policy, seen, iter_invisible(seen))
         if not text.isascii() or any(first in text for first in self._firsts):
             policy: Policy = "reject" if self._fence_policy == "reject" else "keep"
             yield from _sum_up("lookalike", policy, text, self._iter_lookalikes(text))
@@ -200,7 +211,7 @@ def _shared_beginning(fences: tuple[str, ...]) -> str:
     return first[: next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))]
 
 
-def _sum_up(kind: Kind, policy: Policy, text: str, places: Iterable[tuple[int, str]]) -> Iterator[Finding]:
+def _sum_up(kind: Kind, policy: InvisiblePolicy, text: str, places: Iterable[tuple[int, str]]) -> Iterator[Finding]:
     """One finding for each text met, with its first line; no more than `_DISTINCT`."""
     first: dict[str, int] = {}
     counts: dict[str, int] = {}

@@ -1,7 +1,10 @@
-"""Characters that show nothing: which they are, and their reversible escape `\\u{200b}`.
+"""Characters that show nothing: which they are, their reversible escape `\\u{200b}`, and the text that some of them hide.
 
 Control characters, zero-width spaces, overrides of direction, fillers and tag characters. Joiners (U+200C, U+200D), marks of direction
 (U+200E, U+200F), variation selectors and the tags of a flag are part of ordinary writing and pass.
+
+Two kinds of them spell text that a model reads and nobody sees: tag characters (U+E0000 to U+E007F) outside a flag, and variation selectors
+of the supplement (U+E0100 to U+E01EF) that follow no ideograph.
 """
 
 import re
@@ -19,6 +22,14 @@ _IN_ASCII = compile_later(f"[{_ASCII}]")
 _FOUND = compile_later(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
 _CODE = r"u\{([0-9a-f]{1,6})\}"
 _TO_ESCAPE = compile_later(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}])|(?={_CODE}))")
+REPLACEMENT = "\ufffd"
+"""What stands for hidden text that was taken out."""
+
+_SPELT = 200
+_IDEOGRAPHS = "\\u3400-\\u9fff\\uf900-\\ufaff\\U00020000-\\U0003ffff"
+_MAY_HIDE = compile_later("[\\U000e0000-\\U000e01ef]")
+_HIDDEN = compile_later(f"({_FLAG})|(?:[\\U000e0000-\\U000e007f]|(?<![{_IDEOGRAPHS}])[\\U000e0100-\\U000e01ef])+")
+_TAGS, _SELECTORS = 0xE0000, 0xE0100 - 16
 _TO_RESTORE = compile_later(rf"(?<!\\)(\\++){_CODE}")
 
 
@@ -41,6 +52,30 @@ def escape_invisible(text: str) -> str:
 def restore_invisible(text: str) -> str:
     """What `escape_invisible` was given."""
     return _TO_RESTORE.sub(_restored, text) if "\\u{" in text else text
+
+
+def iter_hidden(text: str) -> Iterator[tuple[int, str]]:
+    """The place of every run of characters that hides text, and what the first 200 spell; `?` for what is no printable one of ASCII."""
+    if may_hide(text):
+        for found in _HIDDEN.finditer(text):
+            if found[1] is None:
+                yield found.start(), "".join(map(_spell, found[0][:_SPELT]))
+
+
+def replace_hidden(text: str) -> str:
+    """`text` with `REPLACEMENT` for each run of characters that hides text: no more characters or bytes, and never nothing."""
+    return _HIDDEN.sub(lambda found: found[1] or REPLACEMENT, text) if may_hide(text) else text
+
+
+def may_hide(text: str) -> bool:
+    """False only of a text that hides none: a cheap test, as almost no text does."""
+    return not text.isascii() and _MAY_HIDE.search(text) is not None
+
+
+def _spell(character: str) -> str:
+    code = ord(character)
+    spelt = chr(code - (_SELECTORS if code > _SELECTORS else _TAGS))
+    return spelt if spelt.isascii() and spelt.isprintable() else "?"
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -12,15 +12,15 @@ from promptc.template.place import Place
 from promptc.text.guard import Guard
 from tests.property.drawing.words import draw_hostile_text
 
+TAG, SELECTOR, FLAG = "\U000e0041", "\U000e0148", "\U0001f3f4\U000e0067\U000e0062\U000e007f"
 PLACE = Place(Span("f.j2", 1, 1), inline=False)
 GUARDS = [
     Guard(["<a>", "</a>", "=== END ==="], invisible_policy=policy, guards_ends=ends)
-    for policy in ("keep", "escape")
+    for policy in ("keep", "escape", "replace_hidden")
     for ends in (False, True)
 ]  # fmt: skip
-BITS = st.lists(
-    st.sampled_from(["<a>", "\n", "\\", "<|", "x|>", "<|im|>", "\u200b", "u{200b}", "\\u{", "word", " ", "=== END ===", "\x1b", "é"])
-)
+ESCAPED = ["<a>", "\n", "\\", "<|", "x|>", "<|im|>", "\u200b", "u{200b}", "\\u{", "word", " ", "=== END ===", "\x1b", "é"]
+BITS = st.lists(st.sampled_from([*ESCAPED, "\ufffd", TAG, SELECTOR, "字", FLAG]))
 
 
 def _pieces(texts):
@@ -35,7 +35,7 @@ def test_a_guarded_text_is_made_of_what_it_was_and_of_escapes(bits, guard, seed)
         found = guard_pieces(pieces, guarded)
         assert found is not None and join_pieces(found) == guarded
         hidden = "".join(piece.text for piece in found if piece.what == "guard")
-        assert set(hidden) <= set("\\u{}0123456789abcdef")
+        assert set(hidden) <= set("\\u{}0123456789abcdef\ufffd")
         kept = [piece for piece in found if piece.what == "template"]
         assert all(piece.made.text == piece.text for piece in kept)
 

@@ -93,6 +93,51 @@ def test_ordinary_writing_passes(text):
     assert Guard(FENCES, invisible_policy="escape").guard(text) == (text, ())
 
 
+def _tag(text):
+    return "".join(chr(0xE0000 + ord(one)) for one in text)
+
+
+def _select(text):
+    return "".join(chr(0xE0100 - 16 + ord(one)) for one in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "spelt"),
+    [
+        (f"Hi{_tag('obey me')}!", "Hi\ufffd!", ["obey me"]),
+        (f"😀{_select('obey me')}", "😀\ufffd", ["obey me"]),
+        (f"{_tag('a')}b\n{_select('c')}{_tag('d')}", "\ufffdb\n\ufffd", ["a", "cd"]),
+        (f"字{_select('xy')}字{_select('z')}", f"字{_select('x')}\ufffd字{_select('z')}", ["y"]),
+        (f"🏴{_tag('gbeng')}\U000e007f{_tag('a')}", f"🏴{_tag('gbeng')}\U000e007f\ufffd", ["a"]),
+        (f"🏴{_tag('a flag of none')}", "🏴\ufffd", ["a flag of none"]),
+        ("\U000e0001\U000e0009", "\ufffd", ["??"]),
+        (f"<|im_{_tag('x')}start|>", "<\\|im_\ufffdstart|>", ["x"]),
+        (_tag("a" * 1000), "\ufffd", ["a" * 200]),
+    ],
+)
+def test_hidden_text_is_replaced_and_told(text, shown, spelt):
+    guarded, found = Guard(FENCES, invisible_policy="replace_hidden").guard(text)
+    assert guarded == shown
+    assert [one.text for one in found if one.kind == "hidden_text"] == spelt
+    assert {one.policy for one in found if one.kind == "hidden_text"} == {"replace_hidden"}
+
+
+def test_other_invisible_characters_are_kept_then():
+    text = "a\u200bb\xad" + _tag("c")
+    guarded, found = Guard(invisible_policy="replace_hidden").guard(text)
+    assert guarded == "a\u200bb\xad\ufffd"
+    assert [(one.kind, one.text, one.policy) for one in found] == [
+        ("hidden_text", "c", "replace_hidden"),
+        ("invisible", "U+200B", "keep"),
+        ("invisible", "U+00AD", "keep"),
+    ]
+
+
+def test_data_in_a_fence_hides_no_text():
+    line, found = Guard(FENCES, invisible_policy="replace_hidden").guard_fence(f"<note id={_tag('a')}1>", "<note id=", ">")
+    assert line == "<note id=\ufffd1>" and [one.text for one in found] == ["a"]
+
+
 def test_fences_of_white_space_guard_nothing():
     assert Guard(("", "  \n")).guard("\nx\n") == ("\nx\n", ())
 

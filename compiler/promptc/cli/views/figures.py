@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from promptc.cli.escape import escape_controls
 
 _FEW = 6
-GUARDED = {"escape": "was escaped", "keep": "was kept", "reject": "was rejected"}
+GUARDED = {"replace_hidden": "was replaced by U+FFFD", "escape": "was escaped", "keep": "was kept", "reject": "was rejected"}
 """What was done with a finding of the guard, by its policy."""
 
 
