@@ -17,6 +17,7 @@ InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Kind = Literal["fence", "special_token", "hidden_text", "invisible", "lookalike"]
 
 _BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines parts lines
+_LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
 _FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
 _DISTINCT = 20
@@ -139,7 +140,7 @@ class Guard:
 
     def _guard_last_line(self, text: str) -> str:
         """Escapes a last line that is only the beginning of a fence: what is joined behind it could complete it."""
-        start = max((found.end() for found in re.finditer(f"[{_BREAKS}]", text)), default=0)
+        start = max(map(text.rfind, _LINE_ENDS)) + 1
         line = text[start:].lstrip()
         bare = line.lstrip("\\")
         if bare and any(fence != bare and fence.startswith(bare) for fence in self._fences):

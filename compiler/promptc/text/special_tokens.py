@@ -36,9 +36,8 @@ class SpecialTokens:
         self._texts = tuple(sorted({*_USUAL, *fitting}))
         self._firsts = tuple(sorted({one[0] for one in self._texts}))
         rests = {first: "|".join((*_ANY.get(first, ()), *self._find_rests(first))) for first in self._firsts}
-        self._met = compile_later("|".join(rf"{re.escape(first)}\\*(?:{rest})" for first, rest in rests.items()))
-        self._bare = compile_later("|".join(rf"{re.escape(first)}(?:{rest})" for first, rest in rests.items()))
-        self._at = compile_later("|".join(rf"{re.escape(first)}(?=\\*(?:{rest}))" for first, rest in rests.items()))
+        # One pattern for all, since each takes a while to compile. Two groups a first character: backslashes, as few as do, and the rest.
+        self._at = compile_later("|".join(rf"{re.escape(first)}(?=(\\*?)({rest}))" for first, rest in rests.items()))
         self._escaped = compile_later("|".join(rf"{re.escape(first)}(?=\\+(?:{rest}))\\" for first, rest in rests.items()))
 
     def _find_rests(self, first: str) -> list[str]:
@@ -52,11 +51,20 @@ class SpecialTokens:
 
     def iter_met(self, text: str) -> Iterator[tuple[int, str]]:
         """The tokens in a text, escaped ones among them: where each begins, and what stands there."""
-        return ((found.start(), found[0]) for found in self._met.finditer(text))
+        return ((start, text[start:end]) for start, end in self._iter_apart(text, are_bare=False))
 
     def iter_bare(self, text: str) -> Iterator[tuple[int, int]]:
         """Where tokens stand that are not escaped, from the first character to the last."""
-        return (found.span() for found in self._bare.finditer(text)) if self.may_hold(text) else iter(())
+        return self._iter_apart(text, are_bare=True) if self.may_hold(text) else iter(())
+
+    def _iter_apart(self, text: str, *, are_bare: bool) -> Iterator[tuple[int, int]]:
+        """Tokens, none of which begins inside the one before; with `are_bare` those that are not escaped."""
+        last = 0
+        for found in self._at.finditer(text):
+            rest = found.lastindex or 0
+            if found.start() >= last and not (are_bare and found[rest - 1]):
+                last = found.end(rest)
+                yield found.start(), last
 
     def escape(self, text: str) -> str:
         """The text with every token escaped."""
