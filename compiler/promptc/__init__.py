@@ -11,30 +11,33 @@ from promptc.version import VERSION
 
 __version__ = VERSION
 
-__all__ = [
-    "Archive",
-    "Diagnostic",
-    "DiskError",
-    "Done",
-    "FitError",
-    "Listed",
-    "Pack",
-    "Prompt",
-    "PromptcError",
-    "Request",
-    "State",
-    "UsageError",
-    "__version__",
-    "load",
-]
+_HOMES = {
+    "Archive": "promptc.operations.done",
+    "Diagnostic": "promptc.diag.diagnostic",
+    "DiskError": "promptc.diag.errors",
+    "Done": "promptc.operations.done",
+    "FitError": "promptc.diag.errors",
+    "Listed": "promptc.operations.done",
+    "Pack": "promptc.api",
+    "Prompt": "promptc.prompt",
+    "PromptcError": "promptc.diag.errors",
+    "Request": "promptc.operations.done",
+    "State": "promptc.model.state",
+    "UsageError": "promptc.diag.errors",
+    "load": "promptc.api",
+}
+"""Where each name of the API is written."""
+
+__all__ = ["__version__"]
+__all__ += list(_HOMES)
 
 
 def __getattr__(name):
     """The API, loaded when it is used: `import promptc` alone costs nothing."""
-    if name in __all__:
-        from promptc import api
+    if name in _HOMES:
+        from importlib import import_module
 
-        return getattr(api, name)
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'promptc' has no attribute {name!r}")
 
 

@@ -1,15 +1,15 @@
-from promptc.api import Archive as Archive
-from promptc.api import Diagnostic as Diagnostic
-from promptc.api import DiskError as DiskError
-from promptc.api import Done as Done
-from promptc.api import FitError as FitError
-from promptc.api import Listed as Listed
 from promptc.api import Pack as Pack
-from promptc.api import Prompt as Prompt
-from promptc.api import PromptcError as PromptcError
-from promptc.api import Request as Request
-from promptc.api import State as State
-from promptc.api import UsageError as UsageError
 from promptc.api import load as load
+from promptc.diag.diagnostic import Diagnostic as Diagnostic
+from promptc.diag.errors import DiskError as DiskError
+from promptc.diag.errors import FitError as FitError
+from promptc.diag.errors import PromptcError as PromptcError
+from promptc.diag.errors import UsageError as UsageError
+from promptc.model.state import State as State
+from promptc.operations.done import Archive as Archive
+from promptc.operations.done import Done as Done
+from promptc.operations.done import Listed as Listed
+from promptc.operations.done import Request as Request
+from promptc.prompt import Prompt as Prompt
 
 __version__: str

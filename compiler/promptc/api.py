@@ -1,5 +1,7 @@
 """What the library offers: load a pack, load a state, render."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from os import PathLike, fspath
@@ -8,10 +10,10 @@ from promptc.cache.counts import KeptCounts
 from promptc.cache.store import Cache
 from promptc.cache.words import KeptWords
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
-from promptc.diag.errors import DiskError, FitError, PromptcError, UsageError
+from promptc.diag.errors import FitError, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
-from promptc.diag.typed import Any, Self
+from promptc.diag.typed import TYPE_CHECKING, Any, Self
 from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.load_state import load_document, load_state
@@ -24,12 +26,14 @@ from promptc.model.provider import FORMATS, Provider
 from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
-from promptc.operations.done import Archive, Done, Listed, Request
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.prompt import Prompt
 from promptc.text.counters.counter import Counter
 from promptc.text.counters.table_counter import TableCounter
 from promptc.text.meter import Meter
+
+if TYPE_CHECKING:
+    from promptc.operations.done import Done, Listed, Request
 
 
 class Pack:
@@ -321,21 +325,3 @@ def _load_files(path: str) -> LoadedPack:
 def load(path: str | PathLike[str]) -> Pack:
     """The pack at `path`, a file or a folder with `pack.yaml`. Raises `PromptcError` with every finding of the stage that fails."""
     return Pack.load(path)
-
-
-__all__ = [
-    "FORMATS",
-    "Archive",
-    "Diagnostic",
-    "DiskError",
-    "Done",
-    "FitError",
-    "Listed",
-    "Pack",
-    "Prompt",
-    "PromptcError",
-    "Request",
-    "State",
-    "UsageError",
-    "load",
-]

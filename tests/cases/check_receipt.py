@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from promptc.api import Prompt
 from promptc.golden.outcome import Outcome
+from promptc.prompt import Prompt
 from tests.cases.recount import count_messages, count_offered, count_text
 from tests.cases.run_case import find_report
 

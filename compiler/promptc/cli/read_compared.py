@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, chdir
 from pathlib import Path
 
-from promptc.api import Pack, Prompt
+from promptc.api import Pack
 from promptc.cli.asked import Asked
 from promptc.cli.compile_asked import STDIN, compile_asked, load_state_file
 from promptc.cli.extract_revision import extract_revision
@@ -20,6 +20,7 @@ from promptc.diag.typed import Any, Literal
 from promptc.golden.case import name_golden
 from promptc.golden.find_kind import find_kind
 from promptc.model.state import State
+from promptc.prompt import Prompt
 
 Kind = Literal["pack", "state", "prompt"]
 

@@ -1,6 +1,6 @@
 """What `promptc render` does, once its command line is read."""
 
-from promptc.api import Pack, Prompt
+from promptc.api import Pack
 from promptc.cli.asked import RenderAsked
 from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.reporter import Reporter
@@ -10,6 +10,7 @@ from promptc.diag.errors import UsageError
 from promptc.diag.typed import Any
 from promptc.model.provider import PROVIDERS
 from promptc.pipeline import Outcome
+from promptc.prompt import Prompt
 
 _DOES_NOT_FIT = 3
 

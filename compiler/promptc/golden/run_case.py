@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
 
-from promptc.api import Pack, Prompt
+from promptc.api import Pack
 from promptc.diag.diagnostic import sort_diagnostics
 from promptc.diag.errors import PromptcError
 from promptc.diag.typed import Any
@@ -20,6 +20,7 @@ from promptc.golden.read_state import place_changes, read_state
 from promptc.golden.shelf import Shelf, work_in
 from promptc.golden.shell import Shell
 from promptc.pipeline import Outcome as Compiled
+from promptc.prompt import Prompt
 
 
 def run_case(case: Case, shelf: Shelf, shell: Shell) -> Ran:

@@ -11,7 +11,6 @@ from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut, Most, find_cut
 from promptc.passes.guard_value import guard_parts
 from promptc.passes.read_items import Read
-from promptc.passes.read_parts import read_parts
 from promptc.passes.scope import pay_text
 from promptc.template.load_template import Template
 from promptc.template.runtime.run import find_run
@@ -128,6 +127,8 @@ class ItemRenderer:
         if not isinstance(content, list):
             what = f"the content of item {id} of `{self._section.id}` is neither text nor a list of parts"
             raise fail("PC0515", what, message.content.span)
+        from promptc.passes.read_parts import read_parts
+
         parts = read_parts(content, message, f"item {id} of `{self._section.id}`")
         if parts.left_out:
             self.left_out[read.place] = parts.left_out

@@ -15,7 +15,6 @@ from promptc.passes.join_units import join_units
 from promptc.passes.name_items import find_id, name_items
 from promptc.passes.reach import Reach
 from promptc.passes.read_items import ItemReader, Read, Reading
-from promptc.passes.read_parts import is_gone, list_kinds
 from promptc.passes.render_items import ItemRenderer, strip_lines
 from promptc.passes.scope import evaluate_key, pay_text, type_key
 from promptc.text.guard import Finding, Guard
@@ -165,6 +164,8 @@ def _tell_parts(
     """How many parts of messages were left out, and a warning where a message went whole by that. `rendered`: ids, places, items."""
     if not renderer.left_out or items.message is None:
         return {}, ()
+    from promptc.passes.read_parts import is_gone, list_kinds
+
     lost = [(id, renderer.left_out.get(place, ()), item) for id, place, item in rendered]
     count = sum(len(kinds) for _, kinds, _ in lost)
     gone = [(id, kinds) for id, kinds, item in lost if item is None and is_gone(kinds)]

@@ -76,7 +76,6 @@ class Guard:
         self.in_messages = in_messages
         either = "|".join(map(re.escape, self._fences))
         self._line = compile_later(rf"{_LINE}(?=\\*(?:{either}))")
-        self._bare_line = compile_later(rf"{_LINE}({either})")
         self._escaped_line = compile_later(rf"{_LINE}\\(\\*)(?={either})")
 
     def guard(self, text: str, *, goes_on: bool = False) -> tuple[str, tuple[Finding, ...]]:
@@ -134,7 +133,8 @@ class Guard:
     def iter_marks(self, text: str) -> Iterator[tuple[Kind, int, int]]:
         """Where structure stands in a joined text, as far as no content may hold it: fences that begin a line, special tokens."""
         if self._fence_policy != "keep" and self._may_fence(text):
-            yield from (("fence", found.start(2), found.end(2)) for found in self._bare_line.finditer(text))
+            for at in (found.end() for found in self._line.finditer(text)):
+                yield from (("fence", at, at + len(fence)) for fence in self._fences if text.startswith(fence, at))
         if self._token_policy != "keep":
             yield from (("special_token", start, end) for start, end in self._tokens.iter_bare(text))
 
@@ -197,7 +197,7 @@ class Guard:
 
 def _fold(text: str) -> str:
     """What a reader who takes compatibility forms for the plain ones, and sees nothing of format characters, makes of `text`."""
-    return find_form("NFKC", _FORMAT.sub("", text))
+    return text if text.isascii() else find_form("NFKC", _FORMAT.sub("", text))
 
 
 def _squeeze(text: str) -> str:

@@ -27,7 +27,9 @@ REPLACEMENT = "\ufffd"
 
 _SPELT = 200
 _IDEOGRAPHS = "\\u3400-\\u9fff\\uf900-\\ufaff\\U00020000-\\U0003ffff"
-_MAY_HIDE = compile_later("[\\U000e0000-\\U000e01ef]")
+_BEGINNING = b"\xf3\xa0"
+"""The first two bytes of each of them in UTF-8."""
+
 _HIDDEN = compile_later(f"({_FLAG})|(?:[\\U000e0000-\\U000e007f]|(?<![{_IDEOGRAPHS}])[\\U000e0100-\\U000e01ef])+")
 _TAGS, _SELECTORS = 0xE0000, 0xE0100 - 16
 _TO_RESTORE = compile_later(rf"(?<!\\)(\\++){_CODE}")
@@ -69,7 +71,7 @@ def replace_hidden(text: str) -> str:
 
 def may_hide(text: str) -> bool:
     """False only of a text that hides none: a cheap test, as almost no text does."""
-    return not text.isascii() and _MAY_HIDE.search(text) is not None
+    return not text.isascii() and _BEGINNING in text.encode("utf-8", "surrogatepass")
 
 
 def _spell(character: str) -> str:

@@ -1,7 +1,7 @@
 """Special tokens, as they are spelt out in a text: what a tokenizer or a chat template would take for structure (language.md §10)."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from promptc.text.compile_later import compile_later
 
@@ -36,9 +36,13 @@ class SpecialTokens:
         self._texts = tuple(sorted({*_USUAL, *fitting}))
         self._firsts = tuple(sorted({one[0] for one in self._texts}))
         rests = {first: "|".join((*_ANY.get(first, ()), *self._find_rests(first))) for first in self._firsts}
-        # One pattern for all, since each takes a while to compile. Two groups a first character: backslashes, as few as do, and the rest.
-        self._at = compile_later("|".join(rf"{re.escape(first)}(?=(\\*?)({rest}))" for first, rest in rests.items()))
+        # Each pattern takes a while to compile: one does for all uses, and most texts hold no first character but `<`.
+        self._others = tuple(first for first in self._firsts if first != "<")
+        self._at, self._at_angle = _make_pattern(rests), _make_pattern({"<": rests["<"]})
         self._escaped = compile_later("|".join(rf"{re.escape(first)}(?=\\+(?:{rest}))\\" for first, rest in rests.items()))
+
+    def _find_pattern(self, text: str) -> re.Pattern[str]:
+        return self._at if any(first in text for first in self._others) else self._at_angle
 
     def _find_rests(self, first: str) -> list[str]:
         return [re.escape(one[1:]) for one in self._texts if one[0] == first]
@@ -60,7 +64,7 @@ class SpecialTokens:
     def _iter_apart(self, text: str, *, are_bare: bool) -> Iterator[tuple[int, int]]:
         """Tokens, none of which begins inside the one before; with `are_bare` those that are not escaped."""
         last = 0
-        for found in self._at.finditer(text):
+        for found in self._find_pattern(text).finditer(text):
             rest = found.lastindex or 0
             if found.start() >= last and not (are_bare and found[rest - 1]):
                 last = found.end(rest)
@@ -68,7 +72,7 @@ class SpecialTokens:
 
     def escape(self, text: str) -> str:
         """The text with every token escaped."""
-        return self._at.sub(r"\g<0>\\", text) if self.may_hold(text) else text
+        return self._find_pattern(text).sub(r"\g<0>\\", text) if self.may_hold(text) else text
 
     def unescape(self, text: str) -> str:
         """The text that `escape` was given."""
@@ -90,3 +94,8 @@ class SpecialTokens:
         if first in _ANY and (not rest or _BEGINNING.fullmatch(rest)):
             return True
         return any(len(rest) < len(one) - 1 and one[0] == first and one.startswith(rest, 1) for one in self._texts)
+
+
+def _make_pattern(rests: Mapping[str, str]) -> re.Pattern[str]:
+    """Tokens by their first characters. Two groups for each: the backslashes behind it, as few as will do, and the rest of the token."""
+    return compile_later("|".join(rf"{re.escape(first)}(?=(\\*?)({rest}))" for first, rest in rests.items()))
