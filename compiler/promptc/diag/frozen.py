@@ -21,6 +21,9 @@ class _Field:
         self.compare = compare
 
 
+_PLAIN = _Field(_MISSING, _MISSING, True, True)
+
+
 def field(*, default=_MISSING, default_factory=_MISSING, repr=True, compare=True):
     """What is special about a field: its default, made afresh by `default_factory`; whether it is shown, and compared."""
     return _Field(default, default_factory, repr, compare)
@@ -64,7 +67,7 @@ def _freeze(cls, eq):
     inherited = tuple(fields)
     for name in own:
         given = space.pop(name, _MISSING)
-        fields[name] = given if given.__class__ is _Field else _Field(given, _MISSING, True, True)
+        fields[name] = _PLAIN if given is _MISSING else given if given.__class__ is _Field else _Field(given, _MISSING, True, True)
     names = tuple(fields)
     space["__slots__"] = tuple([name for name in own if name not in inherited])
     space["__match_args__"] = names
@@ -72,8 +75,10 @@ def _freeze(cls, eq):
     space["_frozen_values"] = _find_reader(names)
     space.update(_SHARED_EQUAL if eq else _SHARED)
     if eq:
-        space["_frozen_compared"] = _find_reader(tuple([name for name in names if fields[name].compare]))
-    space.update({name: made for name, made in cls.__dict__.items() if name in _OWN and made is not None})
+        compared = tuple([name for name in names if fields[name].compare])
+        space["_frozen_compared"] = space["_frozen_values"] if compared == names else _find_reader(compared)
+    written = cls.__dict__
+    space.update([(name, written[name]) for name in _OWN if written.get(name) is not None])
     made = type(cls)(cls.__name__, cls.__bases__, space)
     made.__qualname__ = cls.__qualname__
     made._frozen_made = [0]
