@@ -1,7 +1,5 @@
 """What the library offers: load a pack, load a state, render."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from os import PathLike, fspath
@@ -13,7 +11,7 @@ from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.errors import FitError, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
-from promptc.diag.typed import TYPE_CHECKING, Any, Self
+from promptc.diag.typed import Any, Self
 from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.load_state import load_document, load_state
@@ -26,14 +24,12 @@ from promptc.model.provider import FORMATS, Provider
 from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
+from promptc.operations.done import Done, Listed, Request
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.prompt import Prompt
 from promptc.text.counters.counter import Counter
 from promptc.text.counters.table_counter import TableCounter
 from promptc.text.meter import Meter
-
-if TYPE_CHECKING:
-    from promptc.operations.done import Done, Listed, Request
 
 
 class Pack:

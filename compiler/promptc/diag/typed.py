@@ -22,7 +22,6 @@ class _Form:
     __ror__ = __or__
 
 
-TYPE_CHECKING = False
 Any = _Form()
 ClassVar = _Form()
 Literal = _Form()

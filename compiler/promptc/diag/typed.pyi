@@ -1,5 +1,4 @@
 from typing import IO as IO
-from typing import TYPE_CHECKING as TYPE_CHECKING
 from typing import Any as Any
 from typing import ClassVar as ClassVar
 from typing import Generic as Generic

@@ -1,7 +1,5 @@
 """The one normalisation of text for comparing: in `dedupe`, the filters `normalize` and `mentions`, and retrieval alike."""
 
-import unicodedata
-
 from promptc.text.unicode_form import find_form
 
 _DROPPED = frozenset("'’‘ʼ")  # inside words: "don't" is compared as "dont"
@@ -28,7 +26,9 @@ class _Folding(dict[int, str | None]):
 
 
 def _fold(character: str) -> str | None:
-    category = unicodedata.category(character)
+    from unicodedata import category as find_category
+
+    category = find_category(character)
     if character.isspace():
         return " "
     if character in _DROPPED or category in ("Cf", "Cc"):

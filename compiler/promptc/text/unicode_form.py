@@ -14,10 +14,10 @@ _CROWD = compile_later(r"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){32,}")
 def find_form(form: Form, text: str) -> str:
     """`unicodedata.normalize(form, text)`, the same characters. Python's own brings the marks of one letter into their order by
     exchanging neighbours, which takes seconds for 20 000 of them and hours for a million: they are sorted before it sees them."""
-    from unicodedata import normalize
-
     if text.isascii():
         return text
+    from unicodedata import normalize
+
     if _CROWD.search(text):
         whole: Form = "NFKD" if "K" in form else "NFD"
         text = _CROWD.sub(lambda found: _sort_marks("".join([normalize(whole, one) for one in found[0]])), text)
