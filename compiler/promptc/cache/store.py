@@ -1,11 +1,18 @@
-"""The cache: sealed files by name."""
+"""The cache: sealed files by name, in the user's own cache folder.
+
+What is read back is what this user's promptc wrote, the same version under the same Python, or it is nothing. The key of the seal is the
+user's secret and lies in another folder than what is sealed: whoever can only write the cache, such as a cache that a build service
+restores, or an archive that was unpacked over it, cannot make an entry.
+"""
 
 import os
+import stat
+import sys
 from _blake2 import blake2b
+from _operator import _compare_digest
 
-from promptc.cache.find_folder import find_folder, is_private, open_folder
-from promptc.cache.seal import HEAD, seal, unseal
 from promptc.files.read_file import read_file
+from promptc.version import VERSION
 
 MAX_FOLDER = 64_000_000
 """Bytes that the files of the cache may have together; the oldest go first."""
@@ -28,7 +35,7 @@ class Cache:
     def load(self, name: str) -> memoryview | None:
         """What was kept under `name` last; None when there is nothing, or it is not as it was written, or not the user's own."""
         try:
-            return unseal(read_file(self._find_path(name), MAX_FILE, admit=is_private), _digest(name))
+            return unseal(read_file(self._find_path(name), MAX_FILE, admit=is_private), _mark(name))
         except (OSError, ValueError):
             return None
 
@@ -39,7 +46,7 @@ class Cache:
         if len(content) > MAX_FILE - HEAD or not open_folder(self._folder):
             return
         try:
-            sealed = seal(content, _digest(name))
+            sealed = seal(content, _mark(name))
             if sealed is not None:
                 replace_remade(self._find_path(name), sealed, mode=0o600)
         except OSError:
@@ -47,7 +54,7 @@ class Cache:
         _trim(self._folder)
 
     def _find_path(self, name: str) -> str:
-        return f"{self._folder}{os.sep}{_digest(name).hex()}{_SUFFIX}"
+        return f"{self._folder}{os.sep}{_mark(name).hex()}{_SUFFIX}"
 
 
 def open_cache() -> Cache | None:
@@ -58,7 +65,7 @@ def open_cache() -> Cache | None:
     return Cache(folder) if not os.path.lexists(folder) or open_folder(folder) else None
 
 
-def _digest(name: str) -> bytes:
+def _mark(name: str) -> bytes:
     return blake2b(name.encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
@@ -82,3 +89,203 @@ def _trim(folder: str) -> None:
             return
         _remove(path)
         total -= size
+
+
+# --- the seal ---
+
+_MAGIC = b"promptc cache 2\n"
+_SIZE = 32
+HEAD = len(_MAGIC) + _SIZE
+"""Bytes of a seal."""
+
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+
+
+def seal(content: bytes, name: bytes) -> bytes | None:
+    """`content` behind a keyed digest of it and its name (16 bytes), of promptc's version and files, and of the interpreter. The key is
+    made if there is none; None where none can be kept.
+    """
+    key = find_key() or make_key()
+    return _MAGIC + _sign(content, name, key) + content if key is not None else None
+
+
+def unseal(sealed: bytes, name: bytes) -> memoryview | None:
+    """What was sealed under that name; None when anything about it is different. Nothing of it has been looked at before that is known."""
+    key = find_key()
+    if key is None:
+        return None
+    content = memoryview(sealed)[HEAD:]
+    return content if _compare_digest(sealed[:HEAD], _MAGIC + _sign(content, name, key)) else None
+
+
+def _sign(content: bytes | memoryview, name: bytes, key: bytes) -> bytes:
+    whole = blake2b(_find_maker() + name, digest_size=_SIZE, key=key)
+    whole.update(content)
+    return whole.digest()
+
+
+def _find_maker() -> bytes:
+    """Who writes: a pickled value and a code object mean something to one version of promptc and of Python only."""
+    if not _MAKER:
+        told = f"{VERSION}\0{sys.implementation.cache_tag}\0{sys.version}\0{sys.byteorder}\0{_describe_files(_PACKAGE)}"
+        _MAKER.append(blake2b(told.encode(), digest_size=_SIZE).digest())
+    return _MAKER[0]
+
+
+_MAKER: list[bytes] = []
+
+
+def _describe_files(folder: str) -> str:
+    """The sizes and times of promptc's own source files, so that an entry does not outlive an edit that left the version as it was."""
+    found: list[str] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                kept = entry.stat()
+                found.append(f"{entry.name}\0{kept.st_size}\0{kept.st_mtime_ns}\n")
+            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                found.append(f"{entry.name}\0{_describe_files(entry.path)}")
+    return "".join(sorted(found))
+
+
+# --- the key ---
+
+_KEYS: dict[str, bytes] = {}
+"""By the paths they lie at, once read."""
+
+
+def find_key() -> bytes | None:
+    """The user's key; None where there is none, or others could have written it."""
+    path = find_key_path()
+    if path not in _KEYS:
+        try:
+            key = read_file(path, _SIZE, admit=_is_secret) if path and open_folder(os.path.dirname(path), make=False) else b""
+        except OSError:
+            return None
+        if len(key) != _SIZE:
+            return None
+        _KEYS[path] = key
+    return _KEYS[path]
+
+
+def make_key() -> bytes | None:
+    """A new key, kept; or the one that another process has kept meanwhile. None where none can be."""
+    from promptc.files.replace_file import replace_remade
+
+    path = find_key_path()
+    try:
+        if path and open_folder(os.path.dirname(path)):
+            replace_remade(path, os.urandom(_SIZE), mode=0o600)
+    except OSError:
+        return None
+    return find_key()
+
+
+def _is_secret(found: os.stat_result) -> bool:
+    return is_own(found) and not (os.name == "posix" and found.st_mode & 0o077)
+
+
+def find_key_path() -> str:
+    """`promptc/key` in the user's own folder for the state of programs; empty where the system tells of none."""
+    states = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(states):
+        home = os.path.expanduser("~")
+        if sys.platform == "win32":
+            states = os.environ.get("APPDATA", "")
+        else:
+            states = f"{home}/Library/Application Support" if sys.platform == "darwin" else f"{home}/.local/state"
+    return os.path.join(states, "promptc", "key") if os.path.isabs(states) else ""
+
+
+# --- where it lies ---
+
+VARIABLE = "PROMPTC_CACHE"
+"""The environment variable that names another folder. It says where things are kept, never what is rendered."""
+
+_OTHERS = 0o077
+_WRITABLE_BY_OTHERS = 0o022
+
+
+def find_folder() -> str | None:
+    """The cache's folder: `$PROMPTC_CACHE`, else `promptc` in the user's own cache folder. None where the system tells of none, or the
+    variable is empty.
+    """
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        return named or None
+    caches = _find_caches()
+    return f"{caches}{os.sep}promptc" if caches else None
+
+
+def open_folder(folder: str, *, make: bool = True) -> bool:
+    """Whether `folder` may be used: there, or made now; no link, the user's own, closed to everybody else, and in folders that nobody else
+    could put another in its place in.
+    """
+    try:
+        found = os.lstat(folder)
+    except FileNotFoundError:
+        return make and _make(folder) and open_folder(folder, make=False)
+    except (OSError, ValueError):
+        return False
+    is_closed = stat.S_ISDIR(found.st_mode) and is_own(found) and not (os.name == "posix" and found.st_mode & _OTHERS)
+    return is_closed and all(map(_is_safe, _list_above(folder)))
+
+
+def find_exposed(folder: str) -> str:
+    """The nearest folder above `folder` for which that may not be used: others can write it. Empty where there is none."""
+    above = sorted(_list_above(folder), key=lambda one: (-len(one), one))
+    return next((one for one in above if os.path.exists(one) and not _is_safe(one)), "")
+
+
+def is_own(found: os.stat_result) -> bool:
+    """Whether a file belongs to the user this process runs for; True where the system has no such numbers."""
+    return not hasattr(os, "getuid") or found.st_uid == os.getuid()
+
+
+def is_private(found: os.stat_result) -> bool:
+    """Whether a file is the user's own and nobody else may write it."""
+    return is_own(found) and not (os.name == "posix" and found.st_mode & _WRITABLE_BY_OTHERS)
+
+
+def _list_above(folder: str) -> set[str]:
+    """Every folder above it, by its name and by where its links lead."""
+    above: set[str] = set()
+    for path in (os.path.abspath(folder), os.path.realpath(folder)):
+        while (outer := os.path.dirname(path)) != path and outer not in above:
+            above.add(outer)
+            path = outer
+    return above
+
+
+def _is_safe(folder: str) -> bool:
+    """Whether nobody but the user and the administrator can rename what is in it. In one with the sticky bit everybody has their own."""
+    if os.name != "posix":
+        return True
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return False
+    return found.st_uid in (0, os.getuid()) and not (found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX)
+
+
+def _find_caches() -> str:
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(named):
+        return named
+    if sys.platform == "win32":
+        return os.environ.get("LOCALAPPDATA", "")
+    home = os.path.expanduser("~")
+    if not os.path.isabs(home):
+        return ""
+    return f"{home}/Library/Caches" if sys.platform == "darwin" else f"{home}/.cache"
+
+
+def _make(folder: str) -> bool:
+    try:
+        os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return os.path.isdir(folder)
+    except (OSError, ValueError):
+        return False
+    return True

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from promptc.cache.find_folder import find_exposed, find_folder
-from promptc.cache.seal import find_key_path
+from promptc.cache.store import find_exposed, find_folder, find_key_path
 from promptc.cli.streams import write_stdout
 from promptc.text.counters.vocabulary import VOCABULARIES, Vocabulary, find_vocabulary
 from promptc.text.digest import render_digest

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.cache import seal, store
+from promptc.cache import store
 from promptc.cache.store import Cache, open_cache
 from tests.contract.sources import ROOT
 
@@ -73,12 +73,14 @@ def test_no_damage_is_read_back(cache, folder):
     assert _load(cache) == CONTENT
 
 
-@pytest.mark.parametrize("told", [(seal, "VERSION", "9.9.9"), (sys, "version", "4.0"), (seal, "_PACKAGE", "cli")], ids=lambda told: told[1])
+@pytest.mark.parametrize(
+    "told", [(store, "VERSION", "9.9.9"), (sys, "version", "4.0"), (store, "_PACKAGE", "cli")], ids=lambda told: told[1]
+)
 def test_another_promptc_or_python_does_not_read_it(cache, told, monkeypatch):
     cache.keep("entry", CONTENT)
     module, name, value = told
-    monkeypatch.setattr(module, name, value if name != "_PACKAGE" else f"{seal._PACKAGE}/{value}")
-    monkeypatch.setattr(seal, "_MAKER", [])
+    monkeypatch.setattr(module, name, value if name != "_PACKAGE" else f"{store._PACKAGE}/{value}")
+    monkeypatch.setattr(store, "_MAKER", [])
     assert _load(cache) is None
 
 
@@ -86,10 +88,10 @@ def test_an_edited_source_file_makes_another_promptc(tmp_path, monkeypatch):
     (tmp_path / "inner").mkdir()
     source = tmp_path / "inner" / "module.py"
     source.write_text("a = 1\n")
-    before = seal._describe_files(str(tmp_path))
-    assert seal._describe_files(str(tmp_path)) == before
+    before = store._describe_files(str(tmp_path))
+    assert store._describe_files(str(tmp_path)) == before
     source.write_text("a = 10\n")
-    assert seal._describe_files(str(tmp_path)) != before
+    assert store._describe_files(str(tmp_path)) != before
 
 
 def test_a_file_others_may_write_is_not_read(cache, folder):
@@ -238,13 +240,13 @@ def test_an_entry_that_is_right_in_all_but_the_key_is_not_believed(cache, folder
     """Whoever made it knows the form, the name, the versions, and can write here as the user."""
     cache.keep("entry", CONTENT)
     path = _find_file(folder)
-    seal_of = blake2b(seal._find_maker() + store._digest("entry"), digest_size=32, key=guess)
+    seal_of = blake2b(store._find_maker() + store._mark("entry"), digest_size=32, key=guess)
     seal_of.update(b"evil")
-    path.write_bytes(seal._MAGIC + seal_of.digest() + b"evil")
+    path.write_bytes(store._MAGIC + seal_of.digest() + b"evil")
     assert _load(cache) is None
-    with_key = blake2b(seal._find_maker() + store._digest("entry"), digest_size=32, key=_find_key().read_bytes())
+    with_key = blake2b(store._find_maker() + store._mark("entry"), digest_size=32, key=_find_key().read_bytes())
     with_key.update(b"evil")
-    path.write_bytes(seal._MAGIC + with_key.digest() + b"evil")
+    path.write_bytes(store._MAGIC + with_key.digest() + b"evil")
     assert _load(cache) == b"evil", "so the forgery is right but for the key"
 
 
@@ -277,7 +279,7 @@ def test_a_key_that_is_not_as_it_was_made_is_none(cache, states, damage, monkeyp
             os.mkfifo(path)
         case _:
             path.parent.chmod(0o777)
-    monkeypatch.setattr(seal, "_KEYS", {})
+    monkeypatch.setattr(store, "_KEYS", {})
     assert _load(cache) is None
     cache.keep("entry", b"new")
     assert _load(cache) == (None if damage == "folder open" else b"new"), "another key is made, where one can be kept"
@@ -343,7 +345,7 @@ def test_a_link_that_leads_through_an_open_folder_is_seen(tmp_path, monkeypatch)
     ],
 )
 def test_where_the_folder_is(platform, variables, found, monkeypatch):
-    from promptc.cache.find_folder import find_folder
+    from promptc.cache.store import find_folder
 
     for name in ("PROMPTC_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
         monkeypatch.delenv(name, raising=False)
