@@ -12,7 +12,7 @@ _ROOT = Path(__file__).parents[1]
 _SHOWN = 8
 _FEW = ("prints", "macros")
 _SECONDS = 1
-_MIB = 384
+_MIB = 128
 _DIED = {"seconds": 999.0, "steps": 0, "peak": 0, "before": 0}
 """What one counts for that gave no answer."""
 

@@ -1,4 +1,4 @@
-"""Runs attacks, each in a process of its own with 384 MB over the interpreter's memory, and writes what each came to: a line of JSON each.
+"""Runs attacks, each in a process of its own with 128 MB over the interpreter's memory, and writes what each came to: a line of JSON each.
 
 `python -m tests.attacks.run_attacks WAY [NAME ...]`: WAY is `engine` (the template alone), `render` (a pack with it) or `check` (the same
 pack, checked). Linux: the memory is what the kernel gives no more of.
@@ -27,7 +27,7 @@ from promptc.template.runtime.run import Run
 from tests.attacks.attacks import EXPRESSIONS, FILES, GROWS, NAMES, NESTS, PRINTS, REFUSED, SPENDS, STOPS
 from tests.attacks.counting import Words, watch_runs
 
-MEMORY = 384 << 20
+MEMORY = 128 << 20
 HANGS = 20
 """Seconds of the processor after which the kernel ends an attack, so that a broken limit fails a test and does not stop it."""
 

@@ -1,4 +1,4 @@
-"""Every attack ends in a finding or in plain output, within 384 MB over the interpreter, at the same step under any hash seed.
+"""Every attack ends in a finding or in plain output, within 128 MB over the interpreter, at the same step under any hash seed.
 
 How long each takes is printed by `python -m benchmarks attacks`; what is held here is counted.
 """
