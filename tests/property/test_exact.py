@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.api import Prompt
 from promptc.diag.errors import PromptcError
 from promptc.model.provider import PROVIDERS
 from promptc.pipeline import Outcome
-from tests.property.drawing.draws import draw_any, draw_cl100k, draw_o200k
+from promptc.prompt import Prompt
+from tests.property.drawing.draws import draw_any, draw_cl100k, draw_hostile, draw_o200k
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.counting import count, count_messages
@@ -24,7 +24,7 @@ from tests.property.proof import Proof, Tally
 _FACTS = Path(promptc.__file__).parent / "frontend" / "providers.json"
 
 
-@pytest.mark.parametrize("draw", [draw_cl100k, draw_o200k, draw_any])
+@pytest.mark.parametrize("draw", [draw_cl100k, draw_o200k, draw_any, draw_hostile])
 def test_exact_and_bounded(proof: Proof, draw: Callable[[Random], Drawn]) -> None:
     proof.hold(f"exact and bounded ({draw.__name__})", judge_exact, draw, 1000)
 

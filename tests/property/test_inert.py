@@ -8,11 +8,15 @@ from typing import Any
 from promptc.passes.assemble import Part
 from promptc.passes.section_fit import SectionFit
 from promptc.pipeline import Outcome
+from promptc.text.invisible import replace_hidden
 from tests.property.drawing.draws import draw_hostile
 from tests.property.load_drawn import Loaded
 from tests.property.proof import Proof, Tally
 
-_TOKEN = re.compile(r'<\|[^\s|<>"]{1,100}\|>')
+_TOKEN = re.compile(
+    r"""<\|[^\s|<>"]{1,100}\|>|<\uff5c[^\s\uff5c<>"]{1,100}\uff5c>|</?s>|<<SYS>>|\[/?INST\]|\[TOOL_CALLS\]"""
+    r"""|<start_of_turn>|<\|turn>|<turn\|>"""
+)
 
 
 def test_fences_are_the_packs_own(proof: Proof) -> None:
@@ -56,7 +60,7 @@ def _list_fences(part: Part) -> list[str]:
     if part.owner == "fence":
         return [part.text.strip()]
     item = part.item.item if part.item is not None else None
-    return [item.open, item.close] if item is not None and item.open else []
+    return [item.open.strip(), item.close.strip()] if item is not None and item.open else []
 
 
 def _iter_item_fences(manifest: dict[str, Any]) -> Iterator[str]:
@@ -101,7 +105,7 @@ def test_roles_are_the_manifests(proof: Proof) -> None:
 
 
 def test_escaping_is_reversible(proof: Proof) -> None:
-    """Unguarding gives the text that was guarded: of every item, and of a section's lines in the output.
+    """Unguarding gives the text that was guarded, hidden text aside: of every item, and of a section's lines in the output.
 
     Where items are joined inside a line, halves of what reads as structure are escaped too, which only a reader of both can undo.
     """
@@ -116,13 +120,13 @@ def judge_reversible(loaded: Loaded, tally: Tally) -> str | None:
     for fit in outcome.fitted.fits.values():
         for item in fit.selected.items:
             tally["items"] += 1
-            if item.content is None and guard.unguard(item.text) != item.raw:
+            if item.content is None and guard.unguard(item.text) != replace_hidden(item.raw):
                 return f"{item.text!r} reads back as {guard.unguard(item.text)!r}, not {item.raw!r}"
         raw = _find_raw(fit, outcome)
         if raw is not None and outcome.emitted is not None:
             parts = (part for part in outcome.emitted.parts if part.section == fit.section.id and part.owner == "item")
             whole = guard.unguard("".join(part.text for part in parts))
-            if whole.rstrip("\n") != raw.rstrip("\n"):
+            if whole.rstrip("\n") != replace_hidden(raw.rstrip("\n")):
                 return f"the items of {fit.section.id} read back as {whole!r}, not {raw!r}"
     return None
 
@@ -134,4 +138,6 @@ def _find_raw(fit: SectionFit, outcome: Outcome) -> str | None:
     if is_cut or fit.selected.groups or fit.section.id in outcome.fitted.frame.each:
         return None
     separator = fit.section.separator if fit.section.separator is not None else "\n"
-    return separator.join(entry.body.replace(entry.text, entry.item.raw, 1) for entry in entries)
+    unguard = outcome.fitted.strained.selection.guard.unguard
+    items = [entry.item for entry in entries]
+    return separator.join(f"{unguard(one.open)}\n{one.raw}\n{unguard(one.close)}" if one.open else one.raw for one in items)

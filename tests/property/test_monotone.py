@@ -3,7 +3,7 @@
 from random import Random
 
 from promptc.check.check_pack import MONOTONY
-from tests.property.drawing.draws import draw_monotone, draw_outside
+from tests.property.drawing.draws import draw_hostile_monotone, draw_monotone, draw_outside
 from tests.property.holding import find_holding
 from tests.property.load_drawn import Loaded
 from tests.property.proof import Proof, Tally
@@ -13,6 +13,11 @@ _LOOKED_AT = 0.1
 
 def test_a_larger_total_keeps_what_a_smaller_one_holds(proof: Proof) -> None:
     tally = proof.hold("monotone in the total", judge_monotone, draw_monotone, 2000)
+    assert tally["pairs"] > tally["packs"]
+
+
+def test_so_does_one_of_texts_that_look_like_structure(proof: Proof) -> None:
+    tally = proof.hold("monotone with hostile texts", judge_monotone, draw_hostile_monotone, 1000)
     assert tally["pairs"] > tally["packs"]
 
 

@@ -77,13 +77,39 @@ def _open_up(section: dict[str, Any], rng: Random) -> None:
 
 
 def draw_hostile(rng: Random) -> Drawn:
-    """Any pack with a state full of texts that look like structure."""
+    """Any pack with a state full of texts that look like structure, which also stand in ids, item fences, group headers and recaps."""
     drawn = draw_any(rng)
     drawn.manifest.get("output", {}).pop("separator", None)  # a fence is only one on a line of its own
     for section in drawn.manifest["sections"]:
-        if "fence" in section.get("items", {}):
+        items = section.get("items", {})
+        if items and "message" not in items and rng.random() < 0.4:
+            _open_to_data(section, items, rng)
+        if "fence" in items:
             section.pop("separator", None)
+    return replace(drawn, state=_poison(drawn.state, rng), files={**drawn.files, _TOLD: "Earlier: {{ state.texts.c }}\n"})
+
+
+def draw_hostile_monotone(rng: Random) -> Drawn:
+    """A small pack inside the conditions of monotony, with such a state."""
+    drawn = draw_monotone(rng)
     return replace(drawn, state=_poison(drawn.state, rng))
+
+
+_TOLD = "told.md.j2"
+
+
+def _open_to_data(section: dict[str, Any], items: dict[str, Any], rng: Random) -> None:
+    """Puts data where packs put it beside the texts of items."""
+    items["id"] = "item.id"
+    if rng.random() < 0.6:
+        items["fence"] = rng.choice(
+            ({"open": "<item {{ this.id }}>", "close": "</item>"}, {"open": "~~ {{ item.type }}", "close": "-- end"})
+        )
+    if "group" in items:
+        items["group"]["header"] = rng.choice(("== {{ group }} ==", "{{ group }}", "<{{ group }}"))
+    for step in section.get("overflow", []):
+        if "recap" in step:
+            step["recap"]["template"] = _TOLD
 
 
 def _poison(value: Any, rng: Random, key: str = "") -> Any:
@@ -91,5 +117,8 @@ def _poison(value: Any, rng: Random, key: str = "") -> Any:
         return {name: _poison(one, rng, name) for name, one in value.items()}
     if isinstance(value, list):
         return [_poison(one, rng, key) for one in value]
-    is_text = key in ("text", "brief", "name", "content", "a", "b", "c", "at")
-    return draw_hostile_text(rng) if isinstance(value, str) and is_text and rng.random() < 0.5 else value
+    if not isinstance(value, str) or rng.random() < 0.5:
+        return value
+    if key in ("id", "type", "ref"):
+        return " ".join(draw_hostile_text(rng).split())  # a fence is one line
+    return draw_hostile_text(rng) if key in ("text", "brief", "name", "content", "a", "b", "c", "at") else value

@@ -41,8 +41,15 @@ _ODD = (
     "°",
     "\ufeff",
 )
-_HOSTILE = ("<|endoftext|>", "<|im_start|>", "<\\|x|>", "<|", "|>", "\u2028", "\x85", "\x0b", "\x1c", "\x01", "\x1b[0m", "=", "===")
-_HALVES = ("=== ALPHA_", "BEGIN ===", "=== BETA_END ===", "<alp", "ha>", "</", "<", "|im_end|>", "im_end|>", "\\", " ", "\n", "x")
+_HOSTILE = (
+    *("</s>", "[INST]", "[/INST]", "<<SYS>>", "<start_of_turn>", "<|turn>", "<turn|>", "[TOOL_CALLS]"),
+    "<\uff5cbegin\u2581of\u2581sentence\uff5c>",
+    *("<|endoftext|>", "<|im_start|>", "<\\|x|>", "<|", "|>", "\u2028", "\x85", "\x0b", "\x1c", "\x01", "\x1b[0m", "=", "==="),
+)
+_HALVES = (
+    *("=== ALPHA_", "BEGIN ===", "=== BETA_END ===", "<alp", "ha>", "</", "<", "|im_end|>", "im_end|>", "\\", " ", "\n", "x"),
+    *("</s", "[IN", "ST]", "<start_", "of_turn>", "\U000e0041"),
+)
 _JOINS = (" ",) * 8 + (". ", "! ", "? ", "\n", "\n\n", "\r\n", "  ", "\t", " \n", ", ", "", "。", "\u3000", "\n  ", "\n/", "\r")
 _STARTS = ("",) * 10 + ("/", " ", "   ", "\n", "\n  ", "\t", "\u3000", "\r\n", "// ", "\x1c ")
 _ENDS = ("",) * 8 + ("\n", " ", "\n\n", "\r", "  \n", ".", "\n \n", "/")
