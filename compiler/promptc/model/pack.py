@@ -20,11 +20,12 @@ from promptc.template.load_template import Template
 from promptc.template.runtime.run import Run
 from promptc.text.counters.counter import Counter
 
-_RENDERS = 6
-
 Policy = Literal["escape", "reject", "keep"]
 InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Format = Literal["text", "messages"]
+
+_RENDERS = 6
+"""How many renders' worth of steps and memory one operation may use up."""
 
 
 @frozen

@@ -13,9 +13,8 @@ from promptc.cli.write_folder import write_folder
 from promptc.files import replace_file as replacing
 from promptc.files.replace_file import make_folder_beside, name_beside, replace_file, replace_remade
 
-KILL = """\
+_COUNTED = """\
 import os, signal, sys
-from promptc.files import replace_file as replacing
 number = int(sys.argv[1])
 def wrap(call):
     def wrapped(*args, **named):
@@ -25,10 +24,18 @@ def wrap(call):
             os.kill(os.getpid(), signal.SIGKILL)
         return call(*args, **named)
     return wrapped
+"""
+"""Ends the process at a numbered call of what was wrapped."""
+
+KILL = (
+    _COUNTED
+    + """\
+from promptc.files import replace_file as replacing
 for name in ("open", "write", "fsync", "close", "replace", "fstat", "lstat", "fchmod"):
     setattr(os, name, wrap(getattr(os, name)))
 replacing.replace_file(sys.argv[2], b"new" * 1000, like=sys.argv[2])
 """
+)
 
 
 def _list(folder):
@@ -129,23 +136,16 @@ def test_modes(tmp_path):
 
 # --- folders ---
 
-KILL_FOLDER = """\
-import os, signal, sys
+KILL_FOLDER = (
+    _COUNTED
+    + """\
 from pathlib import Path
 from promptc.cli.write_folder import write_folder
-number = int(sys.argv[1])
-def wrap(call):
-    def wrapped(*args, **named):
-        global number
-        number -= 1
-        if number == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return call(*args, **named)
-    return wrapped
 for name in ("mkdir", "open", "replace", "close", "fstat", "lstat"):
     setattr(os, name, wrap(getattr(os, name)))
 write_folder(Path(sys.argv[2]), {"a/b.md": b"new", "c.md": b"new"}, force=False)
 """
+)
 
 
 def test_a_folder_is_there_whole_or_not_and_what_a_killed_run_left_goes(tmp_path):

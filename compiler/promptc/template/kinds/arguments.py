@@ -1,6 +1,6 @@
 """The arguments of calls against their signatures: the constants as a run would judge them, all others by their kinds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,9 @@ from promptc.template.signature_table import (
     iter_taken_by_test,
 )
 from promptc.template.signatures import ANY, UNKNOWN, Parameter, Signature, Sort, Wrong, find_wrong
+
+_Taken = tuple[str, Parameter, Any, int | str]
+"""What takes an argument, by which parameter, the argument if it is a constant, and where it stands."""
 
 _TYPES: dict[type[Kind], type] = {Text: str, MappingKind: dict, List: list}
 _KINDS: dict[type, tuple[type[Kind], ...]] = {
@@ -63,20 +66,20 @@ class Arguments:
 
 def judge_filter(given: Arguments, name: str) -> None:
     """The arguments of a filter, and of what it applies."""
-    args, named = given.list_known()
-    wrong = find_wrong_filter(name, args, named, given.walk.limits, is_spread=given.is_spread)
-    given.report(wrong)
-    if wrong is None:
-        _take_all(given, iter_taken(name, args, named))
+    _judge_applied(given, name, find_wrong_filter, iter_taken)
 
 
 def judge_test(given: Arguments, name: str) -> None:
     """The arguments of a test."""
+    _judge_applied(given, name, find_wrong_test, iter_taken_by_test)
+
+
+def _judge_applied(given: Arguments, name: str, find_wrong: Callable[..., Wrong | None], iter_all: Callable[..., Iterable[_Taken]]) -> None:
     args, named = given.list_known()
-    wrong = find_wrong_test(name, args, named, given.walk.limits, is_spread=given.is_spread)
+    wrong = find_wrong(name, args, named, given.walk.limits, is_spread=given.is_spread)
     given.report(wrong)
     if wrong is None:
-        _take_all(given, iter_taken_by_test(name, args, named))
+        _take_all(given, iter_all(name, args, named))
 
 
 def judge_thing(given: Arguments, name: str, holder: Kind) -> None:
@@ -103,7 +106,7 @@ def judge_call(given: Arguments, signature: Signature) -> None:
         _take_all(given, iter_of(signature, args, named))
 
 
-def _take_all(given: Arguments, taken: Iterable[tuple[str, Parameter, Any, int | str]]) -> None:
+def _take_all(given: Arguments, taken: Iterable[_Taken]) -> None:
     """Judge by kind what is no constant."""
     for owner, parameter, value, at in taken:
         if value is UNKNOWN and parameter.sort is not ANY:
