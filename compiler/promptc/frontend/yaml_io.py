@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
@@ -79,14 +80,16 @@ class _Reader:
 
     def read(self, text: str) -> None:
         """Sets `root`, or notes what is wrong."""
+        with suppress(_StopError):
+            self._read(text)
+
+    def _read(self, text: str) -> None:
         wrong_syntax = _syntax_error()
         try:
             self._check_characters(text)
             takers = {name: getattr(self, taker) for name, taker in _TAKERS.items()}
             for event in _iter_events(text) if not self.found else ():
                 takers[type(event).__name__](event)
-        except _StopError:
-            pass
         except wrong_syntax as wrong:
             found = explain_syntax(wrong, self._lines)
             if all(earlier.span is None or earlier.span.line != found.line + 1 for earlier in self.found):

@@ -181,6 +181,12 @@ def test_findings_are_bounded():
     assert len(findings("".join(f"a: {place}\n" for place in range(1000)))) == 20
 
 
+@pytest.mark.parametrize("before", range(17, 23))
+def test_bad_syntax_may_be_the_last_of_the_findings(before):
+    found = findings("a: 1\n" * (before + 1) + "b: ]\n")
+    assert [code for code, _, _ in found] == (["PC0106"] * before + ["PC0110"])[:20]
+
+
 def test_depth_is_bounded_with_and_without_aliases():
     assert load("[" * MAX_DEPTH + "]" * MAX_DEPTH)
     assert findings("[" * 3000 + "]" * 3000) == [("PC0105", 1, MAX_DEPTH + 1)]
