@@ -1,6 +1,7 @@
 """Operations: what they read, what they put where in the state, and the packs of what they ask."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from promptc.check.describe_problem import Describer
 from promptc.check.kinds_at import find_kind_at
@@ -12,8 +13,8 @@ from promptc.check.texts import Text
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.suggest import suggest
-from promptc.model.operation import Append, Edit, Keep, Operation, Set
-from promptc.model.pack import Pack
+from promptc.model.operation import Append, Ask, Edit, Keep, Operation, Set
+from promptc.model.pack import Choice, Pack
 from promptc.template.kinds.kind import NEVER, UNKNOWN, Blank, Gap, Kind, List, Number, Unknown, list_members, name_kind
 from promptc.template.kinds.kind import Text as TextKind
 from promptc.template.kinds.parts import find_element
@@ -53,6 +54,7 @@ def _check_packs(pack: Pack) -> Iterator[Diagnostic]:
     met: set[str] = set()
     for operation in pack.operations:
         for ask in operation.asks:
+            yield from _check_answer(ask)
             if ask.pack not in met:
                 met.add(ask.pack)
                 try:
@@ -61,6 +63,17 @@ def _check_packs(pack: Pack) -> Iterator[Diagnostic]:
                     yield from error.diagnostics
                 else:
                     yield from (found for found in check_pack(asking) if found.code not in _OF_THE_WHOLE)
+
+
+def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
+    """What a pack asks for by a schema, its answer is to be held against: no provider takes all of one."""
+    if ask.check is not None and ask.check.schema is not None:
+        return
+    with suppress(PromptcError):  # told of the pack itself
+        if ask.find_pack().find_plan(Choice()).response is not None:
+            message = f"`{ask.pack}` asks for an answer by the schema of its `response`, and `{ask.name}` takes any text for one"
+            help = "hold the answer against the same schema: `check: {schema: …}`, with the file that `response` names"
+            yield Diagnostic("PC0813", message, ask.span, help, "warn")
 
 
 # --- edits ---

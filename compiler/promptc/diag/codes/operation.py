@@ -112,4 +112,13 @@ OPERATION_CODES: tuple[Code, ...] = (
         "- {set: /cleared, to: \"'yes'\"}        # and the schema has true or false there",
         "Correct the value, the pointer or the schema.",
     ),
+    Code(
+        "PC0813",
+        "warn",
+        "an answer is asked for by a schema and not held against it",
+        "The pack of the question sends the schema of its `response`. Providers take only a part of a schema. "
+        "Without `check.schema`, any text that is not empty is taken for an answer.",
+        "asks: {digest: {pack: digest.yaml, else: …}}        # and digest.yaml has `response: digest.schema.json`",
+        "Name the same schema: `check: {schema: digest.schema.json}`.",
+    ),
 )
