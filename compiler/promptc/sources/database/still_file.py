@@ -7,8 +7,8 @@ large and has nothing in its log is read where it lies, as one that nobody chang
 import os
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from promptc.diag.frozen import frozen
@@ -44,10 +44,43 @@ class Place:
     remove: Callable[[], None] = lambda: None
 
 
+class _Cursor(sqlite3.Cursor):
+    """What SQLite says of a damaged file may hold bytes of it, which `sqlite3` fails to decode. Then all that is told is the damage."""
+
+    def execute(self, *given: Any) -> Any:
+        with _telling_damage():
+            return super().execute(*given)
+
+    def fetchone(self) -> Any:
+        with _telling_damage():
+            return super().fetchone()
+
+    def fetchmany(self, *given: Any) -> list[Any]:
+        with _telling_damage():
+            return super().fetchmany(*given)
+
+    def fetchall(self) -> list[Any]:
+        with _telling_damage():
+            return super().fetchall()
+
+
+@contextmanager
+def _telling_damage() -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError:
+        damaged = sqlite3.DatabaseError("the file is damaged")
+        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damaged from None
+
+
 class StillFile(sqlite3.Connection):
     """A connection to a file, or to what stands in for it, which goes when the connection is closed."""
 
     place: Place
+
+    def cursor(self, factory: Any = _Cursor) -> Any:
+        return super().cursor(factory)
 
     def close(self) -> None:
         super().close()

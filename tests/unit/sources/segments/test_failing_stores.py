@@ -43,6 +43,19 @@ def _state(path):
     return path.read_bytes(), path.stat().st_mtime_ns, sorted(one.name for one in path.parent.iterdir())
 
 
+@pytest.mark.parametrize(("column", "value"), [("name", b"prompt\xff"), ("sql", b"CREATE TABLE prompt_segments (id \xffTEXT")])
+def test_damage_that_is_told_in_bytes_of_the_file(file, column, value):
+    with closing(sqlite3.connect(file)) as opened, opened:
+        opened.execute("PRAGMA writable_schema = ON")
+        opened.execute("UPDATE sqlite_master SET sql = 'CREATE TABLE (' WHERE name = 'prompt_segments'")
+        opened.execute(f"UPDATE sqlite_master SET {column} = CAST(? AS TEXT) WHERE name = 'prompt_segments'", (value,))
+    before = _state(file)
+    store = SegmentStore(read_address(f"sqlite:{file}"))
+    for call in (lambda: _read(file), store.load_all, store.check, lambda: store.write(ROWS[:1])):
+        assert _refuse(call).code == "PC0161"
+    assert _state(file) == before
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
