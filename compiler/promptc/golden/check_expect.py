@@ -126,8 +126,8 @@ def _check_number(what: str, given: int | None, claim: Node) -> Iterator[Told]:
         yield f"{what}: {'none' if given is None else given}, not {claim.value}", claim.span
 
 
-def _holds(given: int, claim: int | str) -> bool:
-    if isinstance(claim, int):
+def _holds(given: int, claim: float | str) -> bool:
+    if not isinstance(claim, str):  # to a schema 3.0 is a whole number too
         return given == claim
     bound = _BOUND.fullmatch(claim)
     assert bound is not None, "the schema has its pattern"

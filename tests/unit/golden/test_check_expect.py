@@ -35,6 +35,7 @@ CLAIMS = [
     ("order: [place, seen]", "order: [seen, place]"),
     ("sections: {never: 'off'}", "sections: {never: present}"),
     ("sections: {seen: {items: 2}}", "sections: {seen: {items: '<= 1'}}"),
+    ("sections: {seen: {items: 2.0}}", "sections: {seen: {items: 3.0}}"),
     ("sections: {seen: {tokens: '<= 14'}}", "sections: {seen: {tokens: '> 14'}}"),
     ("sections: {seen: {kept: [fog]}}", "sections: {seen: {kept: [gulls]}}"),
     ("sections: {seen: {dropped: [gulls]}}", "sections: {seen: {dropped: [fog]}}"),
