@@ -17,11 +17,12 @@ _Calls = tuple[frozenset[_Call], frozenset[_Call]]
 _KEYS = {"tool_use": "id", "tool_result": "tool_use_id"}
 
 
-def join_units(items: Sequence[Item], read: Callable[[], Iterable[Item]]) -> list[Item]:
+def join_units(items: Sequence[Item], read: Callable[[], Iterable[Item]], *, is_whole: bool) -> list[Item]:
     """`items` with a tool use and its results sharing a unit, and without those whose other half was left out by a stage.
 
     `read` gives all items the section looked at, in the order it looked; it is asked only when a use stands without its result, or an id
-    stands for more than one of each. A use that has no result anywhere is a turn in progress and stays.
+    stands for more than one of each. A use that has no result anywhere is a turn in progress and stays. So does a result that has no use
+    anywhere, where `is_whole`: the section looked at all there is. Else its use is taken for one that was not looked at.
     """
     if not any(item.content for item in items):
         return list(items)
@@ -29,11 +30,13 @@ def join_units(items: Sequence[Item], read: Callable[[], Iterable[Item]]) -> lis
     calls = _look(items)
     if _is_doubtful(items):
         calls = {item.id: look()[item.id] for item in items}
-    kept = _drop_halves(items, calls, look)
+    kept = _drop_halves(items, calls, look, is_whole=is_whole)
     return list(_iter_joined(kept, calls))
 
 
-def _drop_halves(items: Sequence[Item], calls: Mapping[str, _Calls], look: Callable[[], Mapping[str, _Calls]]) -> list[Item]:
+def _drop_halves(
+    items: Sequence[Item], calls: Mapping[str, _Calls], look: Callable[[], Mapping[str, _Calls]], *, is_whole: bool
+) -> list[Item]:
     """Without the items whose other half is not there, and then without those that lose theirs by it; each is looked at once."""
     uses, results = ([calls[item.id][kind] for item in items] for kind in (0, 1))
     used, answered = Counter(chain(*uses)), Counter(chain(*results))
@@ -48,9 +51,13 @@ def _drop_halves(items: Sequence[Item], calls: Mapping[str, _Calls], look: Calla
         known = frozenset(chain(*(found for _, found in look().values())))
         return frozenset((name, call[0]) for name, (own, _) in look().items() for call in own & known)
 
+    @cache
+    def find_used() -> frozenset[str]:
+        return frozenset(call[0] for own, _ in look().values() for call in own)
+
     def is_half(call: _Call) -> bool:
         if not used[call]:
-            return bool(answered[call])
+            return bool(answered[call]) and (not is_whole or call[0] in find_used())
         return not answered[call] and any((items[place].id, call[0]) in find_answered() for place in holders[call])
 
     gone: set[int] = set()

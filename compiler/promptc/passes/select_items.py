@@ -84,7 +84,8 @@ def _select_whole(
     parts, told = _tell_parts(
         section, items, renderer, [(ids[read.place], read.place, item) for read, item in zip(arranged.items, rendered, strict=True)]
     )
-    kept = tuple(join_units(full, lambda: _iter_rendered(reading, ids, renderer)))
+    is_whole = not reading.left_out and not renderer.left_out
+    kept = tuple(join_units(full, lambda: _iter_rendered(reading, ids, renderer), is_whole=is_whole))
     headers, found = _make_headers(items, kept, names, guard)
     left_out = {**reading.left_out, **arranged.left_out, **parts}
     left_out |= {stage: count for stage, count in (("empty", len(rendered) - len(full)), ("unit", len(full) - len(kept))) if count}

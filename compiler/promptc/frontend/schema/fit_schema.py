@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.typed import Any
 from promptc.frontend.schema.keywords import KEYWORDS, PATTERN_MAP, SCHEMA, SCHEMA_MAP, SCHEMAS, Schema, escape, iter_schemas
-from promptc.frontend.schema.references import References
+from promptc.frontend.schema.references import REFERENCES, References
 from promptc.model.provider import SchemaRules
 from promptc.model.tool import SentSchema
 
@@ -34,7 +34,9 @@ def fit_schema(root: Mapping[str, Any], rules: SchemaRules) -> SentSchema:
     """
     if not rules.is_closed:
         left_out: list[str] = []
-        return SentSchema(_keep(root, "", rules, left_out), tuple(left_out))
+        kept = _keep(root, "", rules, left_out)
+        lost = _find_lost(kept)
+        return SentSchema(None, (), lost) if lost else SentSchema(kept, tuple(left_out))
     fitter = _Fitter(root, rules)
     try:
         fitted = fitter.fit(root, "")
@@ -66,6 +68,18 @@ def _keep(schema: Schema, pointer: str, rules: SchemaRules, left_out: list[str])
         elif key not in _SILENT:
             left_out.append(place)
     return kept
+
+
+def _find_lost(kept: Schema) -> str:
+    """Words for the first reference that leads to what was left out, or `""`."""
+    references = References(kept)
+    for pointer, schema in iter_schemas(kept):
+        for keyword in REFERENCES if isinstance(schema, Mapping) else ():
+            target = schema.get(keyword)
+            if isinstance(target, str) and references.find(target) is None:
+                why = f"`{keyword}` leads to `{target}`, in a keyword that is left out: write that under `$defs`"
+                return _say(pointer, why)
+    return ""
 
 
 def _stands(key: str, schema: Mapping[str, Any], rules: SchemaRules) -> bool:

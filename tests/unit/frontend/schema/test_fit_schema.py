@@ -111,6 +111,21 @@ def test_gemini_is_sent_the_keywords_it_documents():
     assert fitted.left_out == ("/properties/b/title", "/properties/c/maxLength", "/allOf", "/$defs/n/exclusiveMaximum")
 
 
+@pytest.mark.parametrize(
+    ("target", "rest"),
+    [
+        ("#/definitions/z", {"definitions": {"z": {"type": "string"}}}),
+        ("#name", {"definitions": {"z": {"$anchor": "name", "type": "string"}}}),
+        ("#/allOf/0", {"allOf": [{"type": "object"}]}),
+        ("#/patternProperties/%5Ex", {"patternProperties": {"^x": {"type": "string"}}}),
+    ],
+)
+def test_no_reference_leads_to_what_is_left_out(target, rest):
+    sent = fit_schema({"type": "object", "properties": {"a": {"$ref": target}}, **rest}, GEMINI)
+    assert sent.schema is None
+    assert sent.why == f"at `/properties/a` `$ref` leads to `{target}`, in a keyword that is left out: write that under `$defs`"
+
+
 def test_servers_of_llama_cpp_are_sent_all_but_patterns():
     schema = _object(pattern={"type": "string", "pattern": "x", "maxLength": 3}, b={"anyOf": [{"pattern": "y"}]})
     for name in ("ollama", "openai-compatible"):
