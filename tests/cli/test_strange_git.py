@@ -188,3 +188,22 @@ def _make_tree(root: Path, entries: list[tuple[str, str, str]]) -> str:
     raw = b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(identity) for mode, name, identity in entries)
     command = ["git", "hash-object", "-t", "tree", "-w", "--literally", "--stdin"]
     return subprocess.run(command, input=raw, cwd=root, check=True, capture_output=True).stdout.decode().strip()
+
+
+@pytest.mark.parametrize("name", ["config", "HEAD", "packed-refs", "objects/info/alternates"])
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_what_git_would_wait_for_or_read_without_end_is_refused(strange: Path, name: str, kind: str) -> None:
+    path = strange / ".git" / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+    with pytest.raises(GitError, match="is no regular file"):
+        run_git(str(strange), "rev-parse", "HEAD")
+
+
+def test_git_that_does_not_end_is_stopped(strange: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promptc.golden.run_git._SECONDS", 1)
+    os.mkfifo(strange / "pipe")
+    with (strange / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write(f"[include]\n\tpath = {strange / 'pipe'}\n")
+    with pytest.raises(GitError, match="takes more than 1 seconds"):
+        run_git(str(strange), "rev-parse", "HEAD")

@@ -2,14 +2,16 @@
 
 import hashlib
 import os
+import stat
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from promptc.diag.frozen import frozen
-from promptc.files.read_file import read_opened
+from promptc.files.read_file import find_mode, read_opened
 
 # Commands that look at objects and names. None of them reads a file of the work tree through a filter, shows a page, or calls a driver.
 _PLUMBING = frozenset(("cat-file", "ls-files", "ls-tree", "rev-list", "rev-parse"))
@@ -41,6 +43,12 @@ _KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH")
 _MOST = 1 << 28
 _PART = 1 << 20
 _LINE = 200
+_SECONDS = 20
+"""Seconds that one call of git may take."""
+
+_FILES = ("HEAD", "commondir", "config", "config.worktree", "index", "info/grafts", "objects/info/alternates", "packed-refs", "shallow")
+"""What git reads of `.git` before it looks for an object."""
+
 _LONG_NAME = 64
 """Digits of an identity in a repository of the kind `sha256`."""
 
@@ -69,6 +77,7 @@ def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
     looked for is `PATH` alone, and only folders that are absolute.
     """
     assert arguments[0] in _PLUMBING
+    _check_files(folder)
     settings = [part for one in _SETTINGS for part in ("-c", one)]
     try:
         return _run([find_git(os.environ.get("PATH", "")), "--no-pager", *settings, *arguments], folder, given)
@@ -86,14 +95,38 @@ def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
             command, cwd=folder, env={**variables, **_VARIABLES, **_find_tree(folder)}, stdin=asked, stdout=subprocess.PIPE, stderr=told
         ) as process:
             assert process.stdout is not None
-            printed = read_opened(process.stdout.fileno(), _MOST + 1)
-            if len(printed) > _MOST:
+            late = threading.Event()
+
+            def stop() -> None:
+                late.set()
                 process.kill()
-                raise GitError(f"git prints more than {_MOST} bytes")
+
+            timer = threading.Timer(_SECONDS, stop)
+            timer.start()
+            try:
+                printed = read_opened(process.stdout.fileno(), _MOST + 1)
+                if len(printed) > _MOST:
+                    process.kill()
+                    raise GitError(f"git prints more than {_MOST} bytes")
+                process.wait()
+            finally:
+                timer.cancel()
+        if late.is_set():
+            raise GitError(f"git takes more than {_SECONDS} seconds")
         if process.returncode:
             told.seek(0)
             raise GitError(told.read(_PART).decode("utf-8", "replace").strip().split("\n")[0][:_LINE])
     return printed
+
+
+def _check_files(folder: str) -> None:
+    """Git opens what a repository holds as it is: a pipe would be waited for, and a device has no end. Raises `GitError`."""
+    root = find_repository(os.path.realpath(folder))
+    for name in _FILES if root is not None else ():
+        path = os.path.join(root or "", ".git", *name.split("/"))
+        mode = find_mode(path)
+        if mode and not stat.S_ISREG(mode):
+            raise GitError(f"`.git/{name}` is no regular file")
 
 
 def _find_tree(folder: str) -> dict[str, str]:

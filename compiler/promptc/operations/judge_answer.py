@@ -1,5 +1,7 @@
 """A model's answer, held against what it must be."""
 
+from unicodedata import category
+
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
@@ -10,6 +12,7 @@ from promptc.text.meter import Meter
 from promptc.text.white import WHITE, is_blank
 
 _FENCE = "```"
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
 _HEADING = "######"
 _WHOLE = ("the state ", "the answer ")
 """What findings of a schema call the whole value."""
@@ -41,7 +44,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
     if lone:
         is_escaped = all("\udc80" <= character <= "\udcff" for character in lone)
         return Judged(None, "it is not UTF-8" if is_escaped else "it holds half of a surrogate pair, which is no text")
-    if is_blank(plain):
+    if _shows_nothing(plain):
         return Judged(None, "it is empty")
     if check is None:
         return Judged(plain)
@@ -53,6 +56,11 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
         return judge_json(bare, check.schema)
     missing = _find_missing(plain, check.headings)
     return Judged(plain) if not missing else Judged(None, missing)
+
+
+def _shows_nothing(text: str) -> bool:
+    """Whether a text has nothing to see: white space, controls, marks on no letter, fillers."""
+    return is_blank(text) or all(one.isspace() or one in _FILLERS or category(one)[0] in "CM" for one in text)
 
 
 def judge_json(text: str, schema: AnswerSchema) -> Judged:

@@ -94,10 +94,7 @@ class Guard:
         return self._escape(text, self._guards_ends) == text
 
     def _escape(self, text: str, guards_ends: bool) -> str:
-        if self._invisible_policy == "replace_hidden":
-            text = replace_hidden(text)
-        elif self._invisible_policy == "escape":
-            text = escape_invisible(text)
+        text = self._guard_invisible(text)
         if self._token_policy == "escape":
             text = self._tokens.escape(text)
             text = self._tokens.escape_end(text) if guards_ends else text
@@ -107,6 +104,11 @@ class Guard:
             text = self._guard_last_line(text)
         return text
 
+    def _guard_invisible(self, text: str) -> str:
+        if self._invisible_policy == "replace_hidden":
+            return replace_hidden(text)
+        return escape_invisible(text) if self._invisible_policy == "escape" else text
+
     def guard_fence(self, line: str, before: str, after: str) -> tuple[str, tuple[Finding, ...]]:
         """A fence that holds data, and what was met there: `before` and `after` are the manifest's texts that it begins and ends with.
 
@@ -114,9 +116,8 @@ class Guard:
         not wholly in one of the two: one the manifest began and data ended was not put there by the manifest.
         """
         data = line[len(before) : len(line) - len(after)]
-        findings = list(_sum_up("hidden_text", self._invisible_policy, line, iter_hidden(data)))
-        if self._invisible_policy == "replace_hidden":
-            line = f"{before}{replace_hidden(data)}{after}"
+        findings = list(self._iter_invisible(data))
+        line = f"{before}{self._guard_invisible(data)}{after}"
         stop = len(line) - len(after)
         tokens = [start for start, end in self._tokens.iter_bare(line) if end > len(before) and start < stop]
         findings += _sum_up("special_token", self._token_policy, line, ((at, line[at : at + 60]) for at in tokens))
@@ -161,19 +162,22 @@ class Guard:
         """False only if no line can be a fence's: a cheap test, as most content has nothing like one."""
         return bool(self._fences) and self._shared in text and any(fence in text for fence in self._fences)
 
-    def _iter_findings(self, text: str) -> Iterator[Finding]:
-        is_replacing, seen = self._invisible_policy == "replace_hidden", replace_hidden(text)
-        if seen is not text:
-            yield from _sum_up("hidden_text", self._invisible_policy, text, iter_hidden(text))
-        text = seen if is_replacing else text
+    def _iter_findings(self, given: str) -> Iterator[Finding]:
+        text = replace_hidden(given) if self._invisible_policy == "replace_hidden" else given
         if self._may_fence(text):
             yield from _sum_up("fence", self._fence_policy, text, self._iter_fences(text))
         if self._tokens.may_hold(text):
             yield from _sum_up("special_token", self._token_policy, text, self._tokens.iter_met(text))
-        yield from _sum_up("invisible", "keep" if is_replacing else self._invisible_policy, seen, iter_invisible(seen))
+        yield from self._iter_invisible(given)
         if not text.isascii() or any(first in text for first in self._firsts):
             policy: Policy = "reject" if self._fence_policy == "reject" else "keep"
             yield from _sum_up("lookalike", policy, text, self._iter_lookalikes(text))
+
+    def _iter_invisible(self, text: str) -> Iterator[Finding]:
+        policy, seen = self._invisible_policy, replace_hidden(text)
+        if seen is not text:
+            yield from _sum_up("hidden_text", policy, text, iter_hidden(text))
+        yield from _sum_up("invisible", "keep" if policy == "replace_hidden" else policy, seen, iter_invisible(seen))
 
     def _iter_fences(self, text: str) -> Iterator[tuple[int, str]]:
         for found in self._line.finditer(text):

@@ -1,10 +1,10 @@
 """Characters that show nothing: which they are, their reversible escape `\\u{200b}`, and the text that some of them hide.
 
 Control characters, zero-width spaces, overrides of direction, fillers and tag characters. Joiners (U+200C, U+200D), marks of direction
-(U+200E, U+200F), variation selectors and the tags of a flag are part of ordinary writing and pass.
+(U+200E, U+200F), variation selectors and the tags of three flags are part of ordinary writing and pass.
 
-Two kinds of them spell text that a model reads and nobody sees: tag characters (U+E0000 to U+E007F) outside a flag, and variation selectors
-of the supplement (U+E0100 to U+E01EF) that follow no ideograph.
+Two kinds of them spell text that a model reads and nobody sees: tag characters (U+E0000 to U+E007F) outside those flags, and variation
+selectors of the supplement (U+E0100 to U+E01EF) that follow no ideograph.
 """
 
 import re
@@ -17,7 +17,11 @@ _OTHERS = (
     "\\x80-\\x9f\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb"
     "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff"
 )
-_FLAG = "\\U0001f3f4[\\U000e0030-\\U000e0039\\U000e0061-\\U000e007a]{2,6}\\U000e007f"
+_FLAG = (
+    "\\U0001f3f4\\U000e0067\\U000e0062"
+    "(?:\\U000e0065\\U000e006e\\U000e0067|\\U000e0073\\U000e0063\\U000e0074|\\U000e0077\\U000e006c\\U000e0073)\\U000e007f"
+)
+"""The three flags that Unicode recommends: of England (gbeng), Scotland (gbsct) and Wales (gbwls). Others could spell anything."""
 _IN_ASCII = compile_later(f"[{_ASCII}]")
 _FOUND = compile_later(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
 _CODE = r"u\{([0-9a-f]{1,6})\}"

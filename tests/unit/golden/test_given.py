@@ -89,6 +89,23 @@ def test_what_cannot_be_made(make, tmp_path, wanted, told):
     assert read_all(tmp_path) == before
 
 
+_MANY = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000000)"
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        (f"CREATE TEMP TABLE t(a); INSERT INTO t {_MANY} SELECT randomblob(3000000) FROM c", "out of memory"),
+        (f"CREATE TABLE t(a); INSERT INTO t {_MANY} SELECT sum(length(randomblob(3000000))) FROM c", "interrupted"),
+    ],
+)
+def test_sql_that_works_without_end_is_stopped(make, monkeypatch, sql, told):
+    monkeypatch.setattr("promptc.golden.open_database.SECONDS", 2)
+    with pytest.raises(CaseError) as raised, Shelf() as shelf, given(make(f"{{database: {{a.db: '{sql}'}}}}"), shelf):
+        pytest.fail("it was made")
+    assert told in raised.value.diagnostics[0].message
+
+
 @pytest.mark.parametrize("name", ["PATH", "GIT_EXTERNAL_DIFF", "EDITOR", "LD_PRELOAD", "ci", "OPENAI_API_KEY", "DATABASE_URL"])
 def test_variables_that_start_programs_are_not_for_cases(make, name):
     with pytest.raises(Exception, match="PC0901"):

@@ -12,7 +12,7 @@ from promptc.template.place import Place
 from promptc.text.guard import Guard
 from tests.property.drawing.words import draw_hostile_text
 
-TAG, SELECTOR, FLAG = "\U000e0041", "\U000e0148", "\U0001f3f4\U000e0067\U000e0062\U000e007f"
+TAG, SELECTOR, FLAG = "\U000e0041", "\U000e0148", "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"
 PLACE = Place(Span("f.j2", 1, 1), inline=False)
 GUARDS = [
     Guard(["<a>", "</a>", "=== END ==="], invisible_policy=policy, guards_ends=ends)

@@ -138,6 +138,20 @@ def test_data_in_a_fence_hides_no_text():
     assert line == "<note id=\ufffd1>" and [one.text for one in found] == ["a"]
 
 
+def test_data_in_a_fence_is_escaped_and_reported_as_elsewhere():
+    line, found = Guard(FENCES, invisible_policy="escape").guard_fence(f"<note id=1\u200b{_tag('a')}>", "<note id=", ">")
+    assert line == "<note id=1\\u{200b}\\u{e0061}>"
+    assert [(one.kind, one.policy) for one in found] == [("hidden_text", "escape"), ("invisible", "escape")]
+    line, found = Guard(FENCES, invisible_policy="reject").guard_fence("<note id=1\u200b>", "<note id=", ">")
+    assert line == "<note id=1\u200b>" and [(one.kind, one.policy) for one in found] == [("invisible", "reject")]
+
+
+@pytest.mark.parametrize("spelt", ["ignore", "rules", "ustx", "gb", "gbengx"])
+def test_a_flag_of_none_hides_text(spelt):
+    guarded, found = Guard(FENCES, invisible_policy="replace_hidden").guard(f"🏴{_tag(spelt)}\U000e007f")
+    assert guarded == "🏴\ufffd" and found[0].text == f"{spelt}?"
+
+
 def test_fences_of_white_space_guard_nothing():
     assert Guard(("", "  \n")).guard("\nx\n") == ("\nx\n", ())
 

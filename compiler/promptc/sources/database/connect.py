@@ -22,6 +22,7 @@ from promptc.files.read_file import TooLongError, find_mode
 from promptc.sources.database.address import Address
 from promptc.sources.database.explain_failure import explain_failure
 from promptc.sources.database.still_file import MOST_COPIED, ChangedError, Place, StillFile, find_place
+from promptc.sources.database.watch import SECONDS, TURN, Watch
 
 PATIENCE = 5
 """Seconds that a lock is waited for, and twice that a connection to a server."""
@@ -32,8 +33,7 @@ _BESIDE = ("-journal", "-wal", "-shm")
 
 _LONGEST = 16_000_000
 _LONGEST_READ = 4_000_000
-_TURN = 500_000
-_TURNS_READ, _TURNS_WRITTEN = 100, 1000
+_TURNS_READ, _TURNS_WRITTEN = 500_000, 5_000_000
 _HEAP = 128 << 20
 _LONGEST_STATEMENT = 60
 
@@ -200,8 +200,8 @@ def _connect(place: Place, mode: str, longest: int, most_turns: int) -> StillFil
     opened.place = place
     opened.text_factory = _decode
     opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
-    turns = iter(range(most_turns))
-    opened.set_progress_handler(lambda: next(turns, None) is None, _TURN)
+    opened.watch = Watch(most_turns, SECONDS if mode == "ro" else None)
+    opened.set_progress_handler(opened.watch, TURN)
     opened.execute("PRAGMA trusted_schema = OFF")
     return opened
 

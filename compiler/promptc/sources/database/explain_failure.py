@@ -19,7 +19,11 @@ _FILE_CODES: dict[int, tuple[str, str, str]] = {
     sqlite3.SQLITE_LOCKED: ("PC0162", "is locked by another program", "try again when that has ended"),
     sqlite3.SQLITE_CORRUPT: ("PC0161", "is damaged", _COPY_FILE),
     sqlite3.SQLITE_TOOBIG: ("PC0161", "holds a value, or a row, of more than 4000000 bytes", "split the segment"),
-    sqlite3.SQLITE_INTERRUPT: ("PC0168", "took more than 50000000 steps and was stopped", "is the table a view without end?"),
+    sqlite3.SQLITE_INTERRUPT: (
+        "PC0168",
+        "took more than 50000000 steps, or 5 seconds of the processor, and was stopped",
+        "is the table a view without end?",
+    ),
     sqlite3.SQLITE_NOMEM: ("PC0168", "took more than 128 MB of memory and was stopped", "is the table a view that makes long texts?"),
     sqlite3.SQLITE_FULL: ("PC0168", "cannot be written: the disk is full", "make room; nothing was changed"),
     sqlite3.SQLITE_READONLY: ("PC0168", "cannot be written: it is read-only", "give the permission; nothing was changed"),

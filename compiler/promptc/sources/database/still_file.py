@@ -14,6 +14,7 @@ from pathlib import Path
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_beginning, read_file
+from promptc.sources.database.watch import Watch
 
 MOST_COPIED = 256_000_000
 """Bytes of a file and its log that are copied where something is in the log."""
@@ -47,37 +48,47 @@ class Place:
 class _Cursor(sqlite3.Cursor):
     """What SQLite says of a damaged file may hold bytes of it, which `sqlite3` fails to decode. Then all that is told is the damage."""
 
+    connection: "StillFile"
+
     def execute(self, *given: Any) -> Any:
-        with _telling_damage():
+        with _working(self.connection):
             return super().execute(*given)
 
     def fetchone(self) -> Any:
-        with _telling_damage():
+        with _working(self.connection):
             return super().fetchone()
 
     def fetchmany(self, *given: Any) -> list[Any]:
-        with _telling_damage():
+        with _working(self.connection):
             return super().fetchmany(*given)
 
     def fetchall(self) -> list[Any]:
-        with _telling_damage():
+        with _working(self.connection):
             return super().fetchall()
 
 
 @contextmanager
-def _telling_damage() -> Iterator[None]:
+def _working(connection: "StillFile") -> Iterator[None]:
+    connection.watch.resume()
     try:
         yield
     except UnicodeDecodeError:
-        damaged = sqlite3.DatabaseError("the file is damaged")
-        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise damaged from None
+        raise _make_error("the file is damaged", sqlite3.SQLITE_CORRUPT) from None
+    except MemoryError:
+        raise _make_error("out of memory", sqlite3.SQLITE_NOMEM) from None
+
+
+def _make_error(message: str, code: int) -> sqlite3.DatabaseError:
+    made = sqlite3.DatabaseError(message)
+    made.sqlite_errorcode = code
+    return made
 
 
 class StillFile(sqlite3.Connection):
     """A connection to a file, or to what stands in for it, which goes when the connection is closed."""
 
     place: Place
+    watch: Watch
 
     def cursor(self, factory: Any = _Cursor) -> Any:
         return super().cursor(factory)

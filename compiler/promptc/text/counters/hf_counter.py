@@ -1,8 +1,10 @@
 """Counting with a tokenizer file of the Hugging Face kind (`hf:<file>`). Nothing else imports `tokenizers`, and this module is imported
 when a pack names such a counter."""
 
+import json
 from collections.abc import Sequence
 from types import TracebackType
+from typing import Any
 from unicodedata import category
 
 from tokenizers import Encoding, Tokenizer
@@ -114,7 +116,43 @@ def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounte
     with _Refused(
         "PC0182", f"`{name}`: the file is no tokenizer", span, "it has to be a `tokenizer.json` as the `tokenizers` library writes it"
     ):
-        return HfCounter(name, render_digest(raw), Tokenizer.from_buffer(raw))
+        tokenizer = Tokenizer.from_buffer(raw)
+    _refuse_endless(name, raw, span)
+    return HfCounter(name, render_digest(raw), tokenizer)
+
+
+_MOST_GROWTH = 32
+_LONGEST_WORD = 1_000
+_LONGEST_PIECE = 256
+
+
+def _refuse_endless(name: str, raw: bytes, span: Span | None) -> None:
+    """PC0182 for a tokenizer that makes a text many times as long before it is counted, or looks at each end of a word from each beginning:
+    the package bounds neither.
+    """
+    whole = json.loads(raw)
+    model = whole.get("model") or {}
+    pieces = model.get("vocab") or ()
+    longest = max((len(piece[0]) for piece in pieces), default=0) if isinstance(pieces, list) else 0
+    if _find_growth(whole.get("normalizer")) > _MOST_GROWTH:
+        why = f"its normalizer can make a text more than {_MOST_GROWTH} times as long"
+    elif model.get("max_input_chars_per_word", 0) > _LONGEST_WORD:
+        why = f"`max_input_chars_per_word` is over {_LONGEST_WORD}, and such words take too long"
+    elif longest > _LONGEST_PIECE:
+        why = f"a piece of its vocabulary has more than {_LONGEST_PIECE} characters, and such pieces take too long"
+    else:
+        return
+    raise fail("PC0182", f"`{name}`: {why}", span, help="use the `tokenizer.json` of a model as it is published")
+
+
+def _find_growth(normalizer: Any) -> int:
+    """How many characters a chain of replacements makes of one, at most."""
+    if not isinstance(normalizer, dict):
+        return 1
+    growth = 1 + len(normalizer["content"]) if normalizer.get("type") == "Replace" else 1
+    for one in normalizer.get("normalizers") or ():
+        growth *= _find_growth(one)
+    return growth
 
 
 class _Refused:

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 
 import pytest
@@ -156,7 +157,7 @@ _VIEWS = {
 
 @pytest.mark.parametrize(("name", "code"), [("without end", "PC0168"), ("of many rows", "PC0168")])
 def test_a_view_is_stopped(name, code, tmp_path, monkeypatch):
-    monkeypatch.setattr(connect, "_TURNS_READ", 20)
+    monkeypatch.setattr(connect, "_TURNS_READ", 100_000)
     path = tmp_path / "view.db"
     with closing(sqlite3.connect(path)) as made:
         made.execute(
@@ -187,6 +188,20 @@ def test_a_view_is_bounded_in_bytes(content, rows, said, tmp_path):
     _make_view(tmp_path / "view.db", content, rows)
     found = _refuse(lambda: SegmentStore(read_address(f"sqlite:{tmp_path / 'view.db'}")).read([("core", None)]))
     assert found.code in ("PC0168", "PC0161") and (said in found.message or "4000000" in found.message), found
+
+
+_LONG_STEPS = ["randomblob(3000000 + n % 9)", "hex(zeroblob(n % 9 + 900000))", "replace(hex(zeroblob(900000)), '00', n % 9)"]
+
+
+@pytest.mark.parametrize("making", _LONG_STEPS)
+def test_a_view_of_few_and_long_steps_is_stopped(making, tmp_path, monkeypatch):
+    """A hundred thousand of them are far fewer steps than a view may take, and hours."""
+    monkeypatch.setattr(connect, "SECONDS", 0.3)
+    _make_view(tmp_path / "view.db", f"(SELECT sum(length({making})) FROM c)", 100_000)
+    begun = time.process_time()
+    found = _refuse(lambda: SegmentStore(read_address(f"sqlite:{tmp_path / 'view.db'}")).read([("core", None)]))
+    assert found.code == "PC0168" and "was stopped" in found.message
+    assert time.process_time() - begun < 60
 
 
 def test_a_value_of_a_gigabyte_is_refused(tmp_path):

@@ -117,3 +117,33 @@ def test_a_mark_may_not_hide_what_vanished():
     """Inside a word the places of what is left are wrong: a mark at its end may seem to be what is missing."""
     with pytest.raises(PromptcError):
         _load(Tokenizer(models.BPE({"b": 0, "\u0301": 1}, []))).measure("中b\u0301")
+
+
+def _replacing(*contents):
+    return normalizers.Sequence([normalizers.Replace("a", one) for one in contents])
+
+
+def _make_endless(kind):
+    if kind == "words":
+        return Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "##a": 2}, unk_token="[UNK]", max_input_chars_per_word=10**9))
+    if kind == "pieces":
+        return Tokenizer(models.Unigram([("<unk>", 0.0), *(("a" * length, -1.0) for length in (1, 257))], 0))
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.normalizer = _replacing(*(["a" * 10] * 9)) if kind == "chain" else _replacing("b" * 32)
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"), [("chain", "its normalizer"), ("long", "its normalizer"), ("words", "max_input_chars_per_word"), ("pieces", "a piece")]
+)
+def test_one_that_works_without_bound_is_refused(kind, why):
+    with pytest.raises(PromptcError) as raised:
+        _load(_make_endless(kind))
+    (found,) = raised.value.diagnostics
+    assert found.code == "PC0182" and why in found.message
+
+
+def test_what_published_tokenizers_replace_is_no_matter():
+    tokenizer = Tokenizer(models.Unigram([("<unk>", 0.0), ("\u2581", -1.0), ("a", -2.0)], 0))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(" ", "\u2581"), normalizers.Replace("``", '"')])
+    assert _load(tokenizer).measure("a a") == 3
