@@ -4,13 +4,13 @@ when a pack names such a counter."""
 import json
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
 from unicodedata import category
 
 from tokenizers import Encoding, Tokenizer
 
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
+from promptc.diag.typed import Any
 from promptc.text.counters.runs import Run
 from promptc.text.digest import render_digest
 
