@@ -29,7 +29,8 @@ COUNTER_CODES: tuple[Code, ...] = (
         name="PC0182",
         level="error",
         summary="a tokenizer file cannot be read as a tokenizer",
-        why="The file is there, but the package `tokenizers` refuses it.",
+        why="The file is there, but the package `tokenizers` refuses it. Or it would work without bound: its normalizer makes a text more "
+        "than 32 times as long, its words may have more than 1 000 characters, or a piece of its vocabulary has more than 256.",
         bad="tokenizer: hf:pack.yaml",
         fix="Name the `tokenizer.json` of the model, as the package `tokenizers` writes it.",
     ),
