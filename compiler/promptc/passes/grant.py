@@ -50,10 +50,11 @@ def find_shares(percents: Mapping[str, Claim], grows: Mapping[str, Claim], room:
 
 def _fill(claims: Mapping[str, Claim], room: Fraction) -> dict[str, Fraction]:
     """Max-min fair filling: the highest level at which what stands above the floors sums to at most `room`."""
-    if room <= 0 or not claims:
+    rising = [claim for claim in claims.values() if claim.weight]  # 0 % is a share that stays at its floor
+    if room <= 0 or not rising:
         return {name: Fraction(claim.floor) for name, claim in claims.items()}
-    level = _find_level(list(claims.values()), room)
-    return {name: _share(claim, level) for name, claim in claims.items()}
+    level = _find_level(rising, room)
+    return {name: _share(claim, level) if claim.weight else Fraction(claim.floor) for name, claim in claims.items()}
 
 
 def _share(claim: Claim, level: Fraction | None) -> Fraction:

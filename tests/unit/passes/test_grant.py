@@ -1,7 +1,9 @@
 """Grants of sections with shares."""
 
+from fractions import Fraction
 from itertools import pairwise
 
+from promptc.passes.grant import Claim, find_shares
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 
@@ -23,3 +25,10 @@ def test_a_percentage_as_the_most_of_grow_takes_nothing_from_others_as_the_total
     grants = [pack.compile(state, budget=total).fitted.grants for total in range(60, 140)]
     falls = [(less, more) for less, more in pairwise(grants) if any(more[name] < less[name] for name in budgets)]
     assert not falls
+
+
+def test_a_share_of_nothing_stays_at_its_floor():
+    for floor in (0, 3):
+        nothing, half = Claim(floor, Fraction(0), Fraction(0)), Claim(0, Fraction(50), Fraction(1, 2))
+        assert find_shares({"a": nothing}, {}, 100) == {"a": floor}
+        assert find_shares({"a": nothing, "b": half}, {}, 100) == {"a": floor, "b": 50}
