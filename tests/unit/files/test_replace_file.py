@@ -91,17 +91,28 @@ def test_what_a_stranger_put_in_its_place_is_passed_over(tmp_path, kind):
     assert path.read_bytes() == b"whole" and victim.read_bytes() == b"theirs" and os.path.lexists(place)
 
 
-def test_one_that_another_takes_for_left_is_made_again(tmp_path, monkeypatch):
-    """Between its making and its locking somebody may remove it."""
-    path, lock, calls = tmp_path / "a", replacing._lock, []
+@pytest.fixture
+def steal_first(monkeypatch):
+    """Lets somebody remove, by a function, what was made, between its making and its locking; gives the list of what was locked."""
 
-    def steal(opened):
-        calls.append(opened)
-        if len(calls) == 1:
-            os.unlink(name_beside(path))  # noqa: PTH108
-        return lock(opened)
+    def prepare(remove):
+        lock, calls = replacing._lock, []
 
-    monkeypatch.setattr(replacing, "_lock", steal)
+        def steal(opened):
+            calls.append(opened)
+            if len(calls) == 1:
+                remove()
+            return lock(opened)
+
+        monkeypatch.setattr(replacing, "_lock", steal)
+        return calls
+
+    return prepare
+
+
+def test_one_that_another_takes_for_left_is_made_again(tmp_path, steal_first):
+    path = tmp_path / "a"
+    calls = steal_first(lambda: os.unlink(name_beside(path)))  # noqa: PTH108
     replace_file(path, b"whole")
     assert path.read_bytes() == b"whole" and _list(tmp_path) == ["a"] and len(calls) == 2
 
@@ -210,15 +221,8 @@ def test_a_link_in_what_was_left_is_not_followed(tmp_path):
     assert _list(tmp_path) == ["made", "victim"] and _list(victim) == ["theirs"]
 
 
-def test_a_folder_that_another_takes_for_left_is_made_again(tmp_path, monkeypatch):
-    path, lock, calls = tmp_path / "made", replacing._lock, []
-
-    def steal(opened):
-        calls.append(opened)
-        if len(calls) == 1:
-            os.rmdir(name_beside(path))  # noqa: PTH106
-        return lock(opened)
-
-    monkeypatch.setattr(replacing, "_lock", steal)
+def test_a_folder_that_another_takes_for_left_is_made_again(tmp_path, steal_first):
+    path = tmp_path / "made"
+    calls = steal_first(lambda: os.rmdir(name_beside(path)))  # noqa: PTH106
     write_folder(path, {"a.md": b""}, force=False)
     assert _list(tmp_path) == ["made"] and len(calls) == 2

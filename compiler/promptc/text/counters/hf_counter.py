@@ -7,6 +7,7 @@ from types import TracebackType
 from unicodedata import category
 
 from tokenizers import Encoding, Tokenizer
+from tokenizers.models import Unigram
 
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
@@ -117,7 +118,7 @@ def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounte
         "PC0182", f"`{name}`: the file is no tokenizer", span, "it has to be a `tokenizer.json` as the `tokenizers` library writes it"
     ):
         tokenizer = Tokenizer.from_buffer(raw)
-    _refuse_endless(name, raw, span)
+    _refuse_endless(name, tokenizer, span)
     return HfCounter(name, render_digest(raw), tokenizer)
 
 
@@ -126,17 +127,15 @@ _LONGEST_WORD = 1_000
 _LONGEST_PIECE = 256
 
 
-def _refuse_endless(name: str, raw: bytes, span: Span | None) -> None:
+def _refuse_endless(name: str, tokenizer: Tokenizer, span: Span | None) -> None:
     """PC0182 for a tokenizer that makes a text many times as long before it is counted, or looks at each end of a word from each beginning:
-    the package bounds neither.
+    the package bounds neither. What it loaded is asked, not the file, which may say a thing twice.
     """
-    whole = json.loads(raw)
-    model = whole.get("model") or {}
-    pieces = model.get("vocab") or ()
-    longest = max((len(piece[0]) for piece in pieces), default=0) if isinstance(pieces, list) else 0
-    if _find_growth(whole.get("normalizer")) > _MOST_GROWTH:
+    normalizer, model = tokenizer.normalizer, tokenizer.model
+    longest = max(map(len, tokenizer.get_vocab()), default=0) if isinstance(model, Unigram) else 0
+    if normalizer is not None and _find_growth(json.loads(normalizer.__getstate__())) > _MOST_GROWTH:
         why = f"its normalizer can make a text more than {_MOST_GROWTH} times as long"
-    elif model.get("max_input_chars_per_word", 0) > _LONGEST_WORD:
+    elif getattr(model, "max_input_chars_per_word", 0) > _LONGEST_WORD:
         why = f"`max_input_chars_per_word` is over {_LONGEST_WORD}, and such words take too long"
     elif longest > _LONGEST_PIECE:
         why = f"a piece of its vocabulary has more than {_LONGEST_PIECE} characters, and such pieces take too long"
@@ -146,9 +145,7 @@ def _refuse_endless(name: str, raw: bytes, span: Span | None) -> None:
 
 
 def _find_growth(normalizer: Any) -> int:
-    """How many characters a chain of replacements makes of one, at most."""
-    if not isinstance(normalizer, dict):
-        return 1
+    """How many characters a chain of replacements makes of one, at most. `normalizer` is one as `tokenizers` writes it."""
     growth = 1 + len(normalizer["content"]) if normalizer.get("type") == "Replace" else 1
     for one in normalizer.get("normalizers") or ():
         growth *= _find_growth(one)

@@ -143,6 +143,17 @@ def test_one_that_works_without_bound_is_refused(kind, why):
     assert found.code == "PC0182" and why in found.message
 
 
+@pytest.mark.parametrize("extra", ['"max_input_chars_per_word": "x", ', '"max_input_chars_per_word": null, ', '"vocab": [[1]], '])
+def test_keys_that_a_model_has_no_use_for_do_no_harm(extra):
+    raw = Tokenizer(models.WordLevel({"a": 0}, unk_token="a")).to_str().replace('"type":"WordLevel",', f'"type":"WordLevel",{extra}')
+    raw = raw.replace('"type": "WordLevel",', f'"type": "WordLevel",{extra}')
+    assert extra in raw
+    try:
+        assert load_hf_counter("hf:t.json", raw.encode()).measure("a") == 1
+    except PromptcError as refused:
+        assert [one.code for one in refused.diagnostics] == ["PC0182"]  # noqa: PT017
+
+
 def test_what_published_tokenizers_replace_is_no_matter():
     tokenizer = Tokenizer(models.Unigram([("<unk>", 0.0), ("\u2581", -1.0), ("a", -2.0)], 0))
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(" ", "\u2581"), normalizers.Replace("``", '"')])
