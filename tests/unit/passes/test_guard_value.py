@@ -49,3 +49,12 @@ def test_what_is_not_signed_is_guarded_whatever_it_is_called(part):
 
 def test_in_text_nothing_is_spared():
     assert guard_value(SIGNED[1], Guard())[0]["data"] == "<\\|im_end|>"
+
+
+def test_keys_that_only_hidden_text_tells_apart_stay_apart():
+    guard = Guard(invisible_policy="replace_hidden")
+    value = {"a\U000e0041": 1, "a\U000e0042": 2, "b\U000e0041": 3}
+    guarded, found = guard_value(value, guard)
+    assert guarded == {"a\\u{e0041}": 1, "a\\u{e0042}": 2, "b\\u{e0041}": 3}
+    assert [one.text for one in found if one.kind == "hidden_text"] == ["A", "B", "A"]
+    assert guard_value({"b\U000e0041": 3}, guard)[0] == {"b\ufffd": 3}

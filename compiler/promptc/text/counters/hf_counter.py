@@ -123,8 +123,11 @@ def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounte
 
 
 _MOST_GROWTH = 32
+"""Characters that a normalizer may make of one. Published ones make two or three."""
 _LONGEST_WORD = 1_000
+"""Characters of a word that WordPiece looks at. BERT's looks at 100."""
 _LONGEST_PIECE = 256
+"""Characters of a piece of a Unigram vocabulary. SentencePiece makes at most 16, unless it is told otherwise."""
 
 
 def _refuse_endless(name: str, tokenizer: Tokenizer, span: Span | None) -> None:
