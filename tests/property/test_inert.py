@@ -107,15 +107,16 @@ def test_roles_are_the_manifests(proof: Proof) -> None:
 def test_escaping_is_reversible(proof: Proof) -> None:
     """Unguarding gives the text that was guarded, hidden text aside: of every item, and of a section's lines in the output.
 
-    Where items are joined inside a line, halves of what reads as structure are escaped too, which only a reader of both can undo.
+    Where items are joined inside a line, and in messages, halves of what reads as structure are escaped too, which only a reader of both
+    can undo.
     """
     proof.hold("reversible", judge_reversible, draw_hostile, 2000)
 
 
 def judge_reversible(loaded: Loaded, tally: Tally) -> str | None:
-    outcome = loaded.compile(4000)
+    outcome = loaded.compile(4000, format="text")
     guard = outcome.fitted.strained.selection.guard
-    if any("\n" not in section.get("separator", "\n") for section in loaded.drawn.manifest["sections"]):
+    if guard.guards_ends:
         return None
     for fit in outcome.fitted.fits.values():
         for item in fit.selected.items:

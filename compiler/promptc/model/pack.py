@@ -59,6 +59,12 @@ class Output:
     warn_chars: int | None = None
     warn_span: Span | None = None
 
+    @property
+    def repeats_roles(self) -> bool:
+        """Whether one role may have several messages, which services may join. To most of them a `developer` is `system`."""
+        roles = ["system" if one.role == "developer" else one.role for one in self.messages]
+        return any(one.each for one in self.messages) or len({*roles}) < len(roles)
+
 
 @frozen
 class Plan:

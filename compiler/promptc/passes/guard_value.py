@@ -14,17 +14,18 @@ _SIGNED: Mapping[str, tuple[str, ...]] = {"thinking": ("signature", "thinking"),
 def guard_parts(parts: Sequence[Mapping[str, Any]], guard: Guard) -> tuple[tuple[Mapping[str, Any], ...], tuple[Finding, ...]]:
     """The parts of one message, guarded for themselves and as they are joined, and what was met.
 
-    Services put the texts of a list behind each other, and some leave out or move what stands between them.
+    Services put the texts of a list behind each other, and those of the next message of its role behind them; some leave out or move what
+    stands between.
     """
-    guarded = [guard_value(part, guard, is_joined=guard.in_messages and len(parts) > 1) for part in parts]
+    guarded = [guard_value(part, guard, is_joined=guard.guards_ends) for part in parts]
     return tuple(part for part, _ in guarded), tuple(one for _, met in guarded for one in met)
 
 
 def guard_value(value: Any, guard: Guard, *, is_joined: bool = False) -> tuple[Any, tuple[Finding, ...]]:
     """The value with its texts guarded, keys of mappings among them, and what was met. Equal texts stay equal.
 
-    In messages the signed keys of a part are left as they are: what is met there is reported as kept, or as refused. With `is_joined` it is
-    one of several parts: the end of its text is guarded too, as are the ends of texts that a tool gave as a list of parts.
+    In messages the signed keys of a part are left as they are: what is met there is reported as kept, or as refused. With `is_joined` the
+    end of a part's text is guarded too, as are in messages the ends of texts that a tool gave as a list of parts; no others.
     """
     found: list[Finding] = []
     signed = _find_signed(value) if guard.in_messages else {}

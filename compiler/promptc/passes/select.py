@@ -8,7 +8,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathered, Gathering
-from promptc.model.pack import Choice, Plan
+from promptc.model.pack import Choice, Guarding, Plan
 from promptc.model.reach import has_reach
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Item, Selected, Selection
@@ -35,7 +35,7 @@ def select(
     Raises `PromptcError` with the findings of every section, `DiskError` at the first source that cannot be read.
     """
     fences = _find_fences(bound, plan, strain)
-    is_guarded_alike = before is not None and before.fences == fences and before.plan.output.guarding == plan.output.guarding
+    is_guarded_alike = before is not None and before.fences == fences and _find_rules(before.plan, bound) == _find_rules(plan, bound)
     guard = before.guard if before is not None and is_guarded_alike else _find_guard(bound, plan, fences)
     reuse = _Reuse(before if is_guarded_alike else None, strain)
     counts: dict[str, int] = {}
@@ -269,9 +269,7 @@ def _find_guard(bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]])
 
 def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound) -> Guard:
     lines = sorted({line for pair in fences.values() for line in pair if line})
-    guarding = plan.output.guarding
-    prefixes = sorted({prefix for section in plan.sections for prefix in _iter_prefixes(section)})
-    is_joined = any(section.separator is not None and section.separator[:1] not in ("\n", "\r") for section in plan.sections)
+    guarding, prefixes, is_joined = _find_rules(plan, bound)
     return Guard(
         lines,
         prefixes,
@@ -282,6 +280,15 @@ def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound)
         guards_ends=is_joined,
         in_messages=bound.format == "messages",
     )
+
+
+def _find_rules(plan: Plan, bound: Bound) -> tuple[Guarding, list[str], bool]:
+    """What a guard minds beside the fences of sections: the policies, the beginnings of item fences, and whether texts are joined without a
+    line end: inside a section by its separator, or as neighbouring messages of one role by a service.
+    """
+    prefixes = sorted({prefix for section in plan.sections for prefix in _iter_prefixes(section)})
+    is_inline = any(section.separator is not None and section.separator[:1] not in ("\n", "\r") for section in plan.sections)
+    return plan.output.guarding, prefixes, is_inline or (bound.format == "messages" and plan.output.repeats_roles)
 
 
 def _iter_prefixes(section: Section) -> list[str]:

@@ -2,10 +2,10 @@
 structure stands in it which the manifest did not put there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from promptc.diag.errors import fail
-from promptc.diag.typed import Any
 from promptc.passes.assemble import Emitted, Part
 from promptc.passes.fit import Fitted
 from promptc.passes.guard_value import iter_joined
@@ -41,20 +41,40 @@ def verify(fitted: Fitted, emitted: Emitted) -> int:
 
 
 def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
+    """Looks through the text, or each message, and then through all messages of a role as one text: services join those of one role that
+    stand beside each other, or do once what stands between them is moved or left out.
+    """
     messages: dict[int, list[Part]] = {}
     for part in emitted.parts:
         messages.setdefault(part.message, []).append(part)
-    for parts in messages.values():
-        _prove_message(fitted, parts)
+    if fitted.frame.format == "text":
+        _prove(fitted, emitted.parts, _HALVES)
+        return
+    roles: dict[str, list[Sequence[Part]]] = {}
+    for parts, message in zip(messages.values(), emitted.messages, strict=True):
+        role = "system" if message["role"] == "developer" else message["role"]
+        roles.setdefault(role, []).append(_prove_message(fitted, parts))
+    guard = fitted.strained.selection.guard
+    for alike in roles.values():
+        if any(guard.may_go_on("".join([part.text for part in parts])) for parts in alike[:-1]):
+            _prove(fitted, list(chain(*alike)), _NEIGHBOURS)
 
 
-def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> None:
-    """Every fence and special token lies wholly in a text of the manifest, which writes nothing in a message that is a list of parts."""
-    if fitted.frame.format == "messages":
-        content = next((part.item.item.content for part in parts if part.item is not None and part.item.item.content is not None), None)
-        if content is not None:
-            _prove_joined(fitted, parts, content)
-            return
+def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> Sequence[Part]:
+    """The parts with the texts that a service reads, once they hold: the manifest writes nothing in a message that is a list of parts."""
+    content = next((part.item.item.content for part in parts if part.item is not None and part.item.item.content is not None), None)
+    if content is None:
+        _prove(fitted, parts, _HALVES)
+        return parts
+    texts = list(iter_joined(content))
+    read = [Part("item", parts[0].section, text, parts[0].message) for text in texts]
+    for one in read:
+        _prove(fitted, [one], _PARTS)
+    return read[:1]
+
+
+def _prove(fitted: Fitted, parts: Sequence[Part], help: str) -> None:
+    """Every fence and special token of the joined parts lies wholly in a text of the manifest."""
     text = "".join([part.text for part in parts])
     marks = sorted((start, end, kind) for kind, start, end in fitted.strained.selection.guard.iter_marks(text))
     if not marks:
@@ -65,13 +85,7 @@ def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> None:
         while place < len(ranges) and ranges[place][1] < end:
             place += 1
         if place == len(ranges) or ranges[place][0] > start:
-            _refuse(fitted, parts, start, kind, text[start:end])
-
-
-def _prove_joined(fitted: Fitted, parts: Sequence[Part], content: Sequence[Mapping[str, Any]]) -> None:
-    for text in iter_joined(content):
-        for kind, start, end in fitted.strained.selection.guard.iter_marks(text):
-            _refuse(fitted, parts, 0, kind, text[start:end], "the texts of its parts make it when they are joined: clean the state")
+            _refuse(fitted, parts, start, kind, text[start:end], help)
 
 
 def _iter_written(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
@@ -91,9 +105,11 @@ def _iter_written(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
 
 
 _HALVES = "what stands around its items is half of one, and data completes it: give the section another `separator`"
+_PARTS = "the texts of its parts make it when they are joined: clean the state"
+_NEIGHBOURS = "a message and the next of its role make it when they are joined: end the message with other text, or clean the state"
 
 
-def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: str, help: str = _HALVES) -> None:
+def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: str, help: str) -> None:
     at = 0
     for part in parts:
         at += len(part.text)

@@ -47,7 +47,7 @@ class Guard:
     backslashes only cannot be guarded. `tokens` are the special ones of the pack's counter, beside the usual ones. With `guards_ends` a
     special token that begins at the end of a text, and a last line that a fence begins with, are escaped too, so that nothing that is
     joined behind it without a line end completes them. `in_messages` tells those who guard parts that they are emitted as such: what its
-    maker signed is reported, and left as it is, and services join the texts. The policy `replace_hidden` puts U+FFFD for characters that
+    maker signed is reported, and left as it is. The policy `replace_hidden` puts U+FFFD for characters that
     hide text, which `unguard` cannot undo, and keeps other invisible ones.
     """
 
@@ -72,26 +72,26 @@ class Guard:
         self._token_policy = token_policy
         self._invisible_policy = invisible_policy
         self._tokens = SpecialTokens(tokens)
-        self._guards_ends = guards_ends
+        self.guards_ends = guards_ends
         self.in_messages = in_messages
         either = "|".join(map(re.escape, self._fences))
         self._line = compile_later(rf"{_LINE}(?=\\*(?:{either}))")
         self._escaped_line = compile_later(rf"{_LINE}\\(\\*)(?={either})")
 
-    def guard(self, text: str, *, goes_on: bool = False) -> tuple[str, tuple[Finding, ...]]:
+    def guard(self, text: str, *, goes_on: bool | None = None) -> tuple[str, tuple[Finding, ...]]:
         """`text` with what its policies escape escaped, and what was met. No line of it reads as a fence, unless that policy is another.
 
-        With `goes_on` its end is guarded as by `guards_ends`: a text is joined behind it.
+        `goes_on` tells, for this text, whether its end is guarded, in the place of `guards_ends`.
         """
         findings = tuple(self._iter_findings(text))
-        guards_ends = goes_on or self._guards_ends
+        guards_ends = self.guards_ends if goes_on is None else goes_on
         if not findings and "\\" not in text and not guards_ends:
             return text, ()
         return self._escape(text, guards_ends), findings
 
     def leaves(self, text: str) -> bool:
         """True where `guard` gives `text` back; it tells so without looking for what is only reported."""
-        return self._escape(text, self._guards_ends) == text
+        return self._escape(text, self.guards_ends) == text
 
     def _escape(self, text: str, guards_ends: bool) -> str:
         text = self._guard_invisible(text)
@@ -139,8 +139,17 @@ class Guard:
         if self._token_policy != "keep":
             yield from (("special_token", start, end) for start, end in self._tokens.iter_bare(text))
 
+    def may_go_on(self, text: str) -> bool:
+        """Whether structure that no content may hold begins at the end of the text, escaped or not, so that what is joined behind completes
+        it. False proves that no mark of two joined texts begins in the first and ends in the second.
+        """
+        begins_fence = self._fence_policy != "keep" and self._guard_last_line(text) != text
+        return begins_fence or (self._token_policy != "keep" and next(self._tokens.iter_begun(text), None) is not None)
+
     def _guard_last_line(self, text: str) -> str:
         """Escapes a last line that is only the beginning of a fence: what is joined behind it could complete it."""
+        if not self._fences:
+            return text
         start = max(map(text.rfind, _LINE_ENDS)) + 1
         line = text[start:].lstrip()
         bare = line.lstrip("\\")

@@ -79,16 +79,20 @@ class SpecialTokens:
         return self._escaped.sub(lambda found: found[0][:-1], text) if self.may_hold(text) else text
 
     def escape_end(self, text: str) -> str:
-        """The text with every token escaped that begins near its end and that what is joined behind it could complete."""
+        """The text with every token escaped that `iter_begun` finds."""
+        made, place = [], 0
+        for at in self.iter_begun(text):
+            made += [text[place : at + 1], "\\"]
+            place = at + 1
+        return "".join((*made, text[place:])) if made else text
+
+    def iter_begun(self, text: str) -> Iterator[int]:
+        """Where tokens begin near the end of the text, escaped ones too, that what is joined behind it could complete."""
         start = max(0, len(text) - _LONGEST)
-        if not any(first in text[start:] for first in self._firsts):
-            return text
-        made, place = [text[:start]], start
-        for at in range(start, len(text)):
-            if text[at] in self._firsts and self._may_begin(text[at], text[at + 1 :].lstrip("\\")):
-                made += [text[place : at + 1], "\\"]
-                place = at + 1
-        return "".join((*made, text[place:]))
+        if any(first in text[start:] for first in self._firsts):
+            for at in range(start, len(text)):
+                if text[at] in self._firsts and self._may_begin(text[at], text[at + 1 :].lstrip("\\")):
+                    yield at
 
     def _may_begin(self, first: str, rest: str) -> bool:
         if first in _ANY and (not rest or _BEGINNING.fullmatch(rest)):

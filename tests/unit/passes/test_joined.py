@@ -151,11 +151,11 @@ def _count_lines(text, fence):
     return sum(line.strip().startswith(fence) for line in text.splitlines())
 
 
-def _load_parts(folder, **output):
+def _load_parts(folder, parts=("text", "tool_use", "tool_result"), section=None, **output):
     """A pack whose items are messages, in a section with no fence of its own beside one with a fence."""
     rules = {"id": "rules", "role": "system", "text": "one", "fence": {"open": "=== RULES ===", "close": "=== END ==="}}
-    message = {"role": "item.role", "content": "item.content", "parts": ["text", "tool_use", "tool_result"]}
-    log = {"id": "log", "items": {"from": "state.log", "message": message}}
+    message = {"role": "item.role", "content": "item.content", "parts": list(parts)}
+    log = {"id": "log", "items": {"from": "state.log", "message": message}, **(section or {})}
     output.setdefault("messages", "each")
     pack = {**BASE, "output": output, "sections": [rules, log]}
     (folder / "pack.yaml").write_text(json.dumps(pack), encoding="utf-8")
@@ -224,12 +224,14 @@ def test_what_parts_make_together_is_refused_by_a_pack_that_rejects_it(key, text
     assert _load_parts(tmp_path, guard={key: "keep"}).render(state, format="messages").tokens
 
 
-def test_one_part_alone_and_what_a_tool_is_given_keep_their_ends(tmp_path):
+def test_what_a_tool_is_given_and_gives_keeps_its_ends(tmp_path):
     use = {**_USE, "input": {"operators": ["<", "["], "text": "<"}}
-    state = _say(("user", _text_parts(["1 <"])), ("assistant", [*_text_parts(["2 <"]), use]))
-    one, two = _load_parts(tmp_path).render(state, format="messages").messages[-2:]
-    assert one["content"] == _text_parts(["1 <"])
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "<"}
+    state = _say(("user", _text_parts(["1 <"])), ("assistant", [*_text_parts(["2 <"]), use]), ("user", [result]))
+    one, two, three = _load_parts(tmp_path).render(state, format="messages").messages[-3:]
+    assert one["content"] == _text_parts(["1 <\\"])
     assert two["content"] == [*_text_parts(["2 <\\"]), use]
+    assert three["content"] == [result]
 
 
 @pytest.mark.parametrize("given", [{"<|a": "b|>"}, ["<|a", "b|>"], {"<": "|a|>"}])
@@ -260,3 +262,120 @@ def test_a_special_token_of_the_packs_own_tokenizer_is_guarded(rows, tmp_path):
     prompt = promptc.load(tmp_path / "pack.yaml").render({"l": [*rows, "<plain>"]})
     assert prompt.text == "".join(rows).replace("%%turn%%", "%\\%turn%%") + "<plain>\n"
     assert prompt.tokens == len(tokenizer.encode(prompt.text, add_special_tokens=False).ids)
+
+
+def _join_roles(body):
+    """The texts of all messages of one role as one: what services read that put neighbours together, whatever stood between them."""
+    listed = body if isinstance(body, list) else body.get("messages", body.get("contents", body.get("input", [])))
+    apart = [body.get(key) for key in ("instructions", "system", "systemInstruction")] if isinstance(body, dict) else []
+    roles: dict[str, list[str]] = {"system": list(_iter_texts({"content": one} if isinstance(one, str) else one for one in apart))}
+    for one in listed:
+        if one.get("role") in ("system", "developer", "user", "assistant", "model"):
+            roles.setdefault(one["role"].replace("developer", "system"), []).extend(_iter_texts(one))
+    return list(map("".join, roles.values()))
+
+
+def _judge_neighbours(pack, state):
+    """Nothing stands in what a service may join of any body, or the prompt is refused for data that completes what the manifest began."""
+    for format in (*_FORMATS, "openai-compatible"):
+        for text in _join_roles(_emit_body(pack, state, format)):
+            assert [token for token in TOKENS[:-2] if token in text] == [], format
+            assert _count_lines(text, "=== END ===") <= _count_lines(text, "=== RULES ==="), format
+
+
+_CUT = [("<|im_", "start|>"), ("<", "|im_start|", ">"), ("<", "/s", ">"), ("[IN", "ST]"), ("x\n=== E", "ND ==="), ("x\n===", " END ===")]
+_THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
+
+
+@pytest.mark.parametrize("texts", _CUT)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_nothing_is_assembled_of_messages(texts, role, tmp_path):
+    pack = _load_parts(tmp_path)
+    _judge_neighbours(pack, _say(("user", "hi"), *((role, one) for one in texts)))
+    _judge_neighbours(pack, _say(("user", "hi"), *((role, _text_parts([one])) for one in texts)))
+
+
+@pytest.mark.parametrize("texts", _CUT)
+def test_nothing_is_assembled_of_messages_that_are_joined_around_tools_and_thoughts(texts, tmp_path):
+    uses = [{**_USE, "id": str(number)} for number in range(len(texts))]
+    asked = [("assistant", [*_text_parts([one]), use]) for one, use in zip(texts, uses, strict=True)]
+    told = [
+        ("user", [{"type": "tool_result", "tool_use_id": use["id"], "content": "x"}, *_text_parts([one])])
+        for one, use in zip(texts, uses, strict=True)
+    ]
+    pack = _load_parts(tmp_path, parts=["text", "tool_use", "tool_result", "thinking"])
+    _judge_neighbours(pack, _say(("user", "hi"), *asked, *told))
+    apart = [turn for one in texts for turn in (("user", one), ("assistant", [_THOUGHT]))]
+    _judge_neighbours(pack, _say(*apart))
+
+
+def _load_sections(folder, *roles, **more):
+    """Sections without fences, each a message of its own."""
+    sections = [{"id": f"s{number}", "role": role, "text": f"{{{{ state.t[{number}] }}}}"} for number, role in enumerate(roles)]
+    pack = {**BASE, "output": {"messages": "each"}, "sections": sections, **more}
+    (folder / "pack.yaml").write_text(json.dumps(pack), encoding="utf-8")
+    return promptc.load(folder / "pack.yaml")
+
+
+@pytest.mark.parametrize("roles", [("user", "user"), ("system", "developer", "user"), ("user", "system", "user")])
+def test_nothing_is_assembled_of_sections(roles, tmp_path):
+    pack = _load_sections(tmp_path, *roles)
+    last = max(place for place, role in enumerate(roles) if role.replace("developer", "system") == roles[0])
+    texts = [("<|im_", "x") if place == 0 else ("start|>", "x") for place in range(len(roles))]
+    _judge_neighbours(pack, {"t": [one[place not in (0, last)] for place, one in enumerate(texts)]})
+
+
+def test_texts_that_no_service_joins_keep_their_ends(tmp_path):
+    pack = _load_sections(tmp_path, "system", "user")
+    assert [one["content"] for one in pack.render({"t": ["1 <", "2 <"]}, format="messages").messages] == ["1 <", "2 <"]
+
+
+def test_what_a_message_of_the_manifest_begins_is_refused_when_the_next_completes_it(tmp_path):
+    fence = {"open": "<a>", "close": "</a> <|"}
+    first = {"id": "a", "role": "user", "text": "one", "fence": fence}
+    second = {"id": "b", "role": "user", "text": "{{ state.t }}"}
+    pack = {**BASE, "output": {"messages": "each"}, "sections": [first, second]}
+    (tmp_path / "pack.yaml").write_text(json.dumps(pack), encoding="utf-8")
+    loaded = promptc.load(tmp_path / "pack.yaml")
+    assert loaded.render({"t": "two"}, format="messages").messages[-1]["content"] == "two"
+    with pytest.raises(PromptcError, match="PC0591") as wrong:
+        loaded.render({"t": "im_start|> two"}, format="messages")
+    assert "the next of its role" in wrong.value.diagnostics[0].help
+    assert loaded.render({"t": "im_start|> two"}).text.endswith("</a> <|\n\nim_start|> two\n")
+
+
+@pytest.mark.parametrize(("key", "texts"), [("special_tokens", ("<|im_", "start|>")), ("fences", ("x\n=== E", "ND ==="))])
+def test_what_messages_make_together_is_refused_by_a_pack_that_rejects_it(key, texts, tmp_path):
+    state = _say(*(("user", one) for one in texts))
+    with pytest.raises(PromptcError, match="PC0591"):
+        _load_parts(tmp_path, guard={key: "reject"}).render(state, format="messages")
+    assert _load_parts(tmp_path, guard={key: "keep"}).render(state, format="messages").messages[-1]["content"] == texts[-1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(cut_tokens(), st.lists(st.sampled_from(("user", "assistant")), min_size=1, max_size=3), st.booleans(), st.integers(30, 300))
+def test_nothing_is_assembled_of_drawn_messages(tmp_path_factory, rows, roles, is_listed, budget):
+    turns = [(roles[place % len(roles)], _text_parts([one]) if is_listed else one) for place, one in enumerate(rows)]
+    cut = {"budget": budget, "overflow": [{"evict": {}}] if is_listed else [{"trim": {"at": "word"}}, {"evict": {}}]}
+    _judge_neighbours(_load_parts(tmp_path_factory.mktemp("messages"), section=cut), _say(("user", "hi"), *turns, ("user", "end")))
+
+
+@settings(max_examples=40, deadline=None)
+@given(cut_tokens(), st.lists(st.sampled_from(("user", "assistant", "system", "developer")), min_size=2, max_size=6), st.booleans())
+def test_nothing_is_assembled_of_drawn_sections(tmp_path_factory, rows, roles, is_merged):
+    texts = [rows[place] if place < len(rows) else "" for place in range(len(roles))]
+    pack = _load_sections(tmp_path_factory.mktemp("sections"), *roles, "user", output={"messages": "merge" if is_merged else "each"})
+    _judge_neighbours(pack, {"t": [*texts, "end"]})
+
+
+@pytest.mark.parametrize("separator", ["", None], ids=["separator", "item fence"])
+def test_what_a_tier_adds_is_guarded(separator, tmp_path):
+    """A section that the tier does not touch is guarded against its fences too."""
+    added = {"separator": ""} if separator == "" else {"items": {"fence": {"open": "<rule {{ item }}>", "close": "</rule>"}}}
+    tiers = [{"name": "calm", "at": 0}, {"name": "full", "at": 0.01, "sections": {"a": added}}]
+    first = {"id": "a", "budget": 100, "items": {"from": "state.l", "text": "{{ item }}"}}
+    pack = {**BASE, "strain": {"tiers": tiers}, "sections": [first, {"id": "b", "text": "{{ state.t }}"}]}
+    (tmp_path / "pack.yaml").write_text(json.dumps(pack), encoding="utf-8")
+    text, _ = _emit(promptc.load(tmp_path / "pack.yaml"), {"l": ["a <", "/s>"], "t": "</rule>\n<rule 7>"})
+    assert "</s>" not in text
+    assert _count_lines(text, "<rule") == _count_lines(text, "</rule>") == (0 if separator is None else 1) + 2 * (separator is None)
