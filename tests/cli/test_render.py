@@ -32,7 +32,7 @@ def test_only_prints_sections_of_the_whole_render(keep, run):
 def test_only_of_an_absent_section_says_so(keep, run):
     done = run("render", "keep", STATE, "--only", "quiet", "--set", "/turn=4")
     assert (done.code, done.out) == (0, "")
-    assert "nothing of quiet is in the prompt" in done.err
+    assert "nothing of `quiet` is in the prompt" in done.err
     assert run("render", "keep", STATE, "--only", "quite").code == 2
 
 

@@ -7,6 +7,7 @@ from promptc.check.looks import Look
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.value import join_names
 from promptc.model.pack import Pack
 from promptc.model.section import HALVES, PART_KINDS, MessageForm, Section, find_part_kind
 from promptc.template.kinds.kind import NEVER, Gap, Kind, List, Mapping, Text, Unknown, list_members
@@ -35,7 +36,7 @@ def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]
     for kind in message.parts:
         if find_part_kind(kind) not in PART_KINDS:
             what = f"`parts` of `{section.id}` names `{kind}`, which no request can hold: an item with one stops the render"
-            yield Diagnostic("PC0691", what, message.span, f"known: {', '.join(PART_KINDS)}; leave others out", "warn")
+            yield Diagnostic("PC0691", what, message.span, f"known: {join_names(PART_KINDS)}; leave others out", "warn")
     for kind in message.parts:
         if kind not in HALVES or kind in message.passing:
             continue
@@ -54,9 +55,9 @@ def _judge_kind(section: Section, message: MessageForm, kind: Kind) -> Iterator[
     met = sorted({name for one in types for name in one or ()})
     if any(find_part_kind(name) in message.passing for name in met):
         return
-    named = f"their types are {', '.join(f'`{name}`' for name in met)}" if met else "they have no `type`"
+    named = f"their types are {join_names(met)}" if met else "they have no `type`"
     what = f"by the schema `parts` of `{section.id}` lets no part of `{message.content.text.strip()}` pass: {named}"
-    yield Diagnostic("PC0690", what, message.span, f"`parts` is {', '.join(message.parts)}: name the kinds that the state has", "warn")
+    yield Diagnostic("PC0690", what, message.span, f"`parts` is {join_names(message.parts)}: name the kinds that the state has", "warn")
 
 
 def _list_types(element: Kind) -> set[str] | None:

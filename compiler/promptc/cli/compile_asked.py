@@ -28,7 +28,7 @@ def load_state_file(pack: Pack, name: str, asked: Asked) -> State:
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         help = "name a JSON file, or `-` for standard input"
-        raise DiskError([Diagnostic("PC0724", f"cannot read the state {name}: {reason}", help=help)]) from wrong
+        raise DiskError([Diagnostic("PC0724", f"cannot read the state `{name}`: {reason}", help=help)]) from wrong
     return pack.load_state(raw, name, changes=asked.changes)
 
 

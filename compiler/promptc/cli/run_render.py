@@ -8,6 +8,7 @@ from promptc.cli.streams import write_stdout
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.typed import Any
+from promptc.diag.value import join_names
 from promptc.model.provider import PROVIDERS
 from promptc.pipeline import Outcome
 from promptc.prompt import Prompt
@@ -29,7 +30,7 @@ def _check_asked(given: RenderAsked) -> None:
         help = "use `--format text` or `--format messages` with `--only`"
         raise UsageError([Diagnostic("PC0708", f"`--only` prints sections, and `--format {provider}` a whole request body", help=help)])
     if provider is None and given.model is not None:
-        help = f"add `--format` with one of {', '.join(PROVIDERS)}"
+        help = f"add `--format` with one of {join_names(PROVIDERS)}"
         raise UsageError([Diagnostic("PC0709", "`--model` stands in a request body, and no provider is asked for", help=help)])
 
 
@@ -48,7 +49,7 @@ def _render(reporter: Reporter, pack: Pack, given: RenderAsked) -> int:
         write_stdout(data)
     reporter.report((*outcome.warnings, *said))
     if given.only and not data.strip(b"[]\n"):
-        reporter.say(f"nothing of {', '.join(given.only)} is in the prompt; `promptc explain ... --why {given.only[0]}` tells why\n")
+        reporter.say(f"nothing of {join_names(given.only)} is in the prompt; `promptc explain ... --why {given.only[0]}` tells why\n")
     return 0
 
 

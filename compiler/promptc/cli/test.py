@@ -27,6 +27,7 @@ from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.frozen import field, frozen
+from promptc.diag.value import join_names
 from promptc.golden.find_places import Places, check_met, find_places
 from promptc.golden.find_touched import find_touched
 from promptc.golden.match_names import match_names
@@ -165,7 +166,7 @@ def _read_reports(given: Sequence[str]) -> list[tuple[str, str]]:
     for one in given:
         kind, _, path = one.partition("=")
         if kind not in KINDS or not path:
-            help = f"such as `--report junit=out.xml`; the kinds are {', '.join(KINDS)}"
+            help = f"such as `--report junit=out.xml`; the kinds are {join_names(KINDS)}"
             raise UsageError([Diagnostic("PC0721", f"`--report {one}` is not of the form KIND=FILE", help=help)])
         found.append((kind, path))
     return found

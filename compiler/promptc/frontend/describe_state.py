@@ -5,12 +5,13 @@ from itertools import islice
 
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.suggest import suggest
+from promptc.diag.value import shorten
 from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.schema.fault import Fault, find_causes
 from promptc.frontend.schema.keywords import Schema, escape
 from promptc.frontend.schema.rules import FuelError, PatternLimitError
 from promptc.frontend.schema.verdict import Verdicts
-from promptc.frontend.schema.words import STATE_WORDS, find_help, shorten
+from promptc.frontend.schema.words import STATE_WORDS, find_help
 from promptc.frontend.schema_check import iter_faults
 
 MAX_SHOWN = 50

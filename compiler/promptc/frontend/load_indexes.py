@@ -82,7 +82,7 @@ def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
     tokens, overlap = (node.get("tokens"), node.get("overlap")) if node is not None else (None, None)
     least, most = (int(one.value) for one in tokens.value) if tokens is not None else (usual.least, usual.most)
     if tokens is not None and least > most:
-        message = f"chunks of at least {least} and at most {most} tokens"
+        message = f"no chunk has at least {least} and at most {most} tokens"
         compiler.findings.append(Diagnostic("PC0273", message, tokens.span, "write the least first: [120, 350]"))
     return ChunkPlan(least, most, _read_share(overlap) if overlap is not None else usual.overlap)
 

@@ -2,6 +2,7 @@
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_source import Declared, load_field, load_source
 from promptc.frontend.read_budget import read_size
@@ -55,7 +56,7 @@ def _load_item_fence(node: Node | None, compiler: TextCompiler) -> Fence | None:
         for side in ("open", "close"):
             given = node.value[side]
             if str(given.value).lstrip().startswith(("{{", "{%", "{#")):
-                what = f"the fence of an item begins with a tag, so that no line of an item can be told from it: {str(given.value)[:60]!r}"
+                what = f"the fence of an item begins with a tag, so that no line of an item can be told from it: {show_value(given.value)}"
                 help = "begin it with text of your own: `<note {{ item.id }}>`, not `{{ item.id }}>`"
                 compiler.findings.append(Diagnostic("PC0593", what, given.span, help))
     return fence

@@ -6,6 +6,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.diag.value import join_names
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.find_offers import find_offers
 from promptc.frontend.iter_keys import iter_keys
@@ -169,7 +170,7 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
         if default is not None and chosen is not None and chosen not in cases:
             compiler.findings.append(
                 Diagnostic(
-                    "PC0263", f"the default of `{name}`, `{chosen}`, is none of its cases", default.span, f"known: {', '.join(cases)}"
+                    "PC0263", f"the default of `{name}`, `{chosen}`, is none of its cases", default.span, f"known: {join_names(cases)}"
                 )
             )
         axes.append(Axis(name, compiler.expression(axis.value["select"]), chosen, cases, node.key_span(name)))

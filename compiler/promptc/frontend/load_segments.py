@@ -9,6 +9,7 @@ from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.diag.value import join_names
 from promptc.files.read_file import TooLongError, read_file
 from promptc.frontend.decode import decode_text
 from promptc.frontend.schema_check import check_segments_shape
@@ -52,7 +53,7 @@ def load_segments(path: Path) -> tuple[Segment, ...]:
     if findings:
         raise PromptcError(findings)
     if not read:
-        raise fail("PC0174", f"there are no segments in `{path}`", help=f"files of segments end in {', '.join(ENDINGS)}")
+        raise fail("PC0174", f"there are no segments in `{path}`", help=f"files of segments end in {join_names(ENDINGS)}")
     return tuple(sorted((one.segment for one in read), key=lambda one: one.id))
 
 
@@ -61,7 +62,7 @@ def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
     if not path.is_dir():
         if path.suffix not in ENDINGS:
             _read_bytes(path)
-            raise fail("PC0174", f"`{path}` is no file of segments", help=f"their names end in {', '.join(ENDINGS)}")
+            raise fail("PC0174", f"`{path}` is no file of segments", help=f"their names end in {join_names(ENDINGS)}")
         yield path, path.name
         return
     for folder, inner, names in os.walk(path, onerror=_refuse):

@@ -9,11 +9,12 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import shorten
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.schema.keywords import escape
 from promptc.frontend.schema.lint_offered import lint_offered
 from promptc.frontend.schema.lint_schema import lint_schema
-from promptc.frontend.schema.words import STATE_WORDS, shorten
+from promptc.frontend.schema.words import STATE_WORDS
 from promptc.model.tool import Tool
 from promptc.text.white import is_blank
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import shorten
 from promptc.frontend.schema.fault import Fault, Path, find_causes, find_rule
-from promptc.frontend.schema.words import Words, find_help, join_or, shorten
+from promptc.frontend.schema.words import Words, find_help, join_or
 from promptc.frontend.yaml_scalar import resolve_scalar
 from promptc.model.node import Node
 

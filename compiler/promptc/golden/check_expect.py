@@ -7,9 +7,11 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import join_names, show_value
 from promptc.golden.case import Case
 from promptc.golden.outcome import Outcome, Ran
 from promptc.model.node import Node
+from promptc.passes.render_items import render_part
 
 _BOUND = re.compile(r"(<=|>=|<|>) ?([0-9]+)")
 _OF_REPORT = ("strain", "variants", "flags", "order", "sections")
@@ -63,12 +65,12 @@ def _needs_items(expect: Mapping[str, Node]) -> bool:
 
 def _iter_of_report(case: Case, report: Mapping[str, Any], expect: Mapping[str, Node]) -> Iterator[Told]:
     if "strain" in expect and report.get("strain") != expect["strain"].value:
-        yield f"strain is {report.get('strain')}, not {expect['strain'].value}", expect["strain"].span
+        yield f"strain is {show_value(report.get('strain'))}, not {show_value(expect['strain'].value)}", expect["strain"].span
     yield from _check_each("variant", report.get("variants", {}), expect.get("variants"))
     flags = report.get("flags", {})
     yield from _check_each("flag", flags, expect.get("flags"))
     if "flags" in expect and not expect["flags"].value and flags:
-        yield f"flags are {flags}, not none", expect["flags"].span
+        yield f"flags are {show_value(flags)}, not none", expect["flags"].span
     sections = {section["id"]: section for section in report.get("sections", ())}
     if "order" in expect:
         standing = [name for name, section in sections.items() if section["state"] == "present"]
@@ -84,21 +86,21 @@ def _check_each(what: str, given: Mapping[str, Any], wanted: Node | None) -> Ite
     for name, node in wanted.items() if wanted is not None else ():
         value = node.plain()
         if given.get(name) != value:
-            yield f"{what} {name} is {given.get(name)}, not {value}", node.span
+            yield f"{what} `{name}` is {show_value(given.get(name))}, not {show_value(value)}", node.span
 
 
 def _check_section(name: str, claim: Node, section: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[Told]:
     if isinstance(claim.value, str):
         if section["state"] != claim.value:
-            yield f"section {name} is {section['state']}, not {claim.value}", claim.span
+            yield f"section `{name}` is `{section['state']}`, not `{claim.value}`", claim.span
         return
     ids = [item["id"] for item in section.get("items", ())]
     for what, given in (("items", len(ids)), ("tokens", section["tokens"])):
         if what in claim.value:
-            yield from _check_number(f"{what} of {name}", given, claim.value[what])
+            yield from _check_number(f"{what} of `{name}`", given, claim.value[what])
     for node in claim.value["kept"].value if "kept" in claim.value else ():
         if node.value not in ids:
-            yield f"section {name} has no item {node.value}: {_list(ids)}", node.span
+            yield f"section `{name}` has no item `{node.value}`: {_list(ids)}", node.span
     yield from _check_dropped(name, claim.get("dropped"), ids, section, report)
 
 
@@ -112,13 +114,13 @@ def _check_dropped(
         [(node.value, node.span) for node in claim.value] if not reasons else [(one, node.span) for one, node in reasons.items()]
     ):
         if id in ids:
-            yield f"section {name} has item {id}, which must not be there", span
+            yield f"section `{name}` has the item `{id}`, which must not be there", span
         elif id in reasons:
             wanted = str(reasons[id].value)
             cuts = [cut["rule"] for cut in report.get("cuts", ()) if cut["section"] == name and id in cut["items"]]
             stages = [stage for stage, count in section.get("left_out", {}).items() if count]
             if wanted not in (cuts or stages):
-                yield f"item {id} of {name} went by {_list(cuts or stages)}, not by {wanted}", span
+                yield f"item `{id}` of `{name}` went by {_list(cuts or stages)}, not by `{wanted}`", span
 
 
 def _check_number(what: str, given: int | None, claim: Node) -> Iterator[Told]:
@@ -137,7 +139,7 @@ def _holds(given: int, claim: float | str) -> bool:
 
 def _check_names(what: str, given: Sequence[str], wanted: Sequence[str], claim: Node) -> Iterator[Told]:
     if list(given) != list(wanted):
-        yield f"{what} is [{', '.join(given)}], not [{', '.join(wanted)}]", claim.span
+        yield f"{what} is {_list(given)}, not {_list(wanted)}", claim.span
 
 
 def _check_codes(key: str, given: set[str], expect: Mapping[str, Node]) -> Iterator[Told]:
@@ -146,16 +148,22 @@ def _check_codes(key: str, given: set[str], expect: Mapping[str, Node]) -> Itera
 
 
 def _iter_of_text(outcome: Outcome, expect: Mapping[str, Node]) -> Iterator[Told]:
-    whole = (outcome.text or "") if outcome.messages is None else "\n".join(str(message["content"]) for message in outcome.messages)
+    whole = (outcome.text or "") if outcome.messages is None else "\n".join(map(_find_text, outcome.messages))
     for node in expect["contains"].value if "contains" in expect else ():
         if node.value not in whole:
-            yield f"the prompt lacks {_quote(node.value)}", node.span
+            yield f"the prompt lacks {show_value(node.value)}", node.span
     for node in expect["lacks"].value if "lacks" in expect else ():
         if isinstance(node.value, str):
             if node.value in whole:
-                yield f"the prompt contains {_quote(node.value)}", node.span
+                yield f"the prompt contains {show_value(node.value)}", node.span
         else:
             yield from _check_match(node, whole, outcome)
+
+
+def _find_text(message: Mapping[str, Any]) -> str:
+    """What is counted of a message."""
+    content = message["content"]
+    return content if isinstance(content, str) else "\n".join(map(render_part, content))
 
 
 def _check_match(node: Node, whole: str, outcome: Outcome) -> Iterator[Told]:
@@ -166,7 +174,7 @@ def _check_match(node: Node, whole: str, outcome: Outcome) -> Iterator[Told]:
         yield f"`match` is no regular expression: {wrong}", node.value["match"].span
         return
     if hit:
-        yield f"the prompt contains {_quote(hit[0])}", node.span
+        yield f"the prompt contains {show_value(hit[0])}", node.span
 
 
 def _leave_out(text: str, names: Iterable[str], outcome: Outcome) -> str:
@@ -182,8 +190,4 @@ def _leave_out(text: str, names: Iterable[str], outcome: Outcome) -> str:
 
 
 def _list(names: Sequence[str]) -> str:
-    return ", ".join(names) if names else "nothing"
-
-
-def _quote(text: str) -> str:
-    return f"{text!r}"
+    return join_names(names) if names else "nothing"

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
+from promptc.diag.value import join_names
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError, fail_case
 from promptc.golden.change_copy import change_copy
@@ -79,7 +80,7 @@ def _refuse_strange(case: Case) -> None:
 
 
 def _refuse(what: str, span: Span, known: Iterable[str]) -> CaseError:
-    return fail_case("PC0905", f"`{what}` can be made by promptc's own tests only", span, help=f"known: {', '.join(known)}")
+    return fail_case("PC0905", f"`{what}` can be made by promptc's own tests only", span, help=f"known: {join_names(known)}")
 
 
 def _change_indexes(case: Case, root: str) -> None:

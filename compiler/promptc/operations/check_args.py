@@ -6,10 +6,9 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.operation import Operation
-from promptc.text.canonical import render_canonical_json, settle_number
-
-_LONGEST = 60
+from promptc.text.canonical import settle_number
 
 
 def check_args(operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,8 +32,8 @@ def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagn
         default = operation.args[name]
         wanted = _find_kind(default)
         if default is not None and not _suits(value, wanted):
-            message = f"the argument `{name}` of `{operation.name}` is {_find_kind(value)}, not {wanted}: {_show(value)}"
-            yield Diagnostic("PC0804", message, help=f"its default is {_show(default)}")
+            message = f"the argument `{name}` of `{operation.name}` must be {wanted}, not {show_value(value)}"
+            yield Diagnostic("PC0804", message, help=f"its default is {show_value(default)}")
 
 
 def _suits(value: Any, wanted: str) -> bool:
@@ -44,14 +43,6 @@ def _suits(value: Any, wanted: str) -> bool:
 
 def _find_kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
-        return "none" if value is None else "true or false"
+        return "null" if value is None else "true or false"
     kinds = {str: "a text", int: "a whole number", float: "a number", list: "a list", tuple: "a list"}
     return next((word for kind, word in kinds.items() if isinstance(value, kind)), "a mapping")
-
-
-def _show(value: Any) -> str:
-    try:
-        shown = render_canonical_json(value)
-    except (TypeError, ValueError):
-        shown = repr(value)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"

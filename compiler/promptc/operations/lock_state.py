@@ -31,9 +31,9 @@ def _check(name: str, path: Path) -> None:
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         help = "name a JSON file, or `-` for standard input"
-        raise DiskError([Diagnostic("PC0724", f"cannot read the state {name}: {reason}", help=help)]) from wrong
+        raise DiskError([Diagnostic("PC0724", f"cannot read the state `{name}`: {reason}", help=help)]) from wrong
     if stat.S_ISDIR(mode):
-        raise DiskError([Diagnostic("PC0724", f"cannot read the state {name}: it is a folder", help="name the JSON file in it")])
+        raise DiskError([Diagnostic("PC0724", f"cannot read the state `{name}`: it is a folder", help="name the JSON file in it")])
     if not stat.S_ISREG(mode):
         help = "`-` reads it from standard input and prints the new one; `-o FILE` writes that to a file"
         raise DiskError([Diagnostic("PC0823", f"`{name}` is no regular file and cannot be replaced", help=help)])

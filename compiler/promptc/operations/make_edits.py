@@ -7,6 +7,7 @@ from itertools import groupby
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.operation import Append, Edit, Keep, Operation, Remove, Set
 from promptc.operations.at_pointer import MISSING, AstrayError, drop_at, find_at, put_at, split_pointer
 from promptc.operations.done import Archive
@@ -88,9 +89,8 @@ def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
 def _read_list(edit: Edit, expression: Expression, names: Mapping[str, Any]) -> list[Any]:
     value = expression.evaluate(names)
     if not isinstance(value, list | tuple):
-        raise fail(
-            "PC0808", f"`each` of `{edit.pointer}` must be a list, not {_show(value)}", expression.span, help="a single value goes by `to`"
-        )
+        what = f"`each` of `{edit.pointer}` must be a list, not {show_value(value)}"
+        raise fail("PC0808", what, expression.span, help="a single value goes by `to`")
     return list(value)
 
 
@@ -116,7 +116,7 @@ def _choose(edit: Keep, elements: Sequence[Any], names: Mapping[str, Any]) -> li
     assert edit.last is not None
     last = edit.last.evaluate(names)
     if isinstance(last, bool) or not isinstance(last, int) or last < 0:
-        message = f"`last` of `{edit.pointer}` must be a whole number from 0, not {_show(last)}"
+        message = f"`last` of `{edit.pointer}` must be a whole number from 0, not {show_value(last)}"
         raise fail("PC0808", message, edit.last.span, help="it is how many of the newest elements stay")
     return [place >= len(elements) - last for place in range(len(elements))]
 
@@ -143,8 +143,3 @@ def _refuse(edit: Edit, why: str) -> PromptcError:
 
 def _join(way: Sequence[str]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in way)
-
-
-def _show(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:60]}…"

@@ -84,7 +84,7 @@ def apply_to_file(
 def check_expected(expected: str | None, digest: str, name: str) -> None:
     """`DiskError` (PC0821) where the state called `name` is not the one that was named by its digest."""
     if expected is not None and expected != digest:
-        message = f"{name} is {digest}, not {expected}"
+        message = f"`{name}` is {digest}, not {expected}"
         raise DiskError([Diagnostic("PC0821", message, help="it was changed since; look at it as it is now, and repeat the operation")])
 
 
@@ -103,5 +103,5 @@ def _read(path: Path, name: str) -> bytes:
     try:
         return read_file(path, MAX_STATE_BYTES)
     except OSError as wrong:
-        message = f"cannot read the state {name}: {wrong.strerror or wrong}"
+        message = f"cannot read the state `{name}`: {wrong.strerror or wrong}"
         raise DiskError([Diagnostic("PC0724", message, help="name a JSON file that can be read")]) from wrong

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from promptc.diag.errors import fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell_key
 from promptc.passes.read_items import Read
 from promptc.passes.scope import evaluate_key, pay_text, type_key
@@ -91,7 +92,7 @@ def _rank(by: Expression, names: Mapping[str, Any], section: str) -> tuple[int, 
         return 1, value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return 0, value
-    raise fail("PC0513", f"`{section}` cannot sort by {type(value).__name__}", by.span, help="sort by a number or a text")
+    raise fail("PC0513", f"`{section}` cannot sort by {show_value(value)}", by.span, help="sort by a number or a text")
 
 
 def _limit_per(limit: LimitPer, read: list[Read], bind: Bind, section: str) -> list[Read]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.errors import fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.source import Segments
 from promptc.model.store import Store
 from promptc.template.load_expression import Expression
@@ -48,7 +49,7 @@ def _iter_names(section: str, source: Segments, names: Mapping[str, Any]) -> Ite
         return
     elements = source.each.evaluate(names)
     if elements is not None and not isinstance(elements, list | tuple):
-        raise fail("PC0550", f"`segments.each` of `{section}` must be a list, not {elements!r:.60}", source.each.span)
+        raise fail("PC0550", f"`segments.each` of `{section}` must be a list, not {show_value(elements)}", source.each.span)
     for element in elements or ():
         yield {**names, "each": element}
 
@@ -68,8 +69,8 @@ def _find_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple
     value = ref.evaluate(names)
     given = _list(value)
     if any(isinstance(one, bool) or not isinstance(one, str | int) for one in given):
-        what = f"`segments.ref` of `{section}` must be text or a list of texts, not {value!r:.60}"
-        raise fail("PC0551", what, ref.span, help="none asks for nothing; leave `ref` out to ask for the whole scope")
+        what = f"`segments.ref` of `{section}` must be text or a list of texts, not {show_value(value)}"
+        raise fail("PC0551", what, ref.span, help="null asks for nothing; leave `ref` out to ask for the whole scope")
     return tuple(dict.fromkeys(str(one) for one in given))
 
 
@@ -77,14 +78,14 @@ def _find_locales(section: str, locale: Expression, names: Mapping[str, Any]) ->
     value = locale.evaluate(names)
     given = [one for one in _list(value) if one is not None]
     if not all(isinstance(one, str) for one in given):
-        raise fail("PC0552", f"the `locale` of `{section}` must be text or a list of texts, not {value!r:.60}", locale.span)
+        raise fail("PC0552", f"the `locale` of `{section}` must be text or a list of texts, not {show_value(value)}", locale.span)
     return tuple(dict.fromkeys(str(one) for one in given if one))
 
 
 def _find_version(section: str, version: Expression, names: Mapping[str, Any]) -> str | None:
     value = version.evaluate(names)
     if value is not None and not isinstance(value, str):
-        raise fail("PC0552", f"the `version` of `{section}` must be text or none, not {value!r:.60}", version.span)
+        raise fail("PC0552", f"the `version` of `{section}` must be text or null, not {show_value(value)}", version.span)
     return value or None
 
 

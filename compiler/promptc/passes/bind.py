@@ -6,6 +6,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError, fail
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import join_names, show_value
 from promptc.model.pack import Axis, Choice, Pack
 from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
@@ -98,8 +99,8 @@ def _choose_case(axis: Axis, names: Mapping[str, Any], asked: str | None) -> str
     if isinstance(value, str) and value in axis.cases:
         return value
     if axis.default is None:
-        shown = "nothing" if value is None else f"`{value}`"
-        help = suggest(str(value), axis.cases) if value is not None else f"known: {', '.join(axis.cases)}"
+        shown = "nothing" if value is None else show_value(value)
+        help = suggest(str(value), axis.cases) if value is not None else f"known: {join_names(axis.cases)}"
         raise fail(
             "PC0506",
             f"the state selects {shown} on the axis `{axis.name}`, which has no such case and no default",

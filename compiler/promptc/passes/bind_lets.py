@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from promptc.diag.errors import fail
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.pack import Assign, Band, Let, Pack
 
 
@@ -28,7 +29,7 @@ def _evaluate_let(let: Let, names: Mapping[str, Any]) -> Any:
 def _find_band(let: Let, band: Band, names: Mapping[str, Any]) -> str:
     number = band.value.evaluate(names)
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise fail("PC0504", f"the band `{let.name}` needs a number, not {number!r}", band.value.span)
+        raise fail("PC0504", f"the band `{let.name}` needs a number, not {show_value(number)}", band.value.span)
     label = band.bounds[0][1]
     for bound, name in band.bounds:
         if number >= bound:
@@ -39,7 +40,8 @@ def _find_band(let: Let, band: Band, names: Mapping[str, Any]) -> str:
 def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
     key = assign.value.evaluate(names)
     if isinstance(key, bool) or not isinstance(key, str | int):
-        raise fail("PC0505", f"the assignment `{let.name}` needs a text or a whole number as its id, not {key!r}", assign.value.span)
+        what = f"the assignment `{let.name}` needs a text or a whole number as its id, not {show_value(key)}"
+        raise fail("PC0505", what, assign.value.span)
     from hashlib import sha256
 
     draws = [

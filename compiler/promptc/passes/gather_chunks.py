@@ -8,6 +8,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import fail
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.gathered import Digest, Gathered
 from promptc.model.source import MICRO, Retrieve
 from promptc.sources.retrieval.loaded_index import LoadedIndex
@@ -48,7 +49,7 @@ def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stam
 def _find_text(expression: Expression | None, names: Mapping[str, Any], code: str, what: str) -> str:
     value = expression.evaluate(names) if expression is not None else None
     if value is not None and not isinstance(value, str):
-        raise fail(code, f"{what} must be text or none, not {value!r:.60}", expression.span if expression is not None else None)
+        raise fail(code, f"{what} must be text or null, not {show_value(value)}", expression.span if expression is not None else None)
     return value or ""
 
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from promptc.diag.errors import fail
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.index import StateIndex
+from promptc.model.section import spell_key
 from promptc.passes.scope import evaluate_key
 from promptc.sources.retrieval.index_entries import Entry
 
@@ -15,7 +17,7 @@ def list_entries(index: StateIndex, names: Mapping[str, Any]) -> list[Entry]:
     """The entries in the list's order; what has no text is none. `names` are those of `let`. Raises `PromptcError`: PC0556 for no list."""
     source = index.source.evaluate(names)
     if source is not None and not isinstance(source, list | tuple):
-        raise fail("PC0556", f"`from` of the index `{index.name}` must be a list, not {source!r:.60}", index.source.span)
+        raise fail("PC0556", f"`from` of the index `{index.name}` must be a list, not {show_value(source)}", index.source.span)
     entries = [_make_entry(index, place, {**names, "item": item}) for place, item in enumerate(source or ())]
     return [entry for entry in entries if entry.text]
 
@@ -24,4 +26,4 @@ def _make_entry(index: StateIndex, place: int, names: Mapping[str, Any]) -> Entr
     """An item that is a mapping tells more of itself by its keys."""
     id = evaluate_key(index.id, names, f"`id` of the index `{index.name}`") if index.id is not None else None
     item = names["item"]
-    return Entry(str(place if id is None else id), index.text.render(names).strip(), item if isinstance(item, Mapping) else {})
+    return Entry(str(place) if id is None else spell_key(id), index.text.render(names).strip(), item if isinstance(item, Mapping) else {})

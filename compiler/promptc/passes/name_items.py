@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from promptc.diag.typed import Any
-from promptc.model.section import Items
+from promptc.model.section import Items, spell_key
 from promptc.passes.read_items import Read
 from promptc.passes.scope import evaluate_key
 
@@ -11,7 +11,7 @@ from promptc.passes.scope import evaluate_key
 def find_id(items: Items, read: Read, names: Mapping[str, Any], section: str) -> str:
     """What an item is called before it is compared with others: its `id`, else its number. `names` are those bound to it."""
     value = evaluate_key(items.id, names, f"`id` of `{section}`") if items.id is not None else None
-    return str(read.number) if value is None else str(value)
+    return str(read.number) if value is None else spell_key(value)
 
 
 def name_items(pairs: Iterable[tuple[Read, str]]) -> tuple[dict[int, str], dict[str, str]]:

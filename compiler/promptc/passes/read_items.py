@@ -9,6 +9,7 @@ from itertools import pairwise
 from promptc.diag.errors import fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.gathered import Gathered
 from promptc.model.section import Items, Matches, Window
 from promptc.passes.scope import evaluate_count, evaluate_key, type_key
@@ -92,8 +93,7 @@ class ItemReader:
         if source is None:
             return []
         if not isinstance(source, list | tuple):
-            kind = "a mapping" if isinstance(source, dict) else "text" if isinstance(source, str) else repr(source)
-            raise fail("PC0509", f"`items.from` of `{self._section}` must be a list, not {kind}", expression.span)
+            raise fail("PC0509", f"`items.from` of `{self._section}` must be a list, not {show_value(source)}", expression.span)
         return list(source) if isinstance(source, tuple) else source
 
     def _iter_newest(self) -> Iterator[Read]:
@@ -126,7 +126,7 @@ class ItemReader:
             return place
         found = number.evaluate(self._bind(place, value))
         if isinstance(found, bool) or not isinstance(found, int):
-            raise fail("PC0510", f"the number of item {place} of `{self._section}` is {found!r}, not a whole number", number.span)
+            raise fail("PC0510", f"the number of item {place} of `{self._section}` is {show_value(found)}, not a whole number", number.span)
         return found
 
     def _bind(self, place: int, value: Any) -> Mapping[str, Any]:

@@ -1,11 +1,14 @@
 """A message's list of parts: every one passes, is left out by `parts` and noted, or stops the render (language.md §4)."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.errors import fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.section import PART_KINDS, MessageForm, find_part_kind, spell_key
+from promptc.diag.value import show_value
+from promptc.model.section import PART_KINDS, MessageForm, find_part_kind
+from promptc.text.compile_later import compile_later
 from promptc.text.white import is_blank
 
 _BLANK = "blank text"
@@ -21,11 +24,33 @@ _HELD: Mapping[str, tuple[str, ...]] = {
     "video": ("source", "data"),
     "video_url": ("video_url",),
 }
-"""By type: where a mapping in a tool's result has one of these keys, it is a picture, a file or a sound, and no plain data."""
+"""By type: where a mapping in a turn of tools has one of these keys, it is a picture, a file or a sound, and no plain data."""
 _MIMES = ("mimeType", "mime_type", "media_type")
-_BYTES = ("data", "blob", "bytes")
+_BYTES = ("data", "blob", "bytes", "b64_json", "base64")
+_NAMED = ("image", "audio", "video")
+"""Keys that say what a mapping with bytes under them is."""
+_SOURCES = (*_BYTES, "s3Location", "uri")
+"""What the `source` of a picture, a sound or a document may be, by Amazon's Converse."""
 _MEDIA = ("image/", "audio/", "video/", "application/pdf", "application/octet-stream")
-"""How the names of their kinds begin, beside bytes or in the address of data (`data:image/png;base64,`)."""
+"""How the names of their kinds begin, beside bytes."""
+_STARTS: Mapping[str, str] = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "_9j_": "image/jpeg",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp or audio/wav",
+    "JVBERi0": "application/pdf",
+    "SUQz": "audio/mpeg",
+    "T2dnUw": "audio/ogg",
+    "ZkxhQ": "audio/flac",
+    "GkXfo": "video/webm",
+    "UEsDB": "application/zip",
+}
+"""How base64 begins, by what it holds."""
+_ENCODED = compile_later(
+    r"(?i:data:(?P<mime>(?:image|audio|video)/[\w.+-]{1,80}|application/(?:pdf|octet-stream))(?:;[\w.=+-]{1,80}){0,4};base64,)"
+    rf"|(?<![\w+/])(?P<start>{'|'.join(map(re.escape, _STARTS))}|AAAA[A-Z]GZ0eX)(?:[\w+/=-]{{60}}|[\w+/=-]{{12,}}\s*\Z)"
+)
 
 
 @frozen(eq=False)
@@ -39,8 +64,8 @@ class Parts:
 def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Parts:
     """The parts of the content of `item`, which is how findings name it.
 
-    Raises PC0515 for what is no part, PC0561 for one of a kind that `parts` lets pass and no request can hold, PC0580 for a result of a
-    tool that holds a picture, a file or a sound: as JSON it would be so many tokens of base64.
+    Raises PC0515 for what is no part, PC0561 for one of a kind that `parts` lets pass and no request can hold, PC0580 for a use or a
+    result of a tool that holds a picture, a file or a sound: as JSON it would be so many tokens of base64.
     """
     passing: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
     left_out: list[str] = []
@@ -64,7 +89,7 @@ def _find_kind(part: Any, name: str, message: MessageForm) -> str:
     """What the part is called in `parts`."""
     given = part.get("type") if isinstance(part, Mapping) else None
     if not isinstance(given, str):
-        what = "has no `type`" if isinstance(part, Mapping) else f"is {_describe(part)}, not a mapping with a `type`"
+        what = _describe(part)
         help = "a part is a mapping such as `{type: text, text: Hello}`; a content of one text may be that text"
         raise fail("PC0515", f"{name} {what}", message.content.span, help=help)
     kind = find_part_kind(given)
@@ -75,41 +100,52 @@ def _find_kind(part: Any, name: str, message: MessageForm) -> str:
     return kind
 
 
-def _describe(value: Any) -> str:
-    if isinstance(value, str):
-        return "a bare text"
-    return "a list" if isinstance(value, list | tuple) else f"`{spell_key(value)}`"
+def _describe(part: Any) -> str:
+    if not isinstance(part, Mapping):
+        return f"is {'the bare text ' if isinstance(part, str) and part else ''}{show_value(part)}, not a mapping with a `type`"
+    return f"has a `type` that must be a text, not {show_value(part['type'])}" if "type" in part else "has no `type`"
 
 
 def _refuse_media(part: Mapping[str, Any], kind: str, name: str, message: MessageForm) -> None:
-    held = next(_iter_media(part.get("content")), None) if kind == "tool_result" else None
+    told = part.get("content") if kind == "tool_result" else part.get("input") if kind == "tool_use" else None
+    held = next(_iter_media(told), None)
     if held is not None:
         help = "put in words what it shows, leave the item out with `where`, or `tool_use` and `tool_result` out of `parts`"
-        raise fail(
-            "PC0580", f"{name}, a `tool_result`, holds a part of the kind `{held}`, which no request can hold", message.span, help=help
-        )
+        raise fail("PC0580", f"{name}, a `{kind}`, holds a part of the kind `{held}`, which no request can hold", message.span, help=help)
 
 
 def _iter_media(value: Any) -> Iterator[str]:
-    """The kinds of the pictures, files and sounds inside a value."""
-    pending = [value]
+    """The kinds of the pictures, files and sounds inside a value, by the shapes that services document and by how base64 begins."""
+    pending = [("", value)]
     while pending:
-        one = pending.pop()
+        key, one = pending.pop()
         if isinstance(one, list | tuple):
-            pending += reversed(one)
+            pending += [("", inner) for inner in reversed(one)]
         elif isinstance(one, Mapping):
-            kind, mime = one.get("type"), next((one[key] for key in _MIMES if key in one), None)
-            if isinstance(kind, str) and any(isinstance(one.get(key), str | Mapping) for key in _HELD.get(kind, ())):
-                yield kind
-            elif _is_media(mime) and any(isinstance(one.get(key), str) for key in _BYTES):
-                yield str(mime)
-            pending += reversed(list(one.values()))
-        elif isinstance(one, str) and one[:5].lower() == "data:" and _is_media(one[5:]) and ";base64," in one[:200]:
-            yield one[5:].partition(";")[0]
+            yield from _find_held(key, one)
+            pending += reversed(list(one.items()))
+        elif isinstance(one, str) and (found := _ENCODED.search(one)) is not None:
+            start = found["start"] or ""
+            yield found["mime"] or next((kind for begin, kind in _STARTS.items() if start.startswith(begin)), "video/mp4")
 
 
-def _is_media(mime: Any) -> bool:
-    return isinstance(mime, str) and mime.lower().startswith(_MEDIA)
+def _find_held(key: str, one: Mapping[str, Any]) -> Iterator[str]:
+    """The kind of a mapping that stands under `key` of another: `{type: image, source: …}`, `{mimeType: image/png, data: …}`,
+    `{image: {format: png, source: {bytes: …}}}`."""
+    kind, mime = one.get("type"), next((one[name] for name in _MIMES if name in one), None)
+    has_bytes = any(isinstance(one.get(name), str) for name in _BYTES)
+    if isinstance(kind, str) and any(isinstance(one.get(name), str | Mapping) for name in _HELD.get(kind.lower(), ())):
+        yield kind
+    elif has_bytes and isinstance(mime, str) and mime.lower().startswith(_MEDIA):
+        yield mime
+    elif isinstance(one.get("b64_json"), str):
+        yield "b64_json"
+    elif (key.lower() in _NAMED and has_bytes) or (key.lower() in (*_NAMED, "document") and _is_source(one.get("source"))):
+        yield key
+
+
+def _is_source(value: Any) -> bool:
+    return isinstance(value, Mapping) and any(isinstance(value.get(name), str | Mapping) for name in _SOURCES)
 
 
 def is_gone(left_out: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from promptc.diag.errors import fail
 from promptc.diag.typed import Any
+from promptc.diag.value import join_names, show_value
 from promptc.model.budget import Size
 from promptc.model.section import Items, MessageForm, Section, TrimEach
 from promptc.model.source import has_each
@@ -119,17 +120,17 @@ class ItemRenderer:
     def _render_message(self, read: Read, id: str, key: Any, message: MessageForm) -> Item | None:
         role = message.role.evaluate(self._names)
         if role not in message.roles:
-            text = f"item {id} of `{self._section.id}` has the role {role!r}"
-            raise fail("PC0514", text, message.role.span, help=f"allowed: {', '.join(message.roles)}; filter others with `where`")
+            text = f"item `{id}` of `{self._section.id}` has the role {show_value(role)}"
+            raise fail("PC0514", text, message.role.span, help=f"allowed: {join_names(message.roles)}; filter others with `where`")
         content = message.content.evaluate(self._names)
         if isinstance(content, str):
             return self._finish(read, id, key, content, str(role))
         if not isinstance(content, list):
-            what = f"the content of item {id} of `{self._section.id}` is neither text nor a list of parts"
-            raise fail("PC0515", what, message.content.span)
+            what = f"the content of item `{id}` of `{self._section.id}` must be a text or a list of parts, not {show_value(content)}"
+            raise fail("PC0515", what, message.content.span, help="write a text, or parts such as `[{type: text, text: Hello}]`")
         from promptc.passes.read_parts import read_parts
 
-        parts = read_parts(content, message, f"item {id} of `{self._section.id}`")
+        parts = read_parts(content, message, f"item `{id}` of `{self._section.id}`")
         if parts.left_out:
             self.left_out[read.place] = parts.left_out
         rendered, found = guard_parts([part for _, part in parts.passing], self._guard)
@@ -176,5 +177,6 @@ def render_fence(rendered: str, section: Section) -> str:
     line = rendered.strip()
     if not line or len(line.splitlines()) != 1:
         span = section.fence.span if section.fence is not None else section.span
-        raise fail("PC0516", f"a fence of `{section.id}` is not one line of text: {line[:60]!r}", span, help="a fence is a single line")
+        what = f"a fence of `{section.id}` must be one line of text, not {show_value(line)}"
+        raise fail("PC0516", what, span, help="write one line, with text of your own in it: `<notes>`")
     return line

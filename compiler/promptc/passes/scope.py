@@ -6,6 +6,7 @@ from itertools import takewhile
 from promptc.diag.errors import fail
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.section import Section
 from promptc.model.stages import Selection
 from promptc.template.load_expression import Expression
@@ -37,7 +38,7 @@ def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) 
     value = expression.evaluate(names)
     value = int(value) if isinstance(value, float) and value.is_integer() else value
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise fail("PC0507", f"{what} must be a whole number from 0, not {value!r}", expression.span)
+        raise fail("PC0507", f"{what} must be a whole number from 0, not {show_value(value)}", expression.span)
     return value
 
 
@@ -45,7 +46,7 @@ def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) ->
     """A value to compare or group by: text, number, boolean or none."""
     value = expression.evaluate(names)
     if value is not None and not isinstance(value, str | int | float | bool):
-        raise fail("PC0508", f"{what} must be text, a number, true, false or none, not {type(value).__name__}", expression.span)
+        raise fail("PC0508", f"{what} must be text, a number, true, false or null, not {show_value(value)}", expression.span)
     return value
 
 

@@ -7,6 +7,7 @@ from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.gathered import Gathered, Gathering
 from promptc.model.pack import Choice, Guarding, Plan
 from promptc.model.reach import has_reach
@@ -207,11 +208,13 @@ class _Selecting:
 def _refuse_guarded(selected: Selected) -> None:
     """Raises for what the pack's guard rejects, with the item and the line of its text."""
     places = [(f"the header of `{selected.section.id}`", selected.found)]
-    places += [(f"item {item.id} of `{selected.section.id}`", item.found) for item in selected.items]
+    places += [(f"item `{item.id}` of `{selected.section.id}`", item.found) for item in selected.items]
     refused = [(place, found) for place, list_of in places for found in list_of if found.policy == "reject"]
     if refused:
         raise PromptcError(
-            Diagnostic("PC0523", f"{place}, line {one.line}, holds {_NOUNS[one.kind]}: {one.text[:60]!r}", selected.section.span, _REJECTED)
+            Diagnostic(
+                "PC0523", f"{place}, line {one.line}, holds {_NOUNS[one.kind]}: {show_value(one.text)}", selected.section.span, _REJECTED
+            )
             for place, one in refused
         )
 

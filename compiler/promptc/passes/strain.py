@@ -7,6 +7,7 @@ from promptc.diag.errors import fail
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.gathered import Gathering
 from promptc.model.pack import Strain, Tier
 from promptc.model.stages import Bound, Pressure, Selected, Selection, Strained
@@ -100,7 +101,7 @@ def _find_previous(bound: Bound, rules: Strain) -> int:
     if value not in names:
         raise fail(
             "PC0521",
-            f"the previous strain tier is {value!r}, which is no tier of this pack",
+            f"the previous strain tier is {show_value(value)}, which is no tier of this pack",
             rules.previous.span,
             help=suggest(str(value), names),
         )

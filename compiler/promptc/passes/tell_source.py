@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.gathered import Gathered
 
 _STAGES = {
@@ -75,7 +76,7 @@ def _iter_retrieval(account: Mapping[str, Any]) -> Iterator[str]:
         yield "an empty query retrieves nothing"
         return
     version = f", version {account['version']}" if account["version"] else ""
-    yield f"{', '.join(f'`{name}`' for name in names)}{version}, query {account['query'][:80]!r}"
+    yield f"{', '.join(f'`{name}`' for name in names)}{version}, query {show_value(account['query'])}"
     yield f"{count_noun(account['considered'], 'chunk')} scored" + (", sparse" if account["sparse"] else "")
     yield from account["notes"]
 

@@ -192,7 +192,7 @@ class _Tracing:
 
     def _describe_parts(self, message: MessageForm, lost: Sequence[tuple[Read, Item | None]], before: int) -> Stage:
         gone = [read.place for read, item in lost if item is None and is_gone(self._renderer.left_out[read.place])]
-        told = [f"{list_kinds(self._renderer.left_out[read.place])} of item {self._ids[read.place]}" for read, _ in lost]
+        told = [f"{list_kinds(self._renderer.left_out[read.place])} of item `{self._ids[read.place]}`" for read, _ in lost]
         note = f"parts left out: {'; '.join(told[:_PARTS])}{f'; and of {len(told) - _PARTS} more' if len(told) > _PARTS else ''}"
         return Stage("parts", before - len(gone), gone, str(message.span), self._explain_parts, note)
 

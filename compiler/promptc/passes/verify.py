@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from promptc.diag.errors import fail
+from promptc.diag.value import show_value
 from promptc.passes.assemble import Emitted, Part
 from promptc.passes.fit import Fitted
 from promptc.passes.guard_value import iter_joined
@@ -116,5 +117,5 @@ def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: 
         if at > start:
             section = next(one for one in fitted.frame.sections if one.id == part.section)
             noun = "a fence" if kind == "fence" else "a special token"
-            message = f"{noun} that the manifest does not write would stand in `{section.id}`: {text[:60]!r}"
+            message = f"{noun} that the manifest does not write would stand in `{section.id}`: {show_value(text)}"
             raise fail("PC0591", message, section.span, help=help)

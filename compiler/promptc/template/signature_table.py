@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
+from promptc.diag.value import name_kind
 from promptc.template.limits import Limits
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.functions import check_range
 from promptc.template.runtime.payments import SCALARS, check_key
 from promptc.template.signatures import ANY, Parameter, Signature, Sort, Wrong, find_wrong, is_unknown

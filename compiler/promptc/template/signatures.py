@@ -11,8 +11,9 @@ from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import name_kind
 from promptc.template.limits import Limits
-from promptc.template.runtime.fault import Fault, name_kind
+from promptc.template.runtime.fault import Fault
 from promptc.template.runtime.methods_of_text import check_width
 from promptc.template.runtime.payments import UNDEFINED
 

@@ -128,7 +128,7 @@ def with_key(lines):
         (
             with_key('output: {warn: {chars: "20"}}'),
             "PC0203",
-            "`chars` of `warn` of `output` must be a whole number from 1, not `20`",
+            '`chars` of `warn` of `output` must be a whole number from 1, not `"20"`',
             "write it without quotes: `20`",
             (8, 24),
         ),

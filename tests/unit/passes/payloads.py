@@ -23,7 +23,7 @@ def build(provider: str, *messages: Message, tools: Any = (), response: Any = No
     return build_payload(messages, tools, response, provider=load_provider(provider), limits=limits, model=model)
 
 
-def say(role: str, *texts: str, name: str = "item 1 of `log`") -> Message:
+def say(role: str, *texts: str, name: str = "item `1` of `log`") -> Message:
     """A message of texts, which are parts of their own."""
     return Message(role, tuple(Block(text) for text in texts), name, SPAN)
 

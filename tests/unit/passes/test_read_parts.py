@@ -46,21 +46,24 @@ def _refuse(folder, *contents, parts=None, format="messages"):
     ("part", "said"),
     [
         ({"text": "Hello"}, "has no `type`"),
-        ({"type": None, "text": "Hello"}, "has no `type`"),
-        ({"type": ["text"], "text": "Hello"}, "has no `type`"),
-        ("Hello", "is a bare text, not a mapping"),
-        ("", "is a bare text, not a mapping"),
-        (None, "is `null`, not a mapping"),
-        (True, "is `true`, not a mapping"),
-        (7, "is `7`, not a mapping"),
-        ([TEXT], "is a list, not a mapping"),
+        ({"image": {"data": "iVBORw0KGgo"}}, "has no `type`"),
+        ({"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo"}}}, "has no `type`"),
+        ({"type": None, "text": "Hello"}, "has a `type` that must be a text, not null"),
+        ({"type": 1, "text": "Hello"}, "has a `type` that must be a text, not 1"),
+        ({"type": ["text"], "text": "Hello"}, 'has a `type` that must be a text, not `["text"]`'),
+        ("Hello", "is the bare text `Hello`, not a mapping"),
+        ("", "is an empty text, not a mapping"),
+        (None, "is null, not a mapping"),
+        (True, "is true, not a mapping"),
+        (7, "is 7, not a mapping"),
+        ([TEXT], 'is `[{"text": "Look at this.", "type": "text"}]`, not a mapping'),
         ({"type": "text"}, "is of the type `text` and has no text"),
         ({"type": "input_text", "text": 5}, "is of the type `input_text` and has no text"),
     ],
 )
 def test_what_is_no_part_is_refused_wherever_it_stands(tmp_path, part, said, format):
     found = _refuse(tmp_path, "Well?", [TEXT, part], format=format)
-    assert found.code == "PC0515" and f"part 2 of item m1 of `log` {said}" in found.message
+    assert found.code == "PC0515" and f"part 2 of item `m1` of `log` {said}" in found.message
 
 
 def test_what_parts_leaves_out_is_counted_and_named(tmp_path):
@@ -77,7 +80,7 @@ def test_a_message_that_goes_whole_is_a_warning(tmp_path):
     assert section["left_out"] == {"empty": 2, "parts": 4}
     (found,) = prompt.warnings
     assert found.code == "PC0581"
-    assert "item m0 of `log` goes whole (1 more like it): `parts` lets none of its parts pass: 2 `image`, `tool_use`" in found.message
+    assert "item `m0` of `log` goes whole (1 more like it): `parts` lets none of its parts pass: 2 `image`, `tool_use`" in found.message
 
 
 def test_blank_texts_are_counted_without_a_warning(tmp_path):
@@ -90,7 +93,7 @@ def test_blank_texts_are_counted_without_a_warning(tmp_path):
 @pytest.mark.parametrize("kind", ["image", "document", "input_image", "refusal"])
 def test_a_kind_that_no_request_holds_is_refused_where_parts_names_it(tmp_path, kind, format):
     found = _refuse(tmp_path, [TEXT, {**IMAGE, "type": kind}], parts=["text", kind], format=format)
-    assert found.code == "PC0561" and f"part 2 of item m0 of `log` is of the kind `{kind}`" in found.message
+    assert found.code == "PC0561" and f"part 2 of item `m0` of `log` is of the kind `{kind}`" in found.message
     assert f"leave `{kind}` out of `parts`" in found.help
 
 
@@ -111,11 +114,29 @@ def test_a_kind_that_no_request_holds_is_refused_where_parts_names_it(tmp_path, 
         {"source": {"type": "base64", "media_type": "audio/wav", "data": "UklGR"}},
         {"screenshot": "data:image/png;base64,iVBORw0KGgo"},
         "DATA:image/jpeg;base64,iVBORw0KGgo",
+        [{"type": "Image", "source": {"data": "iVBORw0KGgo"}}],
+        [{"type": "IMAGE_URL", "image_url": "https://example.com/gate.png"}],
+        {"image": {"data": "iVBORw0KGgo"}},
+        {"Image": {"bytes": "iVBORw0KGgo"}},
+        [{"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo"}}}],
+        [{"document": {"format": "pdf", "name": "map", "source": {"bytes": "JVBERi0"}}}],
+        [{"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://films/gate.mp4"}}}}],
+        {"created": 1, "data": [{"b64_json": "iVBORw0KGgo"}]},
+        {"screenshot": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"},
+        {"photo": "/9j/4AAQSkZJRgABAQAAAQABAAD"},
+        ['{"png": "' + "iVBORw0KGgo" * 20 + '"}'],
+        [{"type": "text", "text": "Seen: ![](data:image/png;charset=x;base64,iVBORw0KGgo)"}],
+        ["AAAAIGZ0eXBpc29tAAACAGlzb21pc28yYXZjMW1wNDE"],
+        ["_9j_4AAQSkZJRgABAQAAAQABAAD="],
     ],
 )
-def test_a_picture_inside_a_tools_result_is_refused(tmp_path, held):
-    found = _refuse(tmp_path, [USE, {**RESULT, "content": held}], parts=TOOLS)
-    assert found.code == "PC0580" and "part 2 of item m0 of `log`, a `tool_result`, holds" in found.message
+@pytest.mark.parametrize("half", ["tool_use", "tool_result"])
+def test_a_picture_inside_a_turn_of_tools_is_refused(tmp_path, held, half):
+    """Whatever its shape: as JSON it would be its base64."""
+    turn = [{**USE, "input": {"it": held}}, RESULT] if half == "tool_use" else [USE, {**RESULT, "content": held}]
+    found = _refuse(tmp_path, turn, parts=TOOLS)
+    place = 1 if half == "tool_use" else 2
+    assert found.code == "PC0580" and f"part {place} of item `m0` of `log`, a `{half}`, holds" in found.message
 
 
 @pytest.mark.parametrize(
@@ -127,6 +148,15 @@ def test_a_picture_inside_a_tools_result_is_refused(tmp_path, held):
         {"mimeType": "application/json", "data": "{}"},
         {"mimeType": "image/png", "url": "https://example.com/gate.png"},
         "data: image/png is a type",
+        "data:image/png;base64",
+        "photos/9j/4AAQSkZJRgABAQAAAQABAAD",
+        "iVBORw0KGgo is how a PNG begins",
+        {"iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB": "a key"},
+        {"image": {"alt": "a gate", "source": "gate.png"}},
+        {"image": "gate.png"},
+        {"file": {"name": "notes.txt", "data": "a line"}},
+        {"document": {"title": "Map", "data": "a line", "source": {"name": "the tower"}}},
+        {"digest": "dGhlIHRleHQgb2YgYSBsb25nIG5vdGUgd2l0aG91dCBhIHBpY3R1cmUgaW4gaXQ" * 4},
         None,
         5,
     ],

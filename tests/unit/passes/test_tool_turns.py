@@ -38,7 +38,7 @@ def _warn(provider, *messages):
         ((use("a"), give("a"), say("assistant", "So."), give("a")), "PC0572", "result a: the tool use `a` has a second result"),
         ((use("a", name="look around"), give("a")), "PC0573", "use a: the tool use `a` has the name `look around`"),
         ((use("a", name="x" * 65), give("a")), "PC0573", "use a: the tool use `a` has the name"),
-        ((use("a"), give("a", is_error="yes")), "PC0574", "result a: `is_error` of the result of `a` is neither true nor false"),
+        ((use("a"), give("a", is_error="yes")), "PC0574", "result a: `is_error` of the result of `a` must be true or false, not `yes`"),
         ((use("a"), give("a", is_error=1)), "PC0574", "result a: `is_error`"),
     ],
 )

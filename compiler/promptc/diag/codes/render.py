@@ -246,8 +246,8 @@ RENDER_CODES: tuple[Code, ...] = (
     Code(
         name="PC0580",
         level="error",
-        summary="a tool's result holds a picture, a file or a sound",
-        why="Results are text or JSON. As JSON a picture would be thousands of tokens of base64 that no model can read.",
+        summary="a use or a result of a tool holds a picture, a file or a sound",
+        why="Turns of tools are text or JSON. As JSON a picture would be thousands of tokens of base64 that no model can read.",
         bad='{"type": "tool_result", "tool_use_id": "a", "content": [{"type": "image", "source": {"type": "base64", "data": "iVBOR…"}}]}',
         fix="Put in words what it shows where the state is written, leave the item out with `where`, or tools out of `parts`.",
     ),

@@ -1,7 +1,8 @@
 """What an `if` of a schema asks, in words."""
 
 from promptc.diag.typed import Any
-from promptc.frontend.schema.words import STATE_WORDS, join_or, shorten
+from promptc.diag.value import shorten
+from promptc.frontend.schema.words import STATE_WORDS, join_or
 
 _UNTOLD = "its schema's `if` holds"
 _MOST = 4

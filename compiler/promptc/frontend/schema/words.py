@@ -1,15 +1,14 @@
 """What a fault says to a reader, in terms of what is wanted."""
 
-import json
 from collections.abc import Iterable
 
 from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.frontend.schema.fault import Fault
 
-_LONGEST = 60
 _NUMBERS = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -30,11 +29,6 @@ _SIZES = {
     "minProperties": ("at least", "key"),
     "maxProperties": ("at most", "key"),
 }
-
-
-def shorten(text: str, longest: int = _LONGEST) -> str:
-    """A name or text in a message: an author's may be of any length."""
-    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 @frozen
@@ -63,15 +57,11 @@ class Words:
             return self.mapping if value else f"{self.mapping} without keys"
         if isinstance(value, list):
             return "a list" if value else "an empty list"
-        if isinstance(value, str):
-            return f"`{shorten(value)}`" if value else "an empty text"
-        return {True: "true", False: "false", None: "null"}[value] if value is None or isinstance(value, bool) else str(value)[:_LONGEST]
+        return show_value(value)
 
     def show_whole(self, value: Any) -> str:
         """The same where what is in a list or a mapping matters, too: `[1, 2]`."""
-        if not isinstance(value, dict | list) or not value:
-            return self.show(value)
-        return f"`{shorten(json.dumps(value, ensure_ascii=False))}`"
+        return show_value(value) if value else self.show(value)
 
     def describe(self, fault: Fault, shown: str = "") -> str:
         """What is wrong with the value, to be put after its name: `must be text, not 12`. `shown` is the value as its author wrote it."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
+from promptc.diag.value import join_names, show_value
 from promptc.model.provider import Provider
 from promptc.passes.payload.message import Block, Message
 
@@ -43,11 +44,12 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
         yield _refuse(message, f"a `{kind}` in a message of the role `{message.role}`", f"it stands in a message of the role `{role}`")
     for key, wanted in keys.items():
         if not isinstance(part.get(key), wanted) or (kind not in _THOUGHTS and part[key] == ""):
-            yield _refuse(message, f"a `{kind}` whose `{key}` is not {_SPELLED[wanted]}", f"a `{kind}` has {_list_keys(keys)}")
+            what = f"whose `{key}` must be {_SPELLED[wanted]}, not {show_value(part[key])}" if key in part else f"without `{key}`"
+            yield _refuse(message, f"a `{kind}` {what}", f"a `{kind}` has {join_names(keys)}")
     if kind == "tool_use":
         used.add(str(part.get("id")))
-    elif kind == "tool_result" and str(part.get("tool_use_id")) not in used:
-        yield _refuse(message, f"a result of the tool use `{part.get('tool_use_id')}`, which does not stand before it", _BEFORE)
+    elif kind == "tool_result" and isinstance(of := part.get("tool_use_id"), str) and of and of not in used:
+        yield _refuse(message, f"a result of the tool use {show_value(of)}, which does not stand before it", _BEFORE)
 
 
 _BEFORE = "a use stands in front of its result; both have the same id"
@@ -55,10 +57,6 @@ _BEFORE = "a use stands in front of its result; both have the same id"
 
 def _refuse(message: Message, what: str, help: str) -> Diagnostic:
     return Diagnostic("PC0562", f"{message.name} has {what}", message.span, help)
-
-
-def _list_keys(keys: Mapping[str, Any]) -> str:
-    return ", ".join(f"`{key}`" for key in keys)
 
 
 def _leave_out_thoughts(messages: Sequence[Message]) -> tuple[Sequence[Message], list[Message]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
+from promptc.diag.value import show_value
 from promptc.model.provider import Provider
 from promptc.passes.payload.message import Block, Message
 
@@ -95,5 +96,5 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
 def _describe(met: Sequence[_Met], owner: Message) -> Diagnostic:
     code, said, help = _SAID[met[0].what]
     more = f" ({len(met) - 1} more like it)" if len(met) > 1 else ""
-    message = f"{owner.name}: {said.format(id=f'`{met[0].id}`')}{more}; services refuse that"
+    message = f"{owner.name}: {said.format(id=show_value(met[0].id))}{more}; services refuse that"
     return Diagnostic(code, message, owner.span, help, "warn")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.value import show_value
 from promptc.passes.payload.message import Block, Message
 
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -17,13 +18,14 @@ def check_uses(messages: Sequence[Message]) -> Iterator[Diagnostic]:
     marked = [(message, block) for message, block in blocks if block.kind == "tool_result" and not _is_truth(_find(block, "is_error"))]
     if named:
         message, block = named[0]
-        what = f"the tool use `{_find(block, 'id')}` has the name `{_find(block, 'name')}`"
+        what = f"the tool use {show_value(_find(block, 'id'))} has the name {show_value(_find(block, 'name'))}"
         said = f"{message.name}: {what}{_count(named)}; services refuse that"
         help = f"a tool's name is of A-Z, a-z, 0-9, `_` and `-`, {_LONGEST} at most"
         yield Diagnostic("PC0573", said, message.span, help, "warn")
     if marked:
         message, block = marked[0]
-        what = f"`is_error` of the result of `{_find(block, 'tool_use_id')}` is neither true nor false"
+        of, mark = show_value(_find(block, "tool_use_id")), show_value(_find(block, "is_error"))
+        what = f"`is_error` of the result of {of} must be true or false, not {mark}"
         yield Diagnostic("PC0574", f"{message.name}: {what}{_count(marked)}: it is left out", message.span, "write true or false", "warn")
 
 

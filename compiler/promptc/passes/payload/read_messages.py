@@ -52,7 +52,7 @@ def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], end
 def _name(parts: Sequence[Part], frame: Frame) -> str:
     first = next((part for part in parts if part.item is not None), parts[0])
     if first.section in frame.each and first.item is not None:
-        return f"item {first.item.item.id} of `{first.section}`"
+        return f"item `{first.item.item.id}` of `{first.section}`"
     return ", ".join(f"`{name}`" for name in dict.fromkeys(part.section for part in parts))
 
 

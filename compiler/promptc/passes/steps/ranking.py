@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.errors import fail
 from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.source import has_each
 from promptc.model.step import Ranked
 from promptc.passes.act import Entry
@@ -109,7 +110,7 @@ def find_rank(by: Expression, value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise fail(
             "PC0520",
-            f"`by: {by.text.strip()}` gives {value!r}, not a number",
+            f"`by: {by.text.strip()}` gives {show_value(value)}, not a number",
             by.span,
             help="give every item a number, such as with `| default(0)`",
         )

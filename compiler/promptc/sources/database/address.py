@@ -6,6 +6,7 @@ from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal
+from promptc.diag.value import join_names
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
@@ -77,7 +78,7 @@ def _read_server(url: str, span: Span | None) -> Address:
     strange = sorted(set(parsed.query) - set(_USED))
     if strange:
         message = f"the URL after `postgresql:` has the option `{strange[0][:40]}`, which is not used"
-        raise fail("PC0949", message, span, help=f"leave it out; these are used: {', '.join(_USED)}")
+        raise fail("PC0949", message, span, help=f"leave it out; these are used: {join_names(_USED)}")
     user = f"{parsed.username}@" if parsed.username else ""
     port = f":{parsed.port}" if parsed.port else ""
     return Address("postgresql", url, f"postgresql://{user}{parsed.host or ''}{port}/{parsed.database or ''}")

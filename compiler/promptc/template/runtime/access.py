@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promptc.diag.typed import Any
+from promptc.diag.value import name_kind
 from promptc.template.allowed import CYCLER_METHODS, DICT_NAMES, LIST_METHODS, LOOP_METHODS, LOOP_NAMES, MAPPING_METHODS, TEXT_METHODS
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.functions import FUNCTIONS, Cycler, Joiner, Namespace
 from promptc.template.runtime.group import Group
 from promptc.template.runtime.judged import blame_function, blame_loop

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.payments import SCALARS, pay_pair, pay_search
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import refuse_part

@@ -11,9 +11,10 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.plural import count_noun
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
+from promptc.diag.value import name_kind
 from promptc.template.allowed import GLOBALS
 from promptc.template.place import Place
-from promptc.template.runtime.fault import Fault, name_kind
+from promptc.template.runtime.fault import Fault
 from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.reword import reword
 from promptc.template.runtime.undefined import TEMPLATE, MissingFault, name_part

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.judged import blame_method
 from promptc.template.runtime.methods_of_text import TEXT_METHODS
 from promptc.template.runtime.payments import check_key, pay_search

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from promptc.diag.typed import Any, NoReturn
-from promptc.template.runtime.fault import UNMADE, name_kind, refuse
+from promptc.diag.value import UNMADE, name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.group import Group
 from promptc.template.runtime.payments import NUMBERS, check_defined
 from promptc.template.runtime.run import Run

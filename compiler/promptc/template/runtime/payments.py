@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.group import Group
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import Blank, Missing

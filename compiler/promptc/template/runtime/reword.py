@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from promptc.template.runtime.fault import find_kind
+from promptc.diag.value import find_kind
 
 
 def reword(text: str) -> tuple[str, str]:

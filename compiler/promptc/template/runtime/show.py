@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import UNMADE, name_kind, refuse
+from promptc.diag.value import UNMADE, name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.payments import LISTS, SCALARS, UNDEFINED, check_depth
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import Blank, Missing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.functions import Namespace
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show

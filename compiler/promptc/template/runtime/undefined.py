@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from sys import _getframe
 
 from promptc.diag.typed import Any, NoReturn
-from promptc.template.runtime.fault import Fault, name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import Fault, refuse
 
 TEMPLATE = "<template "
 """How the file names of generated code begin; the template's own name and `>` follow."""

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.filters.markup import escape
 from promptc.template.runtime.payments import list_values
 from promptc.template.runtime.run import Run

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.operators import bound_number
 from promptc.template.runtime.payments import NUMBERS, check_defined
 from promptc.template.runtime.run import Run

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from promptc.diag.typed import Any
+from promptc.diag.value import name_kind
 from promptc.template.runtime.access_path import Find, build_find, build_find_all
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.group import Group
 from promptc.template.runtime.payments import NUMBERS, is_large, list_values, pay_each, pay_keys
 from promptc.template.runtime.run import Run

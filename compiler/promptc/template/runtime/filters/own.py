@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.payments import check_defined, list_values, pay_each, price_search
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from promptc.diag.typed import Any
+from promptc.diag.value import name_kind
 from promptc.template.runtime.access_path import build_find
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.operators import add, bound_number
 from promptc.template.runtime.payments import NUMBERS, UNDEFINED, list_values, pay_each
 from promptc.template.runtime.run import Run

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import cache
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import name_kind, refuse
+from promptc.diag.value import name_kind
+from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.methods_of_text import change_case, pad_text, replace_text, split_lines, strip_text
 from promptc.template.runtime.payments import check_defined
 from promptc.template.runtime.run import Run
