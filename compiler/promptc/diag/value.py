@@ -10,7 +10,7 @@ LONGEST = 60
 """Characters of a value that a message shows."""
 
 _WORDS = {None: "null", True: "true", False: "false"}
-_NO_TEXT = re.compile(
+_NO_TEXT = (
     r"~|null|Null|NULL|[Tt]rue|TRUE|[Ff]alse|FALSE|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)"
     r"|[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 )
@@ -44,7 +44,7 @@ def join_names(names: Iterable[object]) -> str:
 def _spell(text: str) -> str:
     """A text, in quotes where it would be no text or another one without."""
     head = text[:LONGEST]
-    is_plain = head.isprintable() and head == head.strip() and head[0] not in "{[\"'" and not (head == text and _NO_TEXT.fullmatch(text))
+    is_plain = head.isprintable() and head == head.strip() and head[0] not in "{[\"'" and not (head == text and re.fullmatch(_NO_TEXT, text))
     return shorten(text if is_plain else encode_basestring(text[: LONGEST + 1]))
 
 
