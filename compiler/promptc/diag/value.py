@@ -44,7 +44,8 @@ def join_names(names: Iterable[object]) -> str:
 def _spell(text: str) -> str:
     """A text, in quotes where it would be no text or another one without."""
     head = text[:LONGEST]
-    is_plain = head.isprintable() and head == head.strip() and head[0] not in "{[\"'" and not (head == text and re.fullmatch(_NO_TEXT, text))
+    is_other = head == text and re.fullmatch(_NO_TEXT, text)
+    is_plain = head.isprintable() and head == head.strip() and head[0] not in "{[\"'" and not is_other
     return shorten(text if is_plain else encode_basestring(text[: LONGEST + 1]))
 
 
