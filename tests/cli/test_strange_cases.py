@@ -106,7 +106,7 @@ _OUTSIDE = (
         'state: state.json\ngiven: {large: {"PATH": 9}}',
         'state: state.json\ngiven: {database: {"PATH": "CREATE TABLE a (b)"}}',
         'state: state.json\ngiven: {link: {"PATH": state.json}}',
-        'state: new.json\ngiven: {link: {new.json: "PATH"}}',
+        'state: new.json\ngiven: {link: {new.json: "PATH"}}\ngolden: [text]',
         'run: [render, ., "PATH"]\ngolden: [text]',
         'run: [render, "PATH", cases/a/state.json]\ngolden: [text]',
         'run: [check, "PATH"]\ngolden: [diagnostics]',
@@ -158,11 +158,41 @@ def test_a_path_that_leads_out_is_refused(strange: Path, run, text: str, path: s
         "[apply, ., prune, cases/a/state.json, --endpoint, 'http://server.invalid/v1', --model, m, --key-env, CALLERS_KEY]",
         "[apply, ., prune, cases/a/state.json, --key-env, CALLERS_KEY]",
         "[--diagnostics, json, apply, ., prune, cases/a/state.json]",
+        "[--version]",
+        "[--version, render, ., cases/a/state.json]",
+        "[--help]",
+        "[-h]",
+        "[render, --help]",
+        "[render, ., cases/a/state.json, -h]",
+        "[index, --help]",
+        "[index, query, -h]",
+        "[segments, --color, never, -h]",
+        "[--color, never, render, ., cases/a/state.json]",
+        "[--quiet, check, .]",
+        "['--', render, ., cases/a/state.json]",
+        "['', render]",
+        "['@file']",
+        "[Render, ., cases/a/state.json]",
+        "[rend, ., cases/a/state.json]",
+        "[none, ., cases/a/state.json]",
+        "[tune]",
+        "[test, --nothing]",
+        "[init]",
     ],
 )
 def test_a_command_that_does_more_than_look_is_refused(strange: Path, run, line: str) -> None:
     for claim in ("golden: [text]", "expect: {exit: 0}", "expect: {exit: 2}", "golden: [diagnostics]\nexpect: {exit: 1, errors: [PC0751]}"):
         _attack(strange, run, f"run: {line}\n{claim}", "PC0751")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[render, ., cases/a/state.json, --color, always, --quiet]", "[render, --diagnostics=json, ., cases/a/state.json, --traceback]"],
+)
+def test_how_a_command_is_told_may_be_said_behind_it(strange: Path, run, line: str) -> None:
+    (strange / "cases" / "a" / "golden.txt").write_text("hello Ilse\n", encoding="utf-8")
+    (strange / "cases" / "a" / "case.yaml").write_text(f"{_TITLE}run: {line}\ngolden: [text]\n", encoding="utf-8")
+    assert run("test", "--no-cache").out == "1 passed\n"
 
 
 @pytest.mark.parametrize(

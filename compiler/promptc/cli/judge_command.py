@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 from promptc.diag.typed import Literal
 from promptc.golden.case import Case
-from promptc.golden.case_error import fail_case
+from promptc.golden.case_error import CaseError, fail_case
 from promptc.golden.confine import confine
 from promptc.golden.find_home import MANIFEST
 from promptc.golden.given import WRITING, There
@@ -58,6 +58,7 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
         ),
     },
 }
+_FIRST = frozenset(one.partition(" ")[0] for one in _ALLOWED)
 _HELP = f"a case may call {', '.join(f'`{one}`' for one in _ALLOWED)}; an operation is a case of its own: `apply:`"
 _LOOKS = "a case looks: it writes no file, asks no server and reads no variable but its own"
 
@@ -71,13 +72,28 @@ class CommandJudge:
         self._span = case.node.value["run"].span
         self._there = there
         self._is_copy = there.root != case.root
+        self._is_asked = False
+
+    def judge_words(self, words: Sequence[str]) -> None:
+        """Before they are read: the first word is a command of the list, and no option. Nothing of another is run, not even its help."""
+        if words[0] not in _FIRST:
+            raise self._refuse(words[0])
+
+    def judge_end(self) -> None:
+        """After all: a line that was read and ended ahead of its command, as `--help` does, has looked at nothing."""
+        if not self._is_asked:
+            raise fail_case("PC0751", "the line ends before its command is run: a case shows no help", self._span, help=_LOOKS)
+
+    def _refuse(self, name: str) -> CaseError:
+        return fail_case("PC0751", f"a case may not call `promptc {name}`", self._span, help=_HELP)
 
     def __call__(self, context: click.Context) -> None:
         """Judges the command and all that was given to it, by the command line or by a variable."""
+        self._is_asked = True
         name = context.command_path.partition(" ")[2]
         allowed = _ALLOWED.get(name)
         if allowed is None or (name.split()[0] in WRITING and not self._is_copy):
-            raise fail_case("PC0751", f"a case may not call `promptc {name}`", self._span, help=_HELP)
+            raise self._refuse(name)
         confine(".", self._there.root, self._there.fence, self._span)
         for parameter, value in context.params.items():
             if context.get_parameter_source(parameter) is ParameterSource.DEFAULT:

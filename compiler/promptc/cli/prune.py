@@ -14,7 +14,7 @@ from promptc.diag.errors import DiskError, PromptcError
 from promptc.golden.find_cases import Place
 from promptc.golden.find_home import show_path
 from promptc.golden.find_places import find_places
-from promptc.golden.judge_case import find_obsolete
+from promptc.golden.judge_case import break_unread, find_obsolete
 from promptc.golden.load_case import load_case
 from promptc.golden.verdict import Verdict
 
@@ -53,7 +53,13 @@ def command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> int:
 
 
 def _list_asked(place: Place) -> list[str]:
-    return [name for _, _, name in load_case(place.folder, place.top).list_goldens()] if place.is_case else []
+    """The goldens that the folder's case asks for. `PromptcError` where its file cannot be read, or is called by another name."""
+    if place.is_case:
+        return [name for _, _, name in load_case(place.folder, place.top).list_goldens()]
+    unread = break_unread(place) if place.misnamed else None
+    if unread is not None:
+        raise PromptcError(unread.findings)
+    return []
 
 
 def _show(one: Verdict) -> str:

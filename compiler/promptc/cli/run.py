@@ -48,10 +48,13 @@ def run_command(given: Sequence[str], reporter: Reporter) -> int:
 
 
 def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:
-    """The same for a case: `judge` is called with click's context of the command, as it was read, before it is run, and raises where it may
-    not be.
+    """The same for a case (`cli/judge_command.py`): `judge` is called with click's context of the command, as it was read, before it is
+    run. It is asked about the words before that, and told of the end, and raises where it may not be so.
     """
-    return _run_any(given, reporter, judge)
+    judge.judge_words(given)
+    code = _run_any(given, reporter, judge)
+    judge.judge_end()
+    return code
 
 
 def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int:

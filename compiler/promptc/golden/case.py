@@ -78,6 +78,14 @@ class Case:
         return tuple((kind, turn, name_golden(kind, turn)) for turn in turns for kind in GOLDENS if kind in self.golden)
 
 
+def is_golden(name: str) -> bool:
+    """Whether promptc writes a file of that name beside a case: a golden, of a session's turn too, the note beside it, or one pending."""
+    plain = name.removesuffix(PENDING)
+    first, _, rest = plain.partition(".")
+    turn, _, after = rest.partition(".")
+    return plain == INPUTS or (f"{first}.{after}" if turn.isdigit() else plain) in GOLDENS.values()
+
+
 def name_golden(kind: str, turn: int = 0) -> str:
     """The file name of a golden of that kind; of a session's turn, with its number."""
     plain = GOLDENS[kind]

@@ -17,6 +17,12 @@ _BOUND = re.compile(r"(<=|>=|<|>) ?([0-9]+)")
 _OF_REPORT = ("strain", "variants", "flags", "order", "sections")
 _OF_RUN = ("prefix_reuse", "tier_changes")
 
+_CLAIMED_EMPTY = frozenset(("order", "warnings", "errors", "flags", "fallback"))
+"""Claims that what is there is nothing."""
+
+_IDLE = "the case holds nothing: no `golden` is compared, and `expect` claims nothing"
+_HOLD = "`golden: [text]` compares what comes out; `expect: {exit: 0}` says that it is enough to run"
+
 Told = tuple[str, Span]
 """A claim that does not hold, in words, and where the case makes it."""
 
@@ -34,6 +40,12 @@ def check_expect(case: Case, ran: Ran) -> list[Diagnostic]:
         span = expect["exit"].span if "exit" in expect else case.node.value["title"].span
         return [Diagnostic("PC0924", f"the exit code is {last.exit}, not {case.exit}", span)]
     return [Diagnostic("PC0924", text, span) for text, span in _iter_broken(case, ran, last, expect)]
+
+
+def find_idle(case: Case) -> Diagnostic | None:
+    """A finding (PC0901) for a case that would pass whatever comes out. A check holds that nothing is found."""
+    claims = [key for key, value in case.expect.items() if key in _CLAIMED_EMPTY or value not in ([], {})]
+    return None if claims or case.golden or case.kind == "check" else Diagnostic("PC0901", _IDLE, case.node.span, _HOLD)
 
 
 def _iter_broken(case: Case, ran: Ran, last: Outcome, expect: Mapping[str, Node]) -> Iterator[Told]:

@@ -6,22 +6,23 @@ from collections.abc import Iterator, Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import frozen, replace
-from promptc.golden.case import PENDING
+from promptc.golden.case import PENDING, is_golden
 
 CASE = "case.yaml"
-_GOLDEN = "golden."
+_MEANT = "case."
 _PASSED_OVER = frozenset(("__pycache__", "node_modules", "venv"))
 
 
 @frozen
 class Place:
-    """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`. Where `packs`
-    are not empty, the case is meant only if its pack (absolute) is among them. `wrong` tells why the folder could not be looked into.
-    `top` is the folder in which cases were looked for."""
+    """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`; where it has
+    none, `misnamed` is a file that may be meant as one (`case.yml`). Where `packs` are not empty, the case is meant only if its pack
+    (absolute) is among them. `wrong` tells why the folder could not be looked into. `top` is the folder in which cases were looked for."""
 
     folder: str
     goldens: tuple[str, ...]
     is_case: bool
+    misnamed: str = ""
     packs: tuple[str, ...] = ()
     wrong: str = ""
     top: str = ""
@@ -62,6 +63,7 @@ def _sort_key(path: str) -> list[str]:
 def _walk(folder: str) -> Iterator[Place]:
     inner: list[str] = []
     goldens: list[str] = []
+    misnamed: list[str] = []
     is_case = False
     try:
         with os.scandir(folder) as entries:
@@ -69,14 +71,16 @@ def _walk(folder: str) -> Iterator[Place]:
                 name = entry.name
                 if name == CASE:
                     is_case = True
-                elif name.startswith(_GOLDEN):
+                elif is_golden(name):
                     goldens.append(name)
+                elif name.lower().startswith(_MEANT):
+                    misnamed.append(name)
                 elif not name.startswith(".") and name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False):
                     inner.append(name)
     except OSError as wrong:
         yield Place(folder, (), is_case=False, wrong=wrong.strerror or str(wrong))
         return
     if is_case or goldens:
-        yield Place(folder, tuple(sorted(goldens)), is_case)
+        yield Place(folder, tuple(sorted(goldens)), is_case, min(misnamed, default=""))
     for name in sorted(inner):
         yield from _walk(f"{folder}{os.sep}{name}")

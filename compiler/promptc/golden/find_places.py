@@ -35,13 +35,13 @@ def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = N
         by_name = bool(one) and not os.path.lexists(one)
         is_filtered = is_filtered or by_name
         there = list(_find_named(one) if by_name else _find_at(one))
-        if not any(place.is_case or place.wrong for place in there):
+        if not there:
             raise _refuse_pack(one) if one and _is_pack(one) else _refuse(one)
         for place in there:
             found[place.folder] = _join(found.get(place.folder, place), place)
     places = [found[folder] for folder in sorted(found, key=lambda folder: folder.split(os.sep))]
-    meant = [one for one in places if is_named is None or (one.is_case and is_named(_name(one)))]
-    if not any(one.is_case or one.wrong for one in meant):
+    meant = [one for one in places if is_named is None or is_named(_name(one))]
+    if not meant:
         raise UsageError([Diagnostic("PC0907", f"no case in {_show(asked)} has such a name", help=_NAMES)])
     return Places(tuple(meant), is_filtered)
 

@@ -9,7 +9,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.golden.case import INPUTS, PENDING, Case
-from promptc.golden.check_expect import check_expect
+from promptc.golden.check_expect import check_expect, find_idle
 from promptc.golden.compare_goldens import compare_goldens, describe_difference, render_goldens
 from promptc.golden.describe_figures import describe_figures, find_figures
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
@@ -43,6 +43,9 @@ def judge_loaded(case: Case, place: Place, shelf: Shelf, shell: Shell, mode: Mod
     """The same of a case that was read. `begun` is when that was, of `perf_counter_ns`. One that requires an extra which is not installed
     is not run, and nothing is offered of it.
     """
+    idle = find_idle(case)
+    if idle is not None:
+        return _tell(case, "broken", findings=(idle,))
     lacking = find_lacking(case.requires)
     if lacking:
         skipped = _tell(case, "skipped", findings=(_describe_lacking(case, lacking),), lacking=lacking)
@@ -103,6 +106,21 @@ def break_folder(place: Place) -> Verdict:
     root = find_root(place.folder)
     shown = show_path(place.folder, root)
     found = Diagnostic("PC0903", f"cannot look into the folder `{shown}`: {place.wrong}", help="whether there are cases in it is not known")
+    return Verdict(name_case(place.folder, root), "broken", root, place.folder, shown, findings=(found,))
+
+
+def break_unread(place: Place) -> Verdict | None:
+    """The verdict on a folder with goldens that is no case: they guard nothing. None where what lies there is pending at most, as where
+    another branch is checked out.
+    """
+    kept = [name for name in place.goldens if not is_pending(name)]
+    if not kept:
+        return None
+    root = find_root(place.folder)
+    shown = show_path(place.folder, root)
+    help = f"`{place.misnamed}` is not read: call it `{CASE}`" if place.misnamed else f"write its `{CASE}`; {_PRUNE}"
+    message = f"`{shown}` has goldens and no `{CASE}`: nobody reads {', '.join(f'`{name}`' for name in kept)}"
+    found = Diagnostic("PC0922", message, None, help, "error")
     return Verdict(name_case(place.folder, root), "broken", root, place.folder, shown, findings=(found,))
 
 

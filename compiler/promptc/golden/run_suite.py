@@ -11,10 +11,19 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.golden.case import Case
 from promptc.golden.find_cases import Place, is_pending
-from promptc.golden.find_home import MANIFEST, find_root
+from promptc.golden.find_home import MANIFEST, find_pack, find_root
 from promptc.golden.find_touched import Touched
 from promptc.golden.is_touched import is_touched
-from promptc.golden.judge_case import Mode, break_folder, break_place, describe_known, find_obsolete, judge_loaded, refuse_skipped
+from promptc.golden.judge_case import (
+    Mode,
+    break_folder,
+    break_place,
+    break_unread,
+    describe_known,
+    find_obsolete,
+    judge_loaded,
+    refuse_skipped,
+)
 from promptc.golden.load_case import load_case
 from promptc.golden.passes import Pass, Passes, note_pass
 from promptc.golden.run_workers import run_workers
@@ -132,7 +141,7 @@ class _Run:
             yield break_folder(place)
             return
         if not place.is_case:
-            yield from self._find_obsolete(place, ())
+            yield from self._judge_unread(place)
             return
         root = find_root(place.folder)
         known = self._find_pass(place, root)
@@ -152,6 +161,14 @@ class _Run:
         if self._is_meant(place, root, case.pack):
             yield self._judge(case, place, passes, begun, watch)
             yield from self._find_obsolete(place, [name for _, _, name in case.list_goldens()])
+
+    def _judge_unread(self, place: Place) -> list[Verdict]:
+        """Of goldens without a case, told wherever they are met: to be without one is no way to pass."""
+        root = find_root(place.folder)
+        if not self._is_meant(place, root, find_pack(place.folder, root)):
+            return []
+        unread = break_unread(place)
+        return [unread] if unread is not None else self._find_obsolete(place, ())
 
     def _is_meant(self, place: Place, root: str, pack: str) -> bool:
         if not place.packs:
@@ -189,5 +206,4 @@ class _Run:
         return self._known[root].find(place.folder, self._shelf)
 
     def _find_obsolete(self, place: Place, asked: Sequence[str]) -> list[Verdict]:
-        is_asked = self._suite.is_whole and (place.is_case or not place.packs)
-        return find_obsolete(place, asked, self._suite.mode) if is_asked else []
+        return find_obsolete(place, asked, self._suite.mode) if self._suite.is_whole else []

@@ -7,7 +7,8 @@ GOLDEN_CODES: tuple[Code, ...] = (
         name="PC0901",
         level="error",
         summary="a case is not of its form",
-        why="`case.yaml` has a key no case has, lacks one, or gives it a value of another kind. The other cases are run all the same.",
+        why="`case.yaml` has a key no case has, lacks one, or gives it a value of another kind; or it holds nothing, and would pass "
+        "whatever comes out. The other cases are run all the same.",
         bad="expcet: {strain: strain_3}",
         fix="The line and its help say what is known there; schemas/case.schema.json tells an editor.",
     ),
@@ -96,9 +97,10 @@ GOLDEN_CODES: tuple[Code, ...] = (
         name="PC0922",
         level="warn",
         summary="no case asks for a golden",
-        why="Nothing compares it any more: its kind is no longer in `golden`, or its case is gone. In CI that fails.",
-        bad="rm fixtures/lighthouse/foggy/case.yaml",
-        fix="`promptc prune` removes such files.",
+        why="Nothing compares it any more: its kind is no longer in `golden`. In CI that fails. Where a folder has goldens and no "
+        "`case.yaml` it is an error everywhere: the case is gone, or its file is called otherwise, and what it held is held by nobody.",
+        bad="mv fixtures/lighthouse/foggy/case.yaml fixtures/lighthouse/foggy/case.yml",
+        fix="Call the file of a case `case.yaml`. `promptc prune` removes goldens that no case asks for.",
     ),
     Code(
         name="PC0923",

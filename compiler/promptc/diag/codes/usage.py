@@ -193,7 +193,8 @@ USAGE_CODES: tuple[Code, ...] = (
         level="error",
         summary="a case calls a command, or gives it an option, that a case may not have",
         why="`run` is for commands that look: `render`, `explain`, `check`, `diff` and their like. It writes no file but in the case's own "
-        "copy, asks no server, reads no key and no standard input, and runs no other cases.",
+        "copy, asks no server, reads no key and no standard input, and runs no other cases. The first word is the command, and "
+        "`--help` runs none.",
         bad="run: [render, packs/lighthouse, state.json, -o, ../prompt.txt]",
         fix="Leave the option out; what is printed is a golden of the case: `golden: [text]`. An operation is a case with `apply:`.",
     ),
