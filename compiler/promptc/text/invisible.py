@@ -4,7 +4,9 @@ Control characters, zero-width spaces, overrides of direction, fillers and tag c
 (U+200E, U+200F), variation selectors and the tags of three flags are part of ordinary writing and pass.
 
 Two kinds of them spell text that a model reads and nobody sees: tag characters (U+E0000 to U+E007F) outside those flags, and variation
-selectors of the supplement (U+E0100 to U+E01EF) that follow no ideograph.
+selectors (U+FE00 to U+FE0F, U+E0100 to U+E01EF) that are in no variation sequence. A sequence is a character and one selector: of an
+ideograph U+E0100 to U+E011F, the 32 that are in use (Unicode's Ideographic Variation Database, 2017), of a hieroglyph U+FE00 to U+FE06, and
+of others U+FE00 to U+FE02, U+FE0E and U+FE0F, where the first three follow nothing of ASCII but `0` (StandardizedVariants.txt).
 """
 
 import re
@@ -15,7 +17,7 @@ from promptc.text.compile_later import compile_later
 _ASCII = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
 _OTHERS = (
     "\\x80-\\x9f\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb"
-    "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff"
+    "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e00ff\\U000e01f0-\\U000e0fff"
 )
 _FLAG = (
     "\\U0001f3f4\\U000e0067\\U000e0062"
@@ -24,18 +26,26 @@ _FLAG = (
 """The three flags that Unicode recommends: of England (gbeng), Scotland (gbsct) and Wales (gbwls). Others could spell anything."""
 _IN_ASCII = compile_later(f"[{_ASCII}]")
 _FOUND = compile_later(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
-_CODE = r"u\{([0-9a-f]{1,6})\}"
-_TO_ESCAPE = compile_later(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}])|(?={_CODE}))")
 REPLACEMENT = "\ufffd"
 """What stands for hidden text that was taken out."""
 
 _SPELT = 200
 _IDEOGRAPHS = "\\u3400-\\u9fff\\uf900-\\ufaff\\U00020000-\\U0003ffff"
-_BEGINNING = b"\xf3\xa0"
-"""The first two bytes of each of them in UTF-8."""
+_ANY = "\\ufe00-\\ufe0f\\U000e0100-\\U000e01ef"
+_STRAY = (
+    f"[\\U000e0120-\\U000e01ef\\ufe07-\\ufe0d]|(?<=[{_ANY}])[{_ANY}]|(?<![{_IDEOGRAPHS}])[\\U000e0100-\\U000e011f]"
+    "|(?<![\\U00013000-\\U000143ff])[\\ufe03-\\ufe06]|(?<![0\\x80-\\U0010ffff])[\\ufe00-\\ufe02]"
+)
+_BEGINNINGS = (b"\xf3\xa0", b"\xef\xb8")
+"""The first two bytes of tags and of selectors in UTF-8."""
 
-_HIDDEN = compile_later(f"({_FLAG})|(?:[\\U000e0000-\\U000e007f]|(?<![{_IDEOGRAPHS}])[\\U000e0100-\\U000e01ef])+")
+_MAY_HIDE = compile_later(f"[\\U000e0000-\\U000e007f\\U000e0100-\\U000e01ef\\ufe00-\\ufe0d]|[\\ufe0e\\ufe0f](?:[{_ANY}]|(?<=^.))")
+"""Those that are worth a closer look, which takes ten times as long: the selectors of emoji are common, and stand alone."""
+
+_HIDDEN = compile_later(f"({_FLAG})|(?:[\\U000e0000-\\U000e007f]|{_STRAY})+")
 _TAGS, _SELECTORS = 0xE0000, 0xE0100 - 16
+_CODE = r"u\{([0-9a-f]{1,6})\}"
+_TO_ESCAPE = compile_later(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}]|{_STRAY})|(?={_CODE}))")
 _TO_RESTORE = compile_later(rf"(?<!\\)(\\++){_CODE}")
 
 
@@ -50,7 +60,7 @@ def iter_invisible(text: str) -> Iterator[tuple[int, str]]:
 def escape_invisible(text: str) -> str:
     """Every such character as `\\u{...}`. Backslashes before it, or before what looks like an escape, are doubled, so that it can be
     undone."""
-    if "\\" not in text and next(iter_invisible(text), None) is None:
+    if "\\" not in text and next(iter_invisible(text), None) is None and not may_hide(text):
         return text
     return _TO_ESCAPE.sub(_escaped, text)
 
@@ -74,13 +84,16 @@ def replace_hidden(text: str) -> str:
 
 
 def may_hide(text: str) -> bool:
-    """False only of a text that hides none: a cheap test, as almost no text does."""
-    return not text.isascii() and _BEGINNING in text.encode("utf-8", "surrogatepass")
+    """False only of a text that hides none, and of a character that never does: a cheap test, as almost no text does."""
+    if text.isascii():
+        return False
+    content = text.encode("utf-8", "surrogatepass")
+    return any(one in content for one in _BEGINNINGS) and _MAY_HIDE.search(text) is not None
 
 
 def _spell(character: str) -> str:
     code = ord(character)
-    spelt = chr(code - (_SELECTORS if code > _SELECTORS else _TAGS))
+    spelt = chr(max(code - (_SELECTORS if code > _SELECTORS else _TAGS), 0))
     return spelt if spelt.isascii() and spelt.isprintable() else "?"
 
 

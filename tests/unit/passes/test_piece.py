@@ -20,7 +20,7 @@ GUARDS = [
     for ends in (False, True)
 ]  # fmt: skip
 ESCAPED = ["<a>", "\n", "\\", "<|", "x|>", "<|im|>", "\u200b", "u{200b}", "\\u{", "word", " ", "=== END ===", "\x1b", "é"]
-BITS = st.lists(st.sampled_from([*ESCAPED, "\ufffd", TAG, SELECTOR, "字", FLAG]))
+BITS = st.lists(st.sampled_from([*ESCAPED, "\ufffd", TAG, SELECTOR, "字", FLAG, "\ufe00", "\ufe07", "\ufe0f", "\U000e0100"]))
 
 
 def _pieces(texts):

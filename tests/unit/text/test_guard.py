@@ -107,7 +107,13 @@ def _select(text):
         (f"Hi{_tag('obey me')}!", "Hi\ufffd!", ["obey me"]),
         (f"😀{_select('obey me')}", "😀\ufffd", ["obey me"]),
         (f"{_tag('a')}b\n{_select('c')}{_tag('d')}", "\ufffdb\n\ufffd", ["a", "cd"]),
-        (f"字{_select('xy')}字{_select('z')}", f"字{_select('x')}\ufffd字{_select('z')}", ["y"]),
+        ("字".join(("", *map(_select, "go"))), "字\ufffd字\ufffd", ["g", "o"]),
+        ("字\U000e0100\U000e0101", "字\U000e0100\ufffd", ["?"]),
+        ("字\ufe00\U000e0100", "字\ufe00\ufffd", ["?"]),
+        ("😀\ufe0f\ufe04\ufe05", "😀\ufe0f\ufffd", ["??"]),
+        ("a\ufe03b\ufe0dc\ufe00", "a\ufffdb\ufffdc\ufffd", ["?"]),
+        ("\ufe01 a\ufe02", "\ufffd a\ufffd", ["?"]),
+        ("字\U000e0120", "字\ufffd", ["0"]),
         (f"🏴{_tag('gbeng')}\U000e007f{_tag('a')}", f"🏴{_tag('gbeng')}\U000e007f\ufffd", ["a"]),
         (f"🏴{_tag('a flag of none')}", "🏴\ufffd", ["a flag of none"]),
         ("\U000e0001\U000e0009", "\ufffd", ["??"]),
@@ -120,6 +126,32 @@ def test_hidden_text_is_replaced_and_told(text, shown, spelt):
     assert guarded == shown
     assert [one.text for one in found if one.kind == "hidden_text"] == spelt
     assert {one.policy for one in found if one.kind == "hidden_text"} == {"replace_hidden"}
+
+
+@pytest.mark.parametrize("policy", ["replace_hidden", "escape", "reject"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "葛\U000e0100城市、渡邉\U000e011f",
+        "❤\ufe0f 1\ufe0f\u20e3 ☎\ufe0e",
+        "0\ufe00 ≨\ufe00 神\ufe00 羽\ufe02 ，\ufe01",
+        "\U00013091\ufe06",
+        "left \ufe0fover",
+    ],
+)
+def test_variation_sequences_stay(text, policy):
+    """A selector of a sequence chooses a form of its character. What is left of the channel that selectors are: docs/trust.md."""
+    guarded, found = Guard(FENCES, invisible_policy=policy).guard(text)
+    assert guarded == text and found == ()
+
+
+def test_what_selectors_can_still_say():
+    """At most five bits behind an ideograph: 32 selectors of 256, none of which is a letter in the way that bytes are written with them."""
+    every = [chr(code) for code in (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))]
+    for base, most in {"字": 37, "é": 5, "a": 2, " ": 2, "0": 5, "\U00013091": 9}.items():
+        kept = [one for one in every if Guard(FENCES, invisible_policy="replace_hidden").guard(base + one)[0] == base + one]
+        assert len(kept) == most
+        assert not any(one in _select("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") for one in kept)
 
 
 def test_other_invisible_characters_are_kept_then():
