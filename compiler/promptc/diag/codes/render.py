@@ -313,8 +313,9 @@ RENDER_CODES: tuple[Code, ...] = (
         name="PC0594",
         level="warn",
         summary="content hides a text in characters that nobody sees",
-        why="Tag characters (U+E0000 to U+E007F) and variation selectors that belong to no character spell words that a model reads and people do "
-        "not see. By default each such text becomes one U+FFFD, and the warning says what it spells. The flags of England, Scotland and Wales stay.",
+        why="Tag characters (U+E0000 to U+E007F) and variation selectors that belong to no character spell words that a model reads "
+        "and people do not see. By default each such text becomes one U+FFFD, and the warning says what it spells. The flags of England, "
+        "Scotland and Wales stay.",
         bad='{"input": "Nice weather!"}   # behind the last letter, 20 tag characters that spell an instruction',
         fix="Clean the state. To refuse such content, write `output: {guard: {invisible: reject}}`; to see it in the prompt, `escape`.",
     ),
