@@ -6,6 +6,7 @@ from promptc.check.describe_problem import Describer
 from promptc.check.fold import fold_looks
 from promptc.check.looks import Look
 from promptc.check.scopes import Scopes
+from promptc.check.takes import SORTED
 from promptc.check.texts import Text, iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
@@ -27,16 +28,26 @@ def check_kinds(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> Iterator[D
 def _iter_look(pack: Pack, look: Look, scopes: Scopes, describer: Describer) -> Iterator[Diagnostic]:
     order = [section.id for section in look.plan.sections]
     for text in iter_texts(pack, look.plan, look.combination.tier + 1):
-        found = scopes.find(text)
-        for problem in (*found.problems, *_iter_ranked(text, found)):
-            yield describer.describe(problem, text, order, _find_span(text, problem))
+        yield from iter_wrong(text, scopes, describer, order)
 
 
-def _iter_ranked(text: Text, found: Found) -> Iterator[Problem]:
-    """A time that a section's `sort` or a step's `by` puts in order as a text."""
-    time = find_time(found.kind) if text.ranks and found.kind is not None else None
-    if time is not None:
-        yield Problem("as_text", "", 1, text.code.text.strip(), time)
+def iter_wrong(text: Text, scopes: Scopes, describer: Describer, order: Sequence[str]) -> Iterator[Diagnostic]:
+    """All that is wrong with one text by kind: inside it, and with what it gives to its key. `order`: the ids of the sections."""
+    found = scopes.find(text)
+    for problem in (*found.problems, *_iter_given(text, found)):
+        yield describer.describe(problem, text, order, _find_span(text, problem))
+
+
+def _iter_given(text: Text, found: Found) -> Iterator[Problem]:
+    """A value that the key never takes, and a time that a section's `sort` puts in order as a text."""
+    if found.kind is None:
+        return
+    code, time = text.code.text.strip(), find_time(found.kind) if text.takes is SORTED else None
+    if text.takes.refuses(found.kind):
+        told = text.takes.describe(text.what, code, found.kind, is_constant=not text.code.reads)
+        yield Problem("given", "", 1, code, found.kind, told=("PC0651", *told))
+    elif time is not None:
+        yield Problem("as_text", "", 1, code, time)
 
 
 def _find_span(text: Text, problem: Problem) -> Span:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from promptc.check.check_kinds import iter_wrong
 from promptc.check.describe_problem import Describer
 from promptc.check.kinds_at import find_kind_at
 from promptc.check.looks import Look
@@ -18,7 +19,6 @@ from promptc.model.pack import Choice, Pack
 from promptc.template.kinds.kind import NEVER, UNKNOWN, Blank, Gap, Kind, List, Number, Unknown, list_members, name_kind
 from promptc.template.kinds.kind import Text as TextKind
 from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.trees import find_place
 from promptc.template.kinds.unite import keep_members
 from promptc.template.load_template import Template
 
@@ -42,10 +42,7 @@ def check_operations(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
 def _check_texts(pack: Pack, scopes: Scopes) -> Iterator[Diagnostic]:
     describer = Describer(pack, pack.find_schema_place or (lambda pointer: None))
     for text in iter_operation_texts(pack, scopes.state):
-        code = text.code
-        for problem in scopes.find(text).problems:
-            shown = code.files[problem.file] if problem.file and isinstance(code, Template) else code.text
-            yield describer.describe(problem, text, (), find_place(code).find_span(problem.file, shown, problem.position))
+        yield from iter_wrong(text, scopes, describer, ())
 
 
 def _check_packs(pack: Pack) -> Iterator[Diagnostic]:

@@ -28,7 +28,7 @@ def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
             continue
         yield from _judge_names(section, message)
         kind = scopes.find(text).kind
-        if kind is not None:
+        if kind is not None and not text.takes.refuses(kind):
             yield from _judge_kind(section, message, kind)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.check.kinds_at import find_kind_at
 from promptc.check.literal_kinds import find_literal
 from promptc.check.state_kinds import StateKinds
+from promptc.check.takes import ANYTHING, COUNT, EACH
 from promptc.check.texts import Names, Text
 from promptc.diag.typed import Any
 from promptc.model.operation import Append, Ask, Edit, Keep, Operation, Set
@@ -92,7 +93,8 @@ def _make_edit_text(
     answered = (
         {**kinds, "answers": _find_answers(operation, len(operation.asks), sure=range(len(operation.asks)))} if when is not None else kinds
     )
-    return Text(f"`{key}` of `{operation.name}.edits[{place}]`", code, names, kinds=answered, holds=when)
+    takes = {"each": EACH, "last": COUNT}.get(key, ANYTHING)
+    return Text(f"`{key}` of `{operation.name}.edits[{place}]`", code, names, kinds=answered, holds=when, takes=takes)
 
 
 # --- the kinds of arguments and answers ---

@@ -2,9 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from promptc.check.takes import (  # fmt: skip
+    ANYTHING,
+    CONTENT,
+    COUNT,
+    DRAWN,
+    KEY,
+    LIST,
+    LOCALE,
+    NUMBER,
+    PLACE,
+    REF,
+    SORTED,
+    TEXT_OR_NONE,
+    Takes,
+    one_of,
+)
 from promptc.diag.frozen import field, frozen
 from promptc.model.index import StateIndex
-from promptc.model.pack import Assign, Band, Pack, Plan
+from promptc.model.pack import Assign, Band, Let, Pack, Plan
 from promptc.model.section import Fence, Items, Section
 from promptc.model.source import Retrieve, Segments, has_each, iter_expressions
 from promptc.model.step import Evict, Lower, Ranked, Recap, Replace, Step, Trim
@@ -28,8 +44,8 @@ _STEP = _ITEM | {"tokens", "chars", "form"}
 class Text:
     """An expression or template as it is used: what the author calls it, the names it sees, and the section it belongs to.
 
-    `kinds` are those of names that no schema of the state tells of, `holds` a condition under which alone it is evaluated. `ranks`: its
-    values are put in order.
+    `kinds` are those of names that no schema of the state tells of, `holds` a condition under which alone it is evaluated. `takes`: what
+    the key takes of an expression.
     """
 
     what: str
@@ -38,7 +54,7 @@ class Text:
     section: Section | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     holds: Expression | None = None
-    ranks: bool = False
+    takes: Takes = ANYTHING
 
 
 def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
@@ -66,14 +82,22 @@ def _iter_pack(pack: Pack) -> Iterator[Text]:
         yield Text("`that` of an assert", one.that, names)
         yield Text("`else` of an assert", one.otherwise, names)
     for let in pack.lets:
-        value = let.value.value if isinstance(let.value, Band | Assign) else let.value
-        yield Text(f"`let.{let.name}`", value, dict(names))
+        yield _make_let(let, dict(names))
         names[let.name] = None
     for place, axis in enumerate(pack.axes):
         earlier = frozenset(other.name for other in pack.axes[:place])
-        yield Text(f"`select` of `{axis.name}`", axis.select, {**names, "variant": earlier})
+        takes = ANYTHING if axis.default is not None else one_of(axis.cases, f"`default: {axis.cases[0]}`, for all that name no case")
+        yield Text(f"`select` of `{axis.name}`", axis.select, {**names, "variant": earlier}, takes=takes)
     yield from _iter_strain(pack)
     yield from _iter_indexes(pack)
+
+
+def _make_let(let: Let, names: Names) -> Text:
+    if isinstance(let.value, Band):
+        return Text(f"`let.{let.name}.band`", let.value.value, names, takes=NUMBER)
+    if isinstance(let.value, Assign):
+        return Text(f"`let.{let.name}.assign`", let.value.value, names, takes=DRAWN)
+    return Text(f"`let.{let.name}`", let.value, names)
 
 
 def _iter_strain(pack: Pack) -> Iterator[Text]:
@@ -81,7 +105,8 @@ def _iter_strain(pack: Pack) -> Iterator[Text]:
         return
     names = _list_bound(pack)
     if pack.strain.previous is not None:
-        yield Text("`strain.previous`", pack.strain.previous, names)
+        takes = one_of([tier.name for tier in pack.strain.tiers], "the tier of the last render, or `none` before the first", none=True)
+        yield Text("`strain.previous`", pack.strain.previous, names, takes=takes)
     for name, template in pack.strain.watch:
         yield Text(f"`strain.watch.{name}`", template, {**names, "before": None, "after": None})
 
@@ -92,9 +117,9 @@ def _iter_indexes(pack: Pack) -> Iterator[Text]:
     for index in pack.indexes:
         if isinstance(index, StateIndex):
             what = f"of the index `{index.name}`"
-            yield Text(f"`from` {what}", index.source, names)
+            yield Text(f"`from` {what}", index.source, names, takes=LIST)
             if index.id is not None:
-                yield Text(f"`id` {what}", index.id, {**names, "item": None})
+                yield Text(f"`id` {what}", index.id, {**names, "item": None}, takes=KEY)
             yield Text(f"the text {what}", index.text, {**names, "item": None})
 
 
@@ -115,23 +140,25 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
     window, group = items.window, items.group
     last = window.last if window is not None and not isinstance(window.last, int) else None
     yield from _iter_source(items.source, section, names, stores)
-    yield from _make(section, names, ("window.last", last))
+    yield from _make(section, names, ("window.last", last), takes=COUNT)
     if has_each(items.source):
         names = {**names, "each": None}
     yield from _iter_reading(items, section, names)
     arranged = {**names, "item": None, "this": _ITEM}
-    yield from _make(section, arranged, ("items.id", items.id))
-    yield from _make(section, arranged, *(("sort", key.by) for key in items.sort), ranks=True)
-    yield from _make(section, arranged, ("dedupe.by", items.dedupe.by if items.dedupe else None))
-    yield from _make(section, arranged, ("limit_per.by", items.limit_per.by if items.limit_per else None))
+    yield from _make(section, arranged, ("items.id", items.id), takes=KEY)
+    yield from _make(section, arranged, *(("sort", key.by) for key in items.sort), takes=SORTED)
+    yield from _make(section, arranged, ("dedupe.by", items.dedupe.by if items.dedupe else None), takes=KEY)
+    yield from _make(section, arranged, ("limit_per.by", items.limit_per.by if items.limit_per else None), takes=KEY)
     grouped = {**arranged, "this": _READ} if window is not None and window.whole == "group" else arranged
-    yield from _make(section, grouped, ("group.by", group.by if group else None))
+    yield from _make(section, grouped, ("group.by", group.by if group else None), takes=KEY)
     yield from _make(section, {**names, "group": None}, ("group.header", group.header if group else None))
     shown = {**arranged, "group": None}
-    yield from _make(section, shown, ("tally", items.tally), *(("the text of an item", form) for form in items.forms))
+    yield from _make(section, shown, ("tally", items.tally), takes=KEY)
+    yield from _make(section, shown, *(("the text of an item", form) for form in items.forms))
     message = items.message
     if message is not None:
-        yield from _make(section, shown, ("message.role", message.role), ("message.content", message.content))
+        yield from _make(section, shown, ("message.role", message.role), takes=one_of(message.roles, _ROLE))
+        yield from _make(section, shown, ("message.content", message.content), takes=CONTENT)
     yield from _make(section, shown, ("trim_each.marker", items.trim_each.marker if items.trim_each else None))
     yield from _iter_fence(items.fence, section, shown)
 
@@ -139,28 +166,36 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
 def _iter_source(source: Expression | Segments | Retrieve, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[Text]:
     """What a source is asked: `where` and `boost` see each row or chunk, all but `each` an element of that."""
     if isinstance(source, Segments):
-        yield from _make(section, names, ("segments.each", source.each))
+        yield from _make(section, names, ("segments.each", source.each), takes=LIST)
         inner = {**names, "each": None} if source.each is not None else names
         store = next((one for one in stores if one.name == source.store), None)
         locale, version = source.locale or (store.locale if store else None), source.version or (store.version if store else None)
-        yield from _make(section, inner, ("segments.ref", source.ref), ("segments.locale", locale), ("segments.version", version))
+        yield from _make(section, inner, ("segments.ref", source.ref), takes=REF)
+        yield from _make(section, inner, ("segments.locale", locale), takes=LOCALE)
+        yield from _make(section, inner, ("segments.version", version), takes=TEXT_OR_NONE)
         yield from _make(section, {**inner, "item": None}, ("segments.where", source.where))
     else:
         inner = {**names, "item": None}
         for key, code in iter_expressions(source):
-            yield from _make(section, inner if key in ("retrieve.where", "retrieve.boost") else names, (key, code))
+            seen = inner if key in ("retrieve.where", "retrieve.boost") else names
+            yield from _make(section, seen, (key, code), takes=_TAKES.get(key, ANYTHING))
+
+
+_ROLE = "one of them for each item: `'assistant' if item.from == 'agent' else 'user'`"
+_TAKES = {"items.from": LIST, "retrieve.query": TEXT_OR_NONE, "retrieve.version": TEXT_OR_NONE}
 
 
 def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Text]:
     """What is evaluated while the list is read, before items have their ids."""
     read = {**names, "item": None, "this": _READ}
-    yield from _make(section, read, ("items.where", items.where), ("items.number", items.number))
+    yield from _make(section, read, ("items.where", items.where))
+    yield from _make(section, read, ("items.number", items.number), takes=PLACE)
     if items.anchors is not None:
         yield from _make(section, read, ("anchors.where", items.anchors.where))
-        yield from _make(section, names, ("anchors.last", items.anchors.last))
+        yield from _make(section, names, ("anchors.last", items.anchors.last), takes=COUNT)
     for matches in items.keep:
         yield from _make(section, read, ("keep.where", matches.where))
-        yield from _make(section, names, ("keep.last", matches.last))
+        yield from _make(section, names, ("keep.last", matches.last), takes=COUNT)
 
 
 def _iter_step(step: Step, section: Section, names: Names) -> Iterator[Text]:
@@ -170,27 +205,28 @@ def _iter_step(step: Step, section: Section, names: Names) -> Iterator[Text]:
         each["each"] = None
     label = step.label
     if isinstance(step, Ranked):
-        yield from _make_step(section, each, label, *step.order)
-        yield from _make_step(section, each, label, step.by, ranks=True)
+        yield from _make_step(section, each, label, *(("order", one) for one in step.order))
+    if isinstance(step, Ranked | Lower):
+        yield from _make_step(section, each, label, ("by", step.by), takes=NUMBER)
     if isinstance(step, Evict):
-        yield from _make_step(section, {**names, "removed": None}, label, step.marker)
+        yield from _make_step(section, {**names, "removed": None}, label, ("marker", step.marker))
     if isinstance(step, Trim):
-        yield from _make_step(section, names, label, step.marker)
-    if isinstance(step, Lower):
-        yield from _make_step(section, each, label, step.by, ranks=True)
+        yield from _make_step(section, names, label, ("marker", step.marker))
     if isinstance(step, Recap):
-        yield from _make_step(section, each, label, step.where)
+        yield from _make_step(section, each, label, ("where", step.where))
     if isinstance(step, Recap | Replace):
-        yield from _make_step(section, {**names, "items": None, "text": None}, label, step.template)
+        yield from _make_step(section, {**names, "items": None, "text": None}, label, ("template", step.template))
 
 
-def _make(section: Section, names: Names, *codes: tuple[str, Expression | Template | None], ranks: bool = False) -> Iterator[Text]:
+def _make(section: Section, names: Names, *codes: tuple[str, Expression | Template | None], takes: Takes = ANYTHING) -> Iterator[Text]:
     for key, code in codes:
         if code is not None:
-            yield Text(f"{key if ' ' in key else f'`{key}`'} of `{section.id}`", code, names, section, ranks=ranks)
+            yield Text(f"{key if ' ' in key else f'`{key}`'} of `{section.id}`", code, names, section, takes=takes)
 
 
-def _make_step(section: Section, names: Names, label: str, *codes: Expression | Template | None, ranks: bool = False) -> Iterator[Text]:
-    for code in codes:
+def _make_step(
+    section: Section, names: Names, label: str, *codes: tuple[str, Expression | Template | None], takes: Takes = ANYTHING
+) -> Iterator[Text]:
+    for key, code in codes:
         if code is not None:
-            yield Text(f"`{label}`", code, names, section, ranks=ranks)
+            yield Text(f"`{key}` of `{label}`", code, names, section, takes=takes)

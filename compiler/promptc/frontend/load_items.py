@@ -88,7 +88,7 @@ def _load_window(node: Node, compiler: TextCompiler) -> Window:
     most, last = node.get("max"), node.value["last"]
     return Window(
         span=node.span,
-        last=last.value if isinstance(last.value, int) else compiler.expression(last),
+        last=last.value if type(last.value) is int and last.value >= 0 else compiler.expression(last),
         min=_number(node, "min", 0),
         max=int(most.value) if most else None,
         step=_number(node, "step", 1),

@@ -11,6 +11,7 @@ from promptc.diag.value import show_value
 from promptc.model.operation import Append, Edit, Keep, Operation, Remove, Set
 from promptc.operations.at_pointer import MISSING, AstrayError, drop_at, find_at, put_at, split_pointer
 from promptc.operations.done import Archive
+from promptc.passes.scope import find_whole
 from promptc.template.load_expression import Expression
 
 
@@ -114,9 +115,10 @@ def _choose(edit: Keep, elements: Sequence[Any], names: Mapping[str, Any]) -> li
         where = edit.where
         return [bool(where.evaluate({**names, "item": element})) for element in elements]
     assert edit.last is not None
-    last = edit.last.evaluate(names)
-    if isinstance(last, bool) or not isinstance(last, int) or last < 0:
-        message = f"`last` of `{edit.pointer}` must be a whole number from 0, not {show_value(last)}"
+    given = edit.last.evaluate(names)
+    last = find_whole(given)
+    if last is None or last < 0:
+        message = f"`last` of `{edit.pointer}` must be a whole number from 0, not {show_value(given)}"
         raise fail("PC0808", message, edit.last.span, help="it is how many of the newest elements stay")
     return [place >= len(elements) - last for place in range(len(elements))]
 

@@ -10,6 +10,7 @@ from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.source import Segments
 from promptc.model.store import Store
+from promptc.passes.scope import find_whole
 from promptc.template.load_expression import Expression
 
 Wish = tuple[str, tuple[str, ...] | None]
@@ -67,8 +68,8 @@ def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any])
 def _find_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
     """Every reference once; whole numbers stand for their digits, as ids in a state may be either."""
     value = ref.evaluate(names)
-    given = _list(value)
-    if any(isinstance(one, bool) or not isinstance(one, str | int) for one in given):
+    given = [one if isinstance(one, str) else find_whole(one) for one in _list(value)]
+    if None in given:
         what = f"`segments.ref` of `{section}` must be text or a list of texts, not {show_value(value)}"
         raise fail("PC0551", what, ref.span, help="null asks for nothing; leave `ref` out to ask for the whole scope")
     return tuple(dict.fromkeys(str(one) for one in given))

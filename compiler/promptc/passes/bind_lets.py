@@ -6,6 +6,7 @@ from promptc.diag.errors import fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.pack import Assign, Band, Let, Pack
+from promptc.passes.scope import find_whole
 
 
 def bind_lets(pack: Pack, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,9 +39,10 @@ def _find_band(let: Let, band: Band, names: Mapping[str, Any]) -> str:
 
 
 def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
-    key = assign.value.evaluate(names)
-    if isinstance(key, bool) or not isinstance(key, str | int):
-        what = f"the assignment `{let.name}` needs a text or a whole number as its id, not {show_value(key)}"
+    given = assign.value.evaluate(names)
+    key = given if isinstance(given, str) else find_whole(given)
+    if key is None:
+        what = f"the assignment `{let.name}` needs a text or a whole number as its id, not {show_value(given)}"
         raise fail("PC0505", what, assign.value.span)
     from hashlib import sha256
 

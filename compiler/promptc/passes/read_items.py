@@ -12,7 +12,7 @@ from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.gathered import Gathered
 from promptc.model.section import Items, Matches, Window
-from promptc.passes.scope import evaluate_count, evaluate_key, type_key
+from promptc.passes.scope import evaluate_count, evaluate_key, find_whole, type_key
 from promptc.template.load_expression import Expression
 from promptc.template.runtime.run import find_run
 
@@ -124,9 +124,10 @@ class ItemReader:
         number = self._items.number
         if number is None:
             return place
-        found = number.evaluate(self._bind(place, value))
-        if isinstance(found, bool) or not isinstance(found, int):
-            raise fail("PC0510", f"the number of item {place} of `{self._section}` is {show_value(found)}, not a whole number", number.span)
+        given = number.evaluate(self._bind(place, value))
+        found = find_whole(given)
+        if found is None:
+            raise fail("PC0510", f"the number of item {place} of `{self._section}` is {show_value(given)}, not a whole number", number.span)
         return found
 
     def _bind(self, place: int, value: Any) -> Mapping[str, Any]:

@@ -33,13 +33,19 @@ def pay_text(names: Mapping[str, Any], text: str, span: Span | None, what: str) 
     find_run(names).pay(_TEXT + price_count(text), span, what)
 
 
-def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) -> int:
-    """A whole number of at least 0; 12.0 is one, as it is to a schema."""
-    value = expression.evaluate(names)
+def find_whole(value: Any) -> int | None:
+    """The whole number that a value is: 12.0 is one, as it is to a schema; `true` is none."""
     value = int(value) if isinstance(value, float) and value.is_integer() else value
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) -> int:
+    """A whole number of at least 0."""
+    value = expression.evaluate(names)
+    count = find_whole(value)
+    if count is None or count < 0:
         raise fail("PC0507", f"{what} must be a whole number from 0, not {show_value(value)}", expression.span)
-    return value
+    return count
 
 
 def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) -> Any:

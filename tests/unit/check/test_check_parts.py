@@ -31,7 +31,7 @@ def _check(folder, content, parts):
         "sections": [{"id": "log", "items": {"from": "state.log", "window": {"last": 9}, "message": message}}],
     }
     found = load_drawn(Drawn(manifest, {}), folder).check()
-    return [one for one in found if one.code.startswith("PC069")]
+    return [one for one in found if one.code.startswith(("PC069", "PC0651"))]
 
 
 def _list(*elements):
@@ -44,10 +44,12 @@ def test_types_that_parts_never_names_are_told(tmp_path, content):
     assert found.code == "PC0690" and "`image`, `sound`" in found.message and "`item.content`" in found.message
 
 
-@pytest.mark.parametrize("content", [_list(BARE), _list({"type": "string"}), _list({"type": "integer"})])
-def test_elements_without_a_type_are_told(tmp_path, content):
-    (found,) = _check(tmp_path, content, ["text"])
+@pytest.mark.parametrize("element", [BARE, {"type": "string"}, {"type": "integer"}])
+def test_elements_without_a_type_are_told(tmp_path, element):
+    (found,) = _check(tmp_path, {"anyOf": [{"type": "string"}, _list(element)]}, ["text"])
     assert found.code == "PC0690" and "they have no `type`" in found.message
+    (found,) = _check(tmp_path, _list(element), ["text"])
+    assert found.code == "PC0651", "of a content that is nothing else, every render fails"
 
 
 @pytest.mark.parametrize(

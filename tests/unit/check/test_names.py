@@ -78,7 +78,7 @@ def test_axes_of_variants(tmp_path):
         sections: [{id: lore, text: "{{ variant.mood }} {{ variant.modle }}"}]
         variants:
           mood: {select: variant.model, cases: {calm: {}}}
-          model: {select: variant.mood, cases: {small: {}}}
+          model: {select: variant.mood, cases: {calm: {}}}
         """
     found = lint(tmp_path, body)
     assert [(one.code, one.help) for one in found] == [("PC0632", "did you mean `model`?"), ("PC0632", "no axis is chosen before it")]

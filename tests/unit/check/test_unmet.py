@@ -170,7 +170,7 @@ def test_a_step_and_what_keeps_items(tmp_path):
     assert sorted(one.split(" never")[0] for one in messages(found, "PC0673")) == [
         "`anchors.where` of `log`",
         "`keep.where` of `log`",
-        "`log.overflow[0]`",
+        "`order` of `log.overflow[0]`",
     ]
     assert "never holds: no value meets `item.level < 2` and `item.level > 2`" in "".join(messages(found, "PC0673"))
 
