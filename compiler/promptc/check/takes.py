@@ -59,10 +59,14 @@ class Takes:
         """How an expression of that kind is turned into what is taken; empty where no way is known."""
         if isinstance(member, Text) and member.format == "date-time" and self.goal == "number":
             return "{} | timestamp"
-        if isinstance(member, MappingKind) and self.goal == "text":
+        if isinstance(member, MappingKind) and self.goal != "list":
             names = sorted(member.names, key=lambda name: name != "id")
             part = next((name for name in names if name.isidentifier() and not self.refuses(member.find(name))), "")
             return f"{{}}.{part}" if part else ""
+        if isinstance(member, MappingKind):
+            return "[{}]" if member.closed else "{}.values() | list"
+        if isinstance(member, List) and self.goal == "text":
+            return "{} | join(' ')" if all(isinstance(one, Text) for one in list_members(join(member))) else ""
         if isinstance(member, Number) and self.goal == "whole":
             return "{} | round | int" if member.most is None or member.most >= 0 else ""
         return _FORMS.get((self.goal, type(member)), "")
@@ -73,14 +77,12 @@ _PARSED = "{} | int"
 _FORMS: Mapping[tuple[str, type[Kind]], str] = {
     **{("list", one): "[{}]" for one in (Number, Truth)},
     ("list", Text): "{}.splitlines()",
-    ("list", MappingKind): "{}.values() | list",
     ("list", Nothing): "{} | default([], true)",
     **{(goal, Text): _PARSED for goal in ("number", "whole")},
     **{(goal, Truth): "1 if {} else 0" for goal in ("number", "whole")},
-    **{(goal, one): "{} | length" for goal in ("number", "whole") for one in (List, MappingKind)},
+    **{(goal, List): "{} | length" for goal in ("number", "whole")},
     **{(goal, Nothing): "{} | default(1, true)" for goal in ("number", "whole")},
     **{("text", one): "{} | string" for one in (Number, Truth)},
-    ("text", List): "{} | join(' ')",
     ("text", Nothing): "{} | default('', true)",
 }
 """By what is wanted and what is given: an expression that turns one into the other."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import promptc
+from promptc.check import takes
 from promptc.check.check_pack import check_pack
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
@@ -260,3 +261,9 @@ def test_every_key_that_takes_an_expression_is_tried() -> None:
     parts = json.loads((ROOT / "schemas/pack.schema.json").read_text(encoding="utf-8"))["$defs"]
     named = {place for name, part in parts.items() if not name.endswith("_part") for place in _iter_places(part, name)}
     assert named == PLACES.keys()
+
+
+def test_the_documentation_says_what_keys_take() -> None:
+    said = (ROOT / "docs/check.md").read_text(encoding="utf-8")
+    taken = {one.wants for one in vars(takes).values() if isinstance(one, takes.Takes)}
+    assert not [one for one in taken if f" | {one} |" not in said]

@@ -267,8 +267,8 @@ _KINDS: tuple[Code, ...] = (
         name="PC0651",
         level="error",
         summary="a value is used that is, or may be, of the wrong kind",
-        why="By the schema it is something the filter, operator, loop or method cannot use, or makes no sense of; some valid state stops "
-        "the run, or gives what nobody meant.",
+        why="By the schema it is something the filter, operator, loop, method or key of the manifest cannot use, or makes no sense of; "
+        "some valid state stops the run, or gives what nobody meant.",
         bad="text: '{% for word in state.name %}{{ word }}{% endfor %}' with `name` a string",
         fix="Correct the path or the schema, turn it into the right kind, or ask first (`is string`, `is not none`).",
     ),
