@@ -108,6 +108,8 @@ def _check_value(edit: Edit, target: Kind, text: Text | None, scopes: Scopes) ->
     if text is None or not isinstance(edit, Set | Append):
         return
     kind = scopes.find(text).kind or UNKNOWN
+    if text.takes.refuses(kind):
+        return  # told of the text
     if isinstance(edit, Append) and edit.each is not None:
         kind = find_element(kind)
     members = [one for one in list_members(kind) if not isinstance(one, Gap | Blank)]
