@@ -2,12 +2,13 @@
 when a pack names such a counter."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from unicodedata import category
 
 from tokenizers import Encoding, Tokenizer
-from tokenizers.models import Unigram
+from tokenizers.models import BPE, Unigram
+from tokenizers.pre_tokenizers import ByteLevel
 
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
@@ -17,9 +18,11 @@ from promptc.text.digest import render_digest
 
 
 class HfCounter:
-    """Counts what the tokenizer makes of a text alone: nothing is added before or after it, cut off or filled up.
+    """Counts what the tokenizer makes of a text alone: nothing is added before or after it, cut off or filled up, and no merge is left out
+    by chance (BPE's `dropout`).
 
-    A text of which a visible character is in no token is refused (PC0184): its count would be too low, and 0 in the end.
+    A text of which a visible character, or a byte of one, has no part in any token is refused (PC0184): its count would be too low, and 0
+    in the end. Characters of which a normalizer makes one have a part in it.
     How such tokenizers normalise and split is anybody's choice, so no boundary is known to be safe.
     """
 
@@ -29,11 +32,14 @@ class HfCounter:
     def __init__(self, name: str, digest: str, tokenizer: Tokenizer) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
+        if isinstance(tokenizer.model, BPE):
+            tokenizer.model.dropout = None
         tokenizer.encode_special_tokens = True  # that is: special tokens in a text are encoded as ordinary text
         self.special_tokens = tuple(sorted(one.content for one in tokenizer.get_added_tokens_decoder().values() if one.special))
         self.name = name
         self.digest = digest
         self._tokenizer = tokenizer
+        self._reading = _Reading(tokenizer)
 
     def measure(self, text: str) -> int:
         """Tokens."""
@@ -82,7 +88,7 @@ class HfCounter:
     def _encode(self, text: str) -> Encoding:
         with _Refused("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
             encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        left_out = _find_left_out(text, encoding.offsets, "Z" if self._tokenizer.normalizer is None else "CMZ")
+            left_out = _find_left_out(text, encoding.offsets, self._reading) or self._reading.find_unknown(text)
         if left_out:
             why = f"it drops what it has no token for, near `{left_out[:20]}`"
             raise fail("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters: {why}", help=_HELP)
@@ -92,18 +98,105 @@ class HfCounter:
 _HELP = "its vocabulary must have a token for anything: use one on bytes, or with an unknown token"
 
 
-def _find_left_out(text: str, spans: Sequence[tuple[int, int]], dropped: str) -> str:
-    """The first characters that no token stands for; empty where only such are left out as tokenizers do by intent.
+class _Reading:
+    """What a tokenizer's model is given of a text, and what it cannot read of it."""
 
-    `dropped`: the categories of those: white space, and what normalizers strip, control characters and marks. A tokenizer without an
-    unknown token drops all that its vocabulary lacks and says nothing; inside a word its places are then wrong, but cover too little.
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._normalizer, self._splitter = tokenizer.normalizer, tokenizer.pre_tokenizer
+        self.dropped = "Z" if tokenizer.normalizer is None else "CMZ"
+        self._units = _find_units(tokenizer)
+        self._added = [one.content for one in tokenizer.get_added_tokens_decoder().values() if one.content and not one.special]
+
+    def split(self, text: str) -> list[str]:
+        """The words that the model is given."""
+        normalized = self._normalizer.normalize_str(text) if self._normalizer is not None else text
+        return [word for word, _ in self._splitter.pre_tokenize_str(normalized)] if self._splitter is not None else [normalized]
+
+    def find_unknown(self, text: str) -> str:
+        """The first characters that the model drops in silence, as it has neither a token for them nor an unknown one; white space aside.
+
+        Places do not show them: inside a word those of the tokens behind a dropped character are wrong, and a byte of a character may go.
+        """
+        if self._units is None:
+            return ""
+        for content in self._added:
+            text = text.replace(content, " ")
+        words = self.split(text)
+        if not self._units.find_lacking("".join(words)):
+            return ""
+        return next(filter(None, (self._units.find_unknown(word) for word in words)), "")
+
+    def is_lost(self, text: str, place: int) -> bool:
+        """Whether the model is given the same without the character: then a normalizer or a splitter took it out, and did not make one
+        of it and its neighbours. What stands near decides."""
+        before, behind = text[max(0, place - _NEAR) : place], text[place + 1 : place + 1 + _NEAR]
+        return "".join(self.split(before + text[place] + behind)) == "".join(self.split(before + behind))
+
+
+_NEAR = 16
+_LOOKS = 10_000
+"""Characters of a text of which it is found out whether a neighbour's token stands for them, too."""
+
+
+class _Units:
+    """Of a model that drops what it lacks: the characters it begins from, as they are written in the vocabulary."""
+
+    def __init__(self, model: BPE, vocabulary: Mapping[str, int], white: str) -> None:
+        self._vocabulary = vocabulary
+        self._prefix, self._suffix = model.continuing_subword_prefix or "", model.end_of_word_suffix or ""
+        self._has_whole, self._has_bytes = model.ignore_merges, model.byte_fallback
+        self._white = white
+
+    def find_lacking(self, text: str) -> bool:
+        """Whether a character of the text is lacking somewhere in a word."""
+        forms = {(first, last) for first in ("", self._prefix) for last in ("", self._suffix)}
+        return any(not self._has(first + one + last, one) for one in set(text) for first, last in forms)
+
+    def find_unknown(self, word: str) -> str:
+        """The first characters of a word that go."""
+        if self._has_whole and word in self._vocabulary:
+            return ""
+        found = ""
+        for place, one in enumerate(word):
+            unit = (self._prefix if place else "") + one + (self._suffix if place == len(word) - 1 else "")
+            if not self._has(unit, one):
+                found += one
+            elif found:
+                break
+        return found
+
+    def _has(self, unit: str, one: str) -> bool:
+        if unit in self._vocabulary or _is_dropped(one, "Z") or one in self._white:
+            return True
+        return self._has_bytes and all(f"<0x{byte:02X}>" in self._vocabulary for byte in one.encode())
+
+
+_WHITE_BYTES = "\u0120\u010a\u010d\u0109"
+"""How a byte-level tokenizer writes a space, a line end, a carriage return and a tab."""
+
+
+def _find_units(tokenizer: Tokenizer) -> _Units | None:
+    """None for a model that refuses what it lacks, has a token for it, or is given bytes and lacks none."""
+    model, splitter = tokenizer.model, tokenizer.pre_tokenizer
+    if not isinstance(model, BPE) or model.unk_token is not None:
+        return None
+    told = json.loads(splitter.__getstate__()) if splitter is not None else {}
+    is_bytes = (told.get("pretokenizers") or [told])[-1].get("type") == "ByteLevel"
+    units = _Units(model, tokenizer.get_vocab(with_added_tokens=False), _WHITE_BYTES if is_bytes else "")
+    return None if is_bytes and not units.find_lacking("".join(ByteLevel.alphabet())) else units
+
+
+def _find_left_out(text: str, spans: Sequence[tuple[int, int]], reading: _Reading) -> str:
+    """The first characters that no token stands for; empty where only such are left out as tokenizers do by intent: white space, and what
+    normalizers strip, control characters and marks.
     """
-    last = 0
+    last, looks = 0, 0
     for start, stop in (*spans, (len(text), len(text))):
-        if start > last and not text[last:start].isspace():
-            seen = next((place for place in range(last, start) if not _is_dropped(text[place], dropped)), None)
-            if seen is not None:
-                return text[seen:start].strip()
+        for place in range(last, start):
+            if not _is_dropped(text[place], reading.dropped):
+                looks += 1
+                if looks > _LOOKS or reading.is_lost(text, place):
+                    return text[place:start].strip()
         last = max(last, stop)
     return ""
 

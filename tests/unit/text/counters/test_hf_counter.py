@@ -1,5 +1,5 @@
 import pytest
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from promptc.diag.errors import PromptcError
 from promptc.text.counters.hf_counter import load_hf_counter
@@ -77,7 +77,7 @@ def test_dropped_white_space_goes_with_the_token_before():
         ("ab 東京 ab", "東京"),
         ("x", "x"),
         ("ab\n\n!", "!"),
-        ("aab ", "ab"),
+        ("aab ", "aa"),
         ("ab\u200d7", "\u200d7"),
     ],
 )
@@ -117,6 +117,81 @@ def test_a_mark_may_not_hide_what_vanished():
     """Inside a word the places of what is left are wrong: a mark at its end may seem to be what is missing."""
     with pytest.raises(PromptcError):
         _load(Tokenizer(models.BPE({"b": 0, "\u0301": 1}, []))).measure("中b\u0301")
+
+
+def _bpe(vocabulary, merges=(), *, before=None, normalizer=None, **settings):
+    tokenizer = Tokenizer(models.BPE({one: rank for rank, one in enumerate(vocabulary)}, list(merges), **settings))
+    if before is not None:
+        tokenizer.pre_tokenizer = before
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    return tokenizer
+
+
+_BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "text"),
+    [
+        (_bpe("a\n"), "é\n"),
+        (_bpe("a\n"), "aéé\n\n"),
+        (_bpe("ab\u0301", normalizer=normalizers.NFD()), "aЖ\u0301"),
+        (_bpe(["Ã", "a"], before=_BYTES), "aé"),
+        (_bpe(["a", "<0xC3>"], byte_fallback=True), "aé"),
+        (_bpe(["a", "##b"], continuing_subword_prefix="##"), "ba"),
+        (_bpe(["a", "a</w>", "b</w>"], end_of_word_suffix="</w>"), "ba"),
+        (_bpe(["ab", "a"], ignore_merges=True, before=pre_tokenizers.WhitespaceSplit()), "ab ba"),
+        (_bpe("ab", normalizer=normalizers.Replace(Regex("(?<=a)x"), "")), "axb"),
+        (_bpe("ab ", normalizer=normalizers.Replace(Regex(".+"), "a")), "ab ba"),
+        (_bpe("ab ", before=pre_tokenizers.Split("b", "removed")), "ab"),
+    ],
+)
+def test_what_vanishes_is_refused_wherever_and_however(tokenizer, text):
+    """Also where white space, a mark or the rest of a character seems to be what is missing."""
+    counter = _load(tokenizer)
+    assert counter.measure("a") == 1
+    with pytest.raises(PromptcError) as refused:
+        counter.measure(text)
+    assert [one.code for one in refused.value.diagnostics] == ["PC0184"]
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "text", "count"),
+    [
+        (_bpe(["<0xC3>", "<0xA9>"], byte_fallback=True), "é", 2),
+        (_bpe(["a", "##b"], continuing_subword_prefix="##"), "ab", 2),
+        (_bpe(["ab"], ignore_merges=True), "ab", 1),
+        (_bpe("ab", before=pre_tokenizers.WhitespaceSplit()), "a\n b\n", 2),
+        (_bpe(["a", "b"], before=_BYTES), "a b\n", 2),
+        (_bpe("가각a", normalizer=normalizers.NFC()), "a\u1100\u1161\u1100\u1161\u11a8", 3),
+        (_bpe("ガa", normalizer=normalizers.NFKC()), "\uff76\uff9ea", 2),
+        (_bpe('a"`', normalizer=normalizers.Replace("``", '"')), "```a``", 4),
+    ],
+)
+def test_what_a_token_stands_for_is_counted(tokenizer, text, count):
+    """Characters of which a normalizer makes one are no loss, nor is white space that the vocabulary lacks."""
+    assert _load(tokenizer).measure(text) == count
+
+
+def test_an_added_token_needs_no_letters():
+    tokenizer = _bpe("ab")
+    tokenizer.add_tokens([AddedToken("<x>", normalized=False)])
+    assert _load(tokenizer).measure("a<x>b") == 3
+    with pytest.raises(PromptcError):
+        _load(tokenizer).measure("a<x>b<")
+
+
+def test_no_merge_is_left_out_by_chance():
+    counter = _load(_bpe(["a", "b", "ab"], [("a", "b")], dropout=0.5))
+    assert {counter.measure("ab" * 50) for _ in range(20)} == {50}
+
+
+def test_many_places_where_characters_become_one_take_no_time():
+    counter = _load(_bpe('a"`', normalizer=normalizers.Replace("``", '"')))
+    assert counter.measure("``a" * 5_000) == 10_000
+    with pytest.raises(PromptcError):
+        counter.measure("``a" * 50_000)
 
 
 def _replacing(*contents):
