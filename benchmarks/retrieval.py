@@ -22,10 +22,11 @@ from promptc.frontend.build_corpus import build_corpus
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
 from promptc.model.index import CorpusIndex
+from promptc.model.source import MICRO
 from promptc.sources.retrieval.encoder import Encoder, Missing
 from promptc.sources.retrieval.judge_index import Known, Verdict, judge_index
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import MICRO, Request, Retrieved
+from promptc.sources.retrieval.request import Request, Retrieved
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.text.meter import Meter

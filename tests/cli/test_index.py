@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.cli.conftest import ROOT
+
 PACK = """promptc: 1
 name: archive
 version: 1.0.0
@@ -104,6 +106,33 @@ def test_an_index_over_the_state_is_asked_with_a_state(archive, run, tmp_path):
     assert missing.code == 2 and "PC0731" in missing.err and "--state" in missing.err
     files = run("index", "query", str(archive), "rules", "the key", "--state", str(tmp_path / "s.json"))
     assert files.code == 2 and "PC0731" in files.err
+
+
+BAD = ROOT / "fixtures/bad/PC0592"
+
+
+LONG = [
+    "a key of the mill I may have had",
+    "the ferry was never where I had left it",
+    "the mill and the ferry and the road and the hill",
+]
+
+
+@pytest.mark.parametrize("query", LONG)
+def test_a_score_is_the_same_wherever_it_is_told(run, query):
+    """In the warning, its advice, the stages, the story of the section and the answer to a query; rounded, each would be another."""
+    asked = (str(BAD), str(BAD / "state.json"))
+    changed = ("--set", f"/input={json.dumps(query)}")
+    look = ("index", "query", str(BAD), "notes", query, "--state", asked[1])
+    best = json.loads(run(*look, "--json").out)["refused"][0]
+    micro = round(best["score"] * 1_000_000)
+    cut = f"0.{micro // 1000:03}"
+    assert micro % 1000 >= 500
+    warned = run("render", *asked, *changed).err
+    assert f"`{best['id']}` with {cut} (words {cut}, " in warned and f"lower `floor` to {cut}, or" in warned
+    assert f"{cut}  {best['id']}: under the floor (words {cut}, " in run(*look).out
+    for how in ("--stages", "--why"):
+        assert f"{cut} `{best['id']}` (words {cut}, " in run("explain", *asked, *changed, how, "found", "--width", "200").out
 
 
 def test_a_query_that_finds_nothing(built, run):

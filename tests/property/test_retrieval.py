@@ -13,11 +13,12 @@ from promptc.diag.span import Span
 from promptc.frontend import read_corpus as reading
 from promptc.frontend.read_corpus import read_corpus
 from promptc.model.index import ChunkPlan, CorpusIndex, Matching
+from promptc.model.source import MICRO
 from promptc.sources.retrieval import products
 from promptc.sources.retrieval.build_index import build_index
 from promptc.sources.retrieval.encoder import SCALE
 from promptc.sources.retrieval.local_store import LocalStore, _NumpyStore
-from promptc.sources.retrieval.request import MICRO, Boost, Condition, Request
+from promptc.sources.retrieval.request import Boost, Condition, Request
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from promptc.sources.retrieval.weigh_words import weigh_words
 from promptc.sources.retrieval.write_index import render_files

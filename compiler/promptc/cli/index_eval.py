@@ -9,7 +9,7 @@ import click
 from promptc.api import Pack
 from promptc.cli.escape import escape_controls
 from promptc.cli.group import Command
-from promptc.cli.index_query import read_score, show_score
+from promptc.cli.index_query import read_score
 from promptc.cli.open_indexes import find_corpus_indexes
 from promptc.cli.options import PACK, read_count
 from promptc.cli.reporter import Reporter
@@ -21,6 +21,7 @@ from promptc.diag.typed import Any
 from promptc.files.read_file import read_given
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
+from promptc.model.source import show_score
 from promptc.sources.retrieval.judge_index import SHARE, Judged, Known, Verdict, judge_index
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Request

@@ -24,11 +24,12 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.open_corpus import open_corpus
 from promptc.model.index import CorpusIndex, StateIndex
+from promptc.model.source import MICRO, show_score
 from promptc.passes.bind_lets import bind_lets
 from promptc.passes.list_entries import list_entries
 from promptc.passes.tell_source import WHYS
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import MICRO, Found, Request, Retrieved
+from promptc.sources.retrieval.request import Found, Request, Retrieved
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
@@ -119,11 +120,6 @@ def read_score(given: str) -> int:
     if len(part) > _DIGITS or len(whole) > 1 or not 0 <= score <= MICRO:
         raise UsageError([Diagnostic("PC0721", f"`{given}` is no score", help="a number from 0 to 1, such as 0.25")])
     return score
-
-
-def show_score(micro: int) -> str:
-    """Millionths to three places, cut off."""
-    return f"{micro // MICRO}.{micro % MICRO // 1000:03}"
 
 
 def _render(found: Retrieved, paint: Paint) -> str:

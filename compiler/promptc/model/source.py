@@ -12,6 +12,17 @@ MICRO = 1_000_000
 """Scores are whole millionths: 250_000 is 0.25."""
 
 
+def show_score(micro: int, places: int = 3) -> str:
+    """A score in decimals, of one place to six, cut off towards nothing: shown as a floor, it lets the score itself pass."""
+    whole, part = divmod(abs(micro), MICRO)
+    return f"{'-' if micro < 0 else ''}{whole}.{part // 10 ** (6 - places):0{places}}"
+
+
+def read_micro(score: float) -> int:
+    """The millionths that a report tells as a score: exactly those it was made of."""
+    return round(score * MICRO)
+
+
 @frozen
 class Segments:
     """Segments of a store: those of a scope, of some references (`ref` None: of all), once for every element of `each`."""

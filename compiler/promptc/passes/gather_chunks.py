@@ -10,9 +10,10 @@ from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.gathered import Digest, Gathered
-from promptc.model.source import MICRO, Retrieve
+from promptc.model.source import MICRO, Retrieve, show_score
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Boost, Condition, Found, Request, Retrieved
+from promptc.sources.retrieval.words import has_words
 from promptc.template.load_expression import Expression
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
@@ -23,14 +24,14 @@ Ask = Callable[[Sequence[LoadedIndex], Request], Retrieved]
 
 
 def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask) -> Gathered:
-    """The best chunks, best first. `open` gives the indexes for a version, which an empty query does not need; `stamp` changes with every
-    state and pack.
+    """The best chunks, best first. `open` gives the indexes for a version, which a query without words does not need; `stamp` changes with
+    every state and pack.
 
     Raises `PromptcError`: PC0554 for a query and PC0555 for a version of another kind than text.
     """
     query = _find_text(source.query, names, "PC0554", f"`retrieve.query` of `{section}`")
     version = _find_text(source.version, names, "PC0555", f"`retrieve.version` of `{section}`") or None
-    indexes = open(version) if not is_blank(query) else ()
+    indexes = open(version) if has_words(query) else ()
     found = ask(indexes, _make_request(source, query, version, names, stamp)) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
     chosen, floor = len(found.found), found.under_floor
     left_out = {"floor": floor, "top": found.considered - floor - chosen}
@@ -42,7 +43,7 @@ def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stam
         is_sparse=found.is_sparse,
         unwanted=found.unwanted,
         refused=tuple({**_describe_chunk(one), "why": why} for one, why in found.refused),
-        warnings=(*(_warn(section, source, note) for note in found.notes), *_warn_few(section, source, found, indexes)),
+        warnings=(*(_warn(section, source, note) for note in found.notes), *_warn_few(section, source, query, found, indexes)),
     )
 
 
@@ -121,28 +122,36 @@ def _warn(section: str, source: Retrieve, note: str) -> Diagnostic:
     return Diagnostic("PC0197", f"`{section}` retrieves by words alone: {note}", source.span, level="warn")
 
 
-def _warn_few(section: str, source: Retrieve, found: Retrieved, indexes: Sequence[LoadedIndex]) -> Iterator[Diagnostic]:
-    """Where something was asked, and less than `sparse_below` was found: a pack that says 0 expects nothing."""
-    if not indexes or not found.is_sparse:
+def _warn_few(section: str, source: Retrieve, query: str, found: Retrieved, indexes: Sequence[LoadedIndex]) -> Iterator[Diagnostic]:
+    """Where less than `sparse_below` was found, whatever the reason: a pack that says 0 expects nothing."""
+    if not found.is_sparse:
+        return
+    if not indexes:
+        why = "its query is empty" if is_blank(query) else f"there is no word in its query {show_value(query)}"
+        yield Diagnostic("PC0592", f"`{section}` retrieves nothing: {why}", source.query.span, _SAY, "warn")
         return
     got = count_noun(len(found.found), "chunk") if found.found else "nothing"
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(index.name for index in indexes))
     unwanted = f"; `where` refused {found.unwanted}" if found.unwanted else ""
     if not found.refused:
-        message = f"`{section}` retrieves {got}: no other chunk of {names} is near the query{unwanted}"
+        message = f"`{section}` retrieves {got}: no {'other ' if found.found else ''}chunk of {names} is near the query{unwanted}"
         yield Diagnostic("PC0592", message, source.span, _ASK, "warn")
         return
     best, why = found.refused[0]
-    made = f"words {_show(best.score.words)}, vectors {_show(best.score.vectors)}"
+    made = f"words {show_score(best.score.words)}, vectors {show_score(best.score.vectors)}"
     named = f"`{best.chunk.id}`" + (f" of {best.chunk.file}" if best.chunk.file else "")
-    others = f"the best of the others, {named} with {_show(best.score.total)} ({made}), {_WHYS[why](source)}"
+    others = f"the best of the others, {named} with {show_score(best.score.total)} ({made}), {_WHYS[why](source)}"
     message = f"`{section}` retrieves {got} of {count_noun(found.considered, 'scored chunk')}: {others}{unwanted}"
-    yield Diagnostic("PC0592", message, source.span, _HELPS[why].format(score=_show(best.score.fused)), "warn")
+    yield Diagnostic("PC0592", message, source.span, _HELPS[why].format(score=show_score(best.score.fused)), "warn")
 
 
+_SAY = (
+    "ask for something, as `query: state.input` does; `when` leaves the section out where there is nothing to ask, "
+    "and `sparse_below: 0` says that nothing is a good answer"
+)
 _ASK = "ask in words that the chunks hold; `promptc index query` shows what is found"
 _WHYS: Mapping[str, Callable[[Retrieve], str]] = {
-    "floor": lambda source: f"is under the floor of {_show(source.floor)}",
+    "floor": lambda source: f"is under the floor of {show_score(source.floor)}",
     "candidates": lambda source: f"is not among the best {source.candidates} of its index",
     "top": lambda source: f"is not among the best {source.top}",
 }
@@ -151,8 +160,3 @@ _HELPS = {
     "candidates": "raise `candidates`",
     "top": "raise `top`, or lower `sparse_below`",
 }
-
-
-def _show(micro: int) -> str:
-    """Millionths to three places, cut off."""
-    return f"{micro // MICRO}.{micro % MICRO // 1000:03}"

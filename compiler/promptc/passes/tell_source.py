@@ -8,6 +8,7 @@ from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.gathered import Gathered
+from promptc.model.source import read_micro, show_score
 
 _STAGES = {
     "inactive": "inactive",
@@ -41,9 +42,15 @@ def tell_refused(gathered: Gathered) -> tuple[str, ...]:
 
 
 def _tell_chunk(chunk: Mapping[str, Any]) -> str:
-    boosts = f", boosts {chunk['boost']:+.3f}" if chunk["boost"] else ""
+    boosts = f", boosts {_show_boost(chunk, 3)}" if chunk["boost"] else ""
     where = f" of {chunk['file']}" if chunk["file"] else ""
-    return f"{chunk['score']:.3f} `{chunk['id']}`{where} (words {chunk['words']:.3f}, vectors {chunk['vectors']:.3f}{boosts})"
+    score, words, vectors = (show_score(read_micro(chunk[key])) for key in ("score", "words", "vectors"))
+    return f"{score} `{chunk['id']}`{where} (words {words}, vectors {vectors}{boosts})"
+
+
+def _show_boost(chunk: Mapping[str, Any], places: int) -> str:
+    micro = read_micro(chunk["boost"])
+    return f"{'+' if micro >= 0 else ''}{show_score(micro, places)}"
 
 
 def tell_value(gathered: Gathered, place: int) -> str:
@@ -53,10 +60,11 @@ def tell_value(gathered: Gathered, place: int) -> str:
         told = [f"{name} {value[name]}" for name in ("ref_id", "locale", "version") if value[name] is not None]
         return ", ".join([f"segment `{value['id']}` of the store `{gathered.account['store']}`, scope `{value['scope']}`", *told])
     chunk = gathered.account["chunks"][place]
-    parts = [f"words {chunk['words']:.6f}", f"vectors {chunk['vectors']:.6f}", f"boosts {chunk['boost']:+.6f}"]
+    score, words, vectors = (show_score(read_micro(chunk[key]), 6) for key in ("score", "words", "vectors"))
+    parts = [f"words {words}", f"vectors {vectors}", f"boosts {_show_boost(chunk, 6)}"]
     where = f", {chunk['file']}" if chunk["file"] else ""
     version = f", version {chunk['version']}" if chunk["version"] else ""
-    return f"chunk `{chunk['id']}` of the index `{chunk['index']}`{where}{version}\nscore {chunk['score']:.6f}: {', '.join(parts)}"
+    return f"chunk `{chunk['id']}` of the index `{chunk['index']}`{where}{version}\nscore {score}: {', '.join(parts)}"
 
 
 def _iter_segments(account: Mapping[str, Any]) -> Iterator[str]:
@@ -73,7 +81,7 @@ def _iter_segments(account: Mapping[str, Any]) -> Iterator[str]:
 def _iter_retrieval(account: Mapping[str, Any]) -> Iterator[str]:
     names = dict.fromkeys(index["name"] for index in account["indexes"])
     if not names:
-        yield "an empty query retrieves nothing"
+        yield "a query without words retrieves nothing"
         return
     version = f", version {account['version']}" if account["version"] else ""
     yield f"{', '.join(f'`{name}`' for name in names)}{version}, query {show_value(account['query'])}"

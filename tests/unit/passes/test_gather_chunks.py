@@ -49,17 +49,36 @@ def test_a_boost_is_added_after_the_floor(load):
     assert [(one["id"], one["boost"]) for one in chunks] == [("n1", 0.5), ("n2", 0)]
 
 
-@pytest.mark.parametrize("query", ["", "  ", None])
-def test_an_empty_query_opens_no_index_and_retrieves_nothing(load, query):
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("", "its query is empty"),
+        ("  ", "its query is empty"),
+        (" \u3000\n", "its query is empty"),
+        (None, "its query is empty"),
+        ("?!", "there is no word in its query `?!`"),
+        ("\u200b", 'there is no word in its query `"\u200b"`'),
+        ("🐉 …", "there is no word in its query `🐉 …`"),
+    ],
+)
+def test_a_query_without_words_opens_no_index_and_retrieves_nothing(load, query, why):
     sources = SmallSources()
     outcome = compile_small(load(), {**STATE, "query": query}, sources)
     assert sources.asked == [] and outcome.report["sections"][0]["state"] == "empty"
     assert outcome.report["flags"] == {"retrieval_sparse": ["found"]}
+    (found,) = outcome.warnings
+    assert (found.code, found.message) == ("PC0592", f"`found` retrieves nothing: {why}")
+    assert "`when`" in found.help and "`sparse_below: 0`" in found.help and found.span.line == 10
 
 
-def test_sparse_below_none_is_never_sparse(load):
-    source = "index: notes, query: state.query, sparse_below: 0"
-    assert compile_small(load(source), {**STATE, "query": ""}, SmallSources()).report["flags"] == {}
+@pytest.mark.parametrize("query", ["", "?!", "zeppelin", "bell"])
+@pytest.mark.parametrize("notes", [NOTES, [], None])
+@pytest.mark.parametrize("source", ["", ", where: item.kind == 'ship'", ", floor: 0.99", ", top: 1, sparse_below: 2", ", sparse_below: 0"])
+def test_what_is_flagged_is_warned_of_and_nothing_else(load, query, notes, source):
+    outcome = compile_small(load(f"index: notes, query: state.query{source}"), {**STATE, "notes": notes, "query": query}, SmallSources())
+    flagged = outcome.report["flags"].get("retrieval_sparse", [])
+    assert [one.code for one in outcome.warnings] == ["PC0592"] * len(flagged)
+    assert bool(flagged) == (source != ", sparse_below: 0" and not (query == "bell" and notes and source == ""))
 
 
 def test_the_default_ladder_removes_the_lowest_score_first(load):

@@ -297,9 +297,11 @@ RENDER_CODES: tuple[Code, ...] = (
         name="PC0592",
         level="warn",
         summary="a section retrieves less than it should",
-        why="Fewer chunks were found than `sparse_below` asks for. Words of the query that a chunk lacks lower its score.",
+        why="Fewer chunks were found than `sparse_below` asks for. Words of the query that a chunk lacks lower its score; a query without "
+        "a word finds nothing.",
         bad="retrieve: {index: lore, query: state.input}   # a long input, of which one word is in the page",
-        fix="Ask in fewer words, lower `floor`, or look with `promptc index query` and `promptc explain --stages`.",
+        fix="Ask in fewer words, lower `floor`, or look with `promptc index query` and `promptc explain --stages`. Where nothing may be "
+        "asked, give the section a `when`; where nothing is a good answer, write `sparse_below: 0`.",
     ),
     Code(
         name="PC0593",

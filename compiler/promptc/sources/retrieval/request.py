@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.index import Chunk
-
-MICRO = 1_000_000
-"""Scores are whole millionths: 250_000 is 0.25."""
+from promptc.model.source import MICRO
 
 _PREVIEW = 120
 

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from promptc.diag.frozen import frozen, replace
+from promptc.model.source import MICRO
 from promptc.sources.retrieval.encoder import SCALE, Vector
 from promptc.sources.retrieval.find_terms import Phrase, Term, find_terms
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.products import multiply
-from promptc.sources.retrieval.request import MICRO, MOST_REFUSED, Found, Request, Retrieved, Score, Why, describe_chunk
+from promptc.sources.retrieval.request import MOST_REFUSED, Found, Request, Retrieved, Score, Why, describe_chunk
 
 BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE

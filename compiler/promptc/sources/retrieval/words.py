@@ -11,6 +11,11 @@ _IS_UNSPACED = compile_later(rf"[{_UNSPACED}]")
 _LONGEST = 64
 
 
+def has_words(text: str) -> bool:
+    """Whether there is a word in it."""
+    return _TERM.search(normalize(text)) is not None
+
+
 def find_words(text: str) -> list[str]:
     """The words of `text` in order: runs of letters and digits in normalised form (`normalize`), an English plural's `s` left away.
 

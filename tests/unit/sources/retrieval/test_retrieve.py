@@ -3,7 +3,8 @@ from dataclasses import dataclass
 import pytest
 
 from promptc.diag.frozen import replace
-from promptc.sources.retrieval.request import MICRO, Boost, Condition, Request, describe_chunk
+from promptc.model.source import MICRO
+from promptc.sources.retrieval.request import Boost, Condition, Request, describe_chunk
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
 
