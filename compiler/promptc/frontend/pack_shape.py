@@ -122,7 +122,7 @@ def _describe_value(fault: Fault, root: Node, whole: str) -> Diagnostic:
     message = f"{name} {_WORDS.describe(fault, node.raw if isinstance(fault.value, (int, float)) else '')}"
     if fault.path == ("promptc",) and isinstance(fault.value, int):
         return Diagnostic(
-            "PC0211", f"the pack is written in version {fault.value} of the language; this promptc reads version 1", node.span
+            "PC0211", f"the pack is written in version {_WORDS.show(fault.value)} of the language; this promptc reads version 1", node.span
         )
     if isinstance(fault.value, (dict, list)) and _takes_expression(fault):
         return Diagnostic("PC0208", message, node.span, 'quote a Jinja list or mapping: `"[…]"`, `"{…}"`')

@@ -89,7 +89,7 @@ class _Nesting:
             return (
                 "PC0404",
                 f"the number `{value[:20]}` is too large",
-                f"at most {self.limits.digits} digits, and no more than a float holds",
+                f"at most {self.limits.digits} digits, and no more than about 1.8e308",
             )
         return None
 

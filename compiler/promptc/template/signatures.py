@@ -11,7 +11,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
-from promptc.diag.value import name_kind
+from promptc.diag.value import name_kind, show_value
 from promptc.template.limits import Limits
 from promptc.template.runtime.fault import Fault
 from promptc.template.runtime.methods_of_text import check_width
@@ -210,14 +210,14 @@ def _judge(signature: Signature, parameter: Parameter, value: Any, at: int | str
             value.fail()
         return None
     if sort.classes and value.__class__ not in sort.classes:
-        held = str(value) if value.__class__ is float else name_kind(value)
+        held = show_value(value) if value.__class__ is float else name_kind(value)
         return Wrong("PC0424", f"{subject} must be {sort.words}, not {held}", f"write `{signature.show()}`", at)
     if sort.known and value not in sort.known:
         near = suggest(str(value), sort.known)
         help = near if near.startswith("did you mean") else "one of " + ", ".join(f"`{one}`" for one in sort.known)
-        return Wrong("PC0424", f"{subject} cannot be `{str(value)[:40]}`", help, at)
+        return Wrong("PC0424", f"{subject} cannot be {show_value(value)}", help, at)
     if value.__class__ in _WHOLES and not _is_within(sort, value):
-        return Wrong("PC0424", f"{subject} must be {sort.words}, not {value}", f"write `{signature.show()}`", at)
+        return Wrong("PC0424", f"{subject} must be {sort.words}, not {show_value(value)}", f"write `{signature.show()}`", at)
     return _ask(sort, value, at, limits)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from promptc.diag.value import find_kind
+from promptc.diag.value import find_kind, show_value
 
 
 def reword(text: str) -> tuple[str, str]:
@@ -72,6 +72,13 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
     (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{find_kind(kind)} is never in a text", "look for a text")),
     (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
+    (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{find_kind(kind)} is no number", _ask(kind))),
+    (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is no number", "give a number")),
+    (
+        re.compile(r"(%\w) format: .* is required, not (\w+)"),
+        lambda sign, kind: (f"`{sign}` takes a number, not {find_kind(kind)}", _ask(kind)),
+    ),
+    (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print texts with `%s`")),
     (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
     (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
 )
