@@ -1,6 +1,7 @@
 """A stranger's repository: whatever its `.git` says, no program runs and nothing outside is touched."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 
 from promptc.cli.extract_revision import extract_revision
 from promptc.diag.errors import PromptcError
+from promptc.golden.check_repository import GitError
 from promptc.golden.find_touched import find_touched
-from promptc.golden.run_git import GitError, find_git, list_entries, read_blobs, run_git
+from promptc.golden.run_git import find_git, list_entries, read_blobs, run_git
 
 _CASE = "title: a case\nstate: state.json\nexpect: {tokens: 1}\ngolden: [text]\n"
 _PACK = "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\nsections: [{id: a, text: hello}]\n"
@@ -207,3 +209,197 @@ def test_git_that_does_not_end_is_stopped(strange: Path, monkeypatch: pytest.Mon
         config.write(f"[include]\n\tpath = {strange / 'pipe'}\n")
     with pytest.raises(GitError, match="takes more than 1 seconds"):
         run_git(str(strange), "rev-parse", "HEAD")
+
+
+_OTHER = _PACK.replace("hello", "a secret of the other")
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A repository of the user's own."""
+    return _make_repository(tmp_path / "other")
+
+
+def _make_repository(root: Path) -> Path:
+    root.mkdir()
+    (root / "pack.yaml").write_text(_OTHER, encoding="utf-8")
+    (root / "state.json").write_text("{}", encoding="utf-8")
+    _git(root, "init", "-q")
+    _git(root, "add", ".")
+    _git(root, "commit", "-qm", "first")
+    return root
+
+
+def _unpack(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "pack.yaml").write_text(_PACK, encoding="utf-8")
+    (folder / "state.json").write_text("{}", encoding="utf-8")
+    return folder
+
+
+def _point(folder: Path, to: object) -> None:
+    (folder / ".git").write_text(f"gitdir: {to}\n", encoding="utf-8")
+
+
+def _forge_file(folder: Path, other: Path) -> None:
+    _point(folder, other / ".git")
+
+
+def _forge_relative(folder: Path, other: Path) -> None:
+    _point(folder, "../other/.git")
+
+
+def _forge_worktree(folder: Path, other: Path) -> None:
+    """A real worktree of the other, elsewhere."""
+    _git(other, "worktree", "add", "-q", str(other.parent / "real"))
+    _point(folder, other / ".git" / "worktrees" / "real")
+
+
+def _forge_back(folder: Path, other: Path) -> None:
+    """Its own folder of a worktree, which leads back, and on to the other."""
+    own = folder / "meta" / "worktrees" / "x"
+    own.mkdir(parents=True)
+    for name, text in {"HEAD": "ref: refs/heads/master", "gitdir": str(folder / ".git"), "commondir": str(other / ".git")}.items():
+        (own / name).write_text(f"{text}\n", encoding="utf-8")
+    _point(folder, own)
+
+
+def _forge_module(folder: Path, other: Path) -> None:
+    """Its own folder of a submodule, with its objects and names elsewhere."""
+    _git(folder, "init", "-q")
+    (folder / ".git").rename(folder / "meta")
+    _git(folder, "config", "--file", "meta/config", "core.worktree", str(folder))
+    (folder / "meta" / "commondir").write_text(f"{other / '.git'}\n", encoding="utf-8")
+    _point(folder, "meta")
+
+
+def _forge_common(folder: Path, other: Path) -> None:
+    _git(folder, "init", "-q")
+    (folder / ".git" / "commondir").write_text(f"{other / '.git'}\n", encoding="utf-8")
+
+
+def _forge_link(folder: Path, other: Path) -> None:
+    (folder / ".git").symlink_to(other / ".git")
+
+
+def _forge_names(folder: Path, other: Path) -> None:
+    """Names that are links to the other's, and its objects beside its own."""
+    _git(folder, "init", "-q")
+    (folder / ".git" / "objects" / "info" / "alternates").write_text(f"{other / '.git' / 'objects'}\n", encoding="utf-8")
+    (folder / ".git" / "refs" / "heads" / "master").symlink_to(other / ".git" / "refs" / "heads" / "master")
+
+
+def _forge_folders(folder: Path, other: Path) -> None:
+    _git(folder, "init", "-q")
+    for name in ("objects", "refs"):
+        shutil.rmtree(folder / ".git" / name)
+        (folder / ".git" / name).symlink_to(other / ".git" / name)
+
+
+def _forge_empty(folder: Path, other: Path) -> None:
+    """Inside a repository git goes on to that, as this is none."""
+    (folder / ".git").mkdir()
+
+
+def _forge_half(folder: Path, other: Path) -> None:
+    """Without its objects git takes it for no repository, and goes on too."""
+    _git(folder, "init", "-q")
+    shutil.rmtree(folder / ".git" / "objects")
+
+
+def _forge_head(folder: Path, other: Path) -> None:
+    _git(folder, "init", "-q")
+    (folder / ".git" / "HEAD").write_text("nothing\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        _forge_file,
+        _forge_relative,
+        _forge_worktree,
+        _forge_back,
+        _forge_module,
+        _forge_common,
+        _forge_link,
+        _forge_names,
+        _forge_folders,
+        _forge_empty,
+        _forge_half,
+        _forge_head,
+    ],
+)
+@pytest.mark.parametrize("place", ["beside", "inside"])
+def test_git_shows_no_other_repository(other: Path, run, tmp_path, monkeypatch, forge, place: str) -> None:
+    folder = _unpack(tmp_path / "unpacked" if place == "beside" else other / "unpacked")
+    if forge is _forge_relative and place == "inside":
+        _point(folder, "../.git")
+    else:
+        forge(folder, other)
+    monkeypatch.chdir(folder)
+    shown = run("diff", "HEAD:pack.yaml", "pack.yaml", "--state", "state.json")
+    assert shown.code == 4 and "PC0742" in shown.err and "secret" not in f"{shown.out}{shown.err}"
+    with pytest.raises(PromptcError, match="PC0910"):
+        find_touched("HEAD", str(folder))
+    with pytest.raises(GitError) as wrong:
+        list_entries(str(folder), "HEAD")
+    assert wrong.value.help
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"gitdir: ", b"gitdir: a\0b", b"\xff\0", b"gitdir: \xff\xfe", b"x" * 9000, b"gitdir: .git\n", b"gitdir: ..\n"]
+)
+def test_a_git_file_that_leads_nowhere_is_refused(tmp_path, content: bytes) -> None:
+    (tmp_path / ".git").write_bytes(content)
+    with pytest.raises(GitError):
+        run_git(str(tmp_path), "rev-parse", "HEAD")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path) -> None:
+    os.mkfifo(tmp_path / ".git")
+    with pytest.raises(GitError, match="no folder and no regular file"):
+        run_git(str(tmp_path), "rev-parse", "HEAD")
+
+
+def _list_paths(folder: Path) -> set[str]:
+    return {*list_entries(str(folder), "HEAD")}
+
+
+def test_a_worktree_is_asked(other: Path, tmp_path, run, monkeypatch) -> None:
+    tree = tmp_path / "tree"
+    _git(other, "worktree", "add", "-q", str(tree))
+    assert _list_paths(tree) == {"pack.yaml", "state.json"}
+    own = other / ".git" / "worktrees" / "tree"
+    (own / "gitdir").write_text("../../../../tree/.git\n", encoding="utf-8")  # as `--relative-paths` writes it
+    _point(tree, "../other/.git/worktrees/tree")
+    assert _list_paths(tree) == {"pack.yaml", "state.json"}
+    monkeypatch.chdir(tree)
+    (tree / "pack.yaml").write_text(_PACK, encoding="utf-8")
+    assert "secret" in run("diff", "HEAD:pack.yaml", "pack.yaml", "--state", "state.json").out
+    tree.rename(tmp_path / "moved")
+    with pytest.raises(GitError, match="does not lead back"):
+        list_entries(str(tmp_path / "moved"), "HEAD")
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_submodule_is_asked(other: Path, tmp_path, is_sparse: bool) -> None:
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    _git(whole, "init", "-q")
+    _git(whole, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), 'deep/a "#b')
+    module = whole / "deep" / 'a "#b'
+    if is_sparse:  # git then keeps `core.worktree` in another file
+        _git(module, "sparse-checkout", "set", "--no-cone", "/*")
+        assert (whole / ".git" / "modules" / "deep" / 'a "#b' / "config.worktree").exists()
+    assert _list_paths(module) == {"pack.yaml", "state.json"}
+    assert not (module / ".git").read_text(encoding="utf-8").startswith("gitdir: /")
+
+
+def test_a_git_folder_elsewhere_is_asked_once_it_names_the_folder(other: Path, tmp_path) -> None:
+    (other / ".git").rename(tmp_path / "apart")
+    _point(other, tmp_path / "apart")
+    with pytest.raises(GitError, match="does not lead back") as wrong:
+        list_entries(str(other), "HEAD")
+    assert "core.worktree" in wrong.value.help
+    _git(tmp_path / "apart", "config", "--file", "config", "core.worktree", str(other))
+    assert _list_paths(other) == {"pack.yaml", "state.json"}

@@ -9,8 +9,9 @@ from pathlib import Path
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.golden.check_repository import GitError
 from promptc.golden.read_before import is_inside
-from promptc.golden.run_git import Entry, GitError, list_entries, read_blobs, run_git
+from promptc.golden.run_git import Entry, list_entries, read_blobs, run_git
 
 _LINK = "120000"
 
@@ -30,8 +31,9 @@ def extract_revision(revision: str) -> Iterator[Path]:
             kept = {path: one for path, one in found.items() if is_inside(path) and 0 <= one.size <= MAX_STATE_BYTES}
             _write_files(Path(folder), kept, read_blobs(here, [one.identity for one in kept.values()]))
         except GitError as wrong:
-            help = "install git" if wrong.is_missing else "run it inside the repository; `git log` lists its revisions"
-            raise DiskError([Diagnostic("PC0742", f"git knows no revision `{revision}` here", help=help)]) from wrong
+            why = f"git is not asked for the revision `{revision}`: {wrong}" if wrong.help else f"git knows no revision `{revision}` here"
+            help = "install git" if wrong.is_missing else wrong.help or "run it inside the repository; `git log` lists its revisions"
+            raise DiskError([Diagnostic("PC0742", why, help=help)]) from wrong
         except (OSError, ValueError) as wrong:
             why = getattr(wrong, "strerror", None) or str(wrong)
             raise DiskError([Diagnostic("PC0742", f"the files of the revision `{revision}` cannot be written out: {why}")]) from wrong

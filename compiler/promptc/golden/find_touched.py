@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
 from promptc.files.read_file import read_file
+from promptc.golden.check_repository import GitError, find_repository
 from promptc.golden.read_plain import MAX_BYTES
-from promptc.golden.run_git import Entry, GitError, find_repository, is_blob, list_entries, run_git
+from promptc.golden.run_git import Entry, is_blob, list_entries, run_git
 
 
 class Touched:
@@ -73,8 +74,9 @@ def find_touched(revision: str, folder: str) -> Touched:
     except GitError as wrong:
         if wrong.is_missing:
             raise DiskError([Diagnostic("PC0910", str(wrong), help="`--changed` needs no git")]) from wrong
-        raise _refuse(revision, str(wrong)) from wrong
+        raise _refuse(revision, str(wrong), wrong.help) from wrong
 
 
-def _refuse(revision: str, why: str) -> UsageError:
-    return UsageError([Diagnostic("PC0910", f"`--since {revision}`: {why}", help="name a commit, a branch or a tag of the repository")])
+def _refuse(revision: str, why: str, help: str = "") -> UsageError:
+    help = help or "name a commit, a branch or a tag of the repository"
+    return UsageError([Diagnostic("PC0910", f"`--since {revision}`: {why}", help=help)])

@@ -10,10 +10,11 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
 from promptc.golden.case import INPUTS, Case
+from promptc.golden.check_repository import GitError
 from promptc.golden.confine import find_fault
 from promptc.golden.describe_inputs import identify
 from promptc.golden.read_plain import MAX_BYTES
-from promptc.golden.run_git import Entry, GitError, is_blob, list_entries, read_blobs, run_git
+from promptc.golden.run_git import Entry, is_blob, list_entries, read_blobs, run_git
 
 _GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import stat
 import subprocess
 import sys
 import tempfile
@@ -11,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from promptc.diag.frozen import frozen
-from promptc.files.read_file import find_mode, read_opened
+from promptc.files.read_file import read_opened
+from promptc.golden.check_repository import GitError, check_repository, find_repository
 
 # Commands that look at objects and names. None of them reads a file of the work tree through a filter, shows a page, or calls a driver.
 _PLUMBING = frozenset(("cat-file", "ls-files", "ls-tree", "rev-list", "rev-parse"))
@@ -46,19 +46,8 @@ _LINE = 200
 _SECONDS = 20
 """Seconds that one call of git may take."""
 
-_FILES = ("HEAD", "commondir", "config", "config.worktree", "index", "info/grafts", "objects/info/alternates", "packed-refs", "shallow")
-"""What git reads of `.git` before it looks for an object."""
-
 _LONG_NAME = 64
 """Digits of an identity in a repository of the kind `sha256`."""
-
-
-class GitError(Exception):
-    """Git did not do what was asked; its message is one line. `is_missing` tells that there is no git."""
-
-    def __init__(self, why: str, *, is_missing: bool = False) -> None:
-        super().__init__(why)
-        self.is_missing = is_missing
 
 
 @frozen
@@ -77,7 +66,9 @@ def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
     looked for is `PATH` alone, and only folders that are absolute.
     """
     assert arguments[0] in _PLUMBING
-    _check_files(folder)
+    root = find_repository(os.path.realpath(folder))
+    if root is not None:
+        check_repository(root)
     settings = [part for one in _SETTINGS for part in ("-c", one)]
     try:
         return _run([find_git(os.environ.get("PATH", "")), "--no-pager", *settings, *arguments], folder, given)
@@ -119,16 +110,6 @@ def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
     return printed
 
 
-def _check_files(folder: str) -> None:
-    """Git opens what a repository holds as it is: a pipe would be waited for, and a device has no end. Raises `GitError`."""
-    root = find_repository(os.path.realpath(folder))
-    for name in _FILES if root is not None else ():
-        path = os.path.join(root or "", ".git", *name.split("/"))
-        mode = find_mode(path)
-        if mode and not stat.S_ISREG(mode):
-            raise GitError(f"`.git/{name}` is no regular file")
-
-
 def _find_tree(folder: str) -> dict[str, str]:
     """The work tree is where `.git` is, and not where the repository's configuration says."""
     root = find_repository(os.path.realpath(folder))
@@ -146,16 +127,6 @@ def find_git(path: str) -> str:
         if os.path.isabs(folder) and os.path.isfile(found) and os.access(found, os.X_OK):
             return found
     raise FileNotFoundError(2, "there is no git in an absolute folder of PATH")
-
-
-def find_repository(folder: str) -> str | None:
-    """The nearest folder with a `.git` at or above `folder` (absolute), wherever the repository itself says that its files lie."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-    return folder
 
 
 def list_entries(folder: str, revision: str, *paths: str) -> dict[str, Entry]:

@@ -1,0 +1,185 @@
+"""Whether git may be asked about a folder: what it would read is of the folder's own repository, and none of it is waited for.
+
+An unpacked archive may hold a `.git` that leads to another repository of the user, whose files would then be shown as earlier ones.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+
+from promptc.files.read_file import find_mode, read_file
+
+_FILES = ("HEAD", "commondir", "config", "config.worktree", "index", "info/grafts", "objects/info/alternates", "packed-refs", "shallow")
+"""What git reads of `.git` before it looks for an object."""
+
+_FOLDERS = ("logs", "objects", "refs", "reftable", "worktrees")
+_NAMES = ("refs", "reftable")
+_MOST = 100_000
+"""Files with names of commits that are looked at."""
+
+_LINE = 8192
+_CONFIG = 1 << 20
+_HEAD = re.compile(rb"ref:\s*refs/|[0-9a-f]{40}")
+_SHOWN = 200
+
+
+class GitError(Exception):
+    """Git did not do what was asked; its message is one line. `is_missing` tells that there is no git, `help` what to do where it was not
+    asked because of what the repository holds."""
+
+    def __init__(self, why: str, *, is_missing: bool = False, help: str = "") -> None:
+        super().__init__(why)
+        self.is_missing = is_missing
+        self.help = help
+
+
+def find_repository(folder: str) -> str | None:
+    """The nearest folder with a `.git` at or above `folder` (absolute), wherever the repository itself says that its files lie."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def check_repository(root: str) -> None:
+    """Raises `GitError` where git, asked in `root` (absolute, without links, with a `.git`), would read another repository or would wait.
+
+    `.git` is a folder, or a file that leads to a worktree's or a submodule's, which leads back to it. Links lead out of neither: git
+    opens what they lead to.
+    """
+    for name, place in _find_folders(root).items():
+        _check_files(name, place)
+        _check_names(name, place)
+
+
+def _find_folders(root: str) -> dict[str, str]:
+    """The folders that git reads, by what messages call them: `.git` as its HEAD and index are, and where its objects and names are."""
+    path = os.path.join(root, ".git")
+    mode = find_mode(path)
+    own = path if stat.S_ISDIR(mode) else _follow(path, mode)
+    _check_head(own)
+    common = _read_line(os.path.join(own, "commondir"))
+    if own != path and common is not None and _is_worktree(own, common, path):
+        found = {".git": own, "the folder of its repository": os.path.realpath(os.path.join(own, common))}
+    elif common is None and (own == path or _is_module(own, root)):
+        found = {".git": own}
+    else:
+        raise GitError(f"`.git` leads to `{(common or own)[:_SHOWN]}`, which does not lead back to this folder", help=_BACK)
+    shared = list(found.values())[-1]
+    if not all(os.path.isdir(one) and os.access(one, os.X_OK) for one in (f"{shared}/objects", f"{shared}/refs")):
+        raise GitError("`.git` is no repository: its objects or its branches are not there", help=_ABSENT)
+    return found
+
+
+_BACK = (
+    "it may be another repository, so git is not asked; where it is this one's, `git worktree repair` mends a worktree that was moved, and "
+    "`git config core.worktree FOLDER`, run there, names this folder"
+)
+_ABSENT = "remove it, or make one with `git init`"
+_OWN = "put a copy in its place: git would read what lies there, whosever it is"
+
+
+def _follow(path: str, mode: int) -> str:
+    """Where a `.git` that is a file says that the folder is."""
+    if not stat.S_ISREG(mode):
+        raise GitError("`.git` is no folder and no regular file", help=_OWN)
+    line = _read_line(path)
+    if line is None or not line.startswith("gitdir: "):
+        raise GitError("`.git` is a file that names no folder", help=_ABSENT)
+    return os.path.realpath(os.path.join(os.path.dirname(path), line.removeprefix("gitdir: ")))
+
+
+def _check_head(own: str) -> None:
+    """Where git takes the folder for no repository it goes on to the folders above."""
+    try:
+        head = read_file(os.path.join(own, "HEAD"), _LINE)
+    except OSError as wrong:
+        raise GitError(f"`.git/HEAD` is no regular file: {wrong.strerror or wrong}", help=_ABSENT) from wrong
+    if not _HEAD.match(head):
+        raise GitError("`.git` is no repository: its `HEAD` names no branch and no commit", help=_ABSENT)
+
+
+def _is_worktree(own: str, common: str, path: str) -> bool:
+    """Whether the repository has this worktree, and has it here."""
+    back = _read_line(os.path.join(own, "gitdir"))
+    is_known = _is_same(os.path.join(own, common, "worktrees"), os.path.dirname(own))
+    return back is not None and _is_same(os.path.join(own, back), path) and is_known
+
+
+def _is_module(own: str, root: str) -> bool:
+    return any(_is_same(os.path.join(own, tree), root) for name in ("config", "config.worktree") for tree in _iter_trees(own, name))
+
+
+def _iter_trees(own: str, name: str) -> Iterator[str]:
+    """The values of `core.worktree`, as git writes them."""
+    try:
+        lines = read_file(os.path.join(own, name), _CONFIG).decode("utf-8", "surrogateescape").split("\n")
+    except OSError:
+        return
+    section = ""
+    for line in map(str.strip, lines):
+        key, _, value = line.partition("=")
+        if line.startswith("["):
+            section = line.lower()
+        elif section == "[core]" and key.strip().lower() == "worktree":
+            value = value.strip()
+            whole = value[1:-1] if value[:1] == value[-1:] == '"' else value
+            yield re.sub(r"\\(.)", r"\1", whole)
+
+
+def _read_line(path: str) -> str | None:
+    """The one line of a file; None where there is none. Raises `GitError` for what is no such file."""
+    if not find_mode(path):
+        return None
+    try:
+        line = os.fsdecode(read_file(path, _LINE)).rstrip("\r\n")
+    except OSError as wrong:
+        raise GitError(f"`{os.path.basename(path)}` cannot be read: {wrong.strerror or wrong}", help=_OWN) from wrong
+    if "\0" in line:
+        raise GitError(f"`{os.path.basename(path)}` holds a NUL character, which is in no path", help=_ABSENT)
+    return line
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return False
+
+
+def _check_files(name: str, place: str) -> None:
+    """Git opens what a repository holds as it is: a pipe would be waited for, a device has no end, a link leads anywhere."""
+    for file in _FILES:
+        mode = find_mode(place, file)
+        if mode and not stat.S_ISREG(mode):
+            raise GitError(f"`{file}` of {_spell(name)} is no regular file", help=_OWN)
+    for folder in _FOLDERS:
+        mode = find_mode(place, folder)
+        if mode and not stat.S_ISDIR(mode):
+            raise GitError(f"`{folder}` of {_spell(name)} is no folder", help=_OWN)
+
+
+def _check_names(name: str, place: str) -> None:
+    """A name of a commit that is a link is read where it leads."""
+    pending, seen = [os.path.join(place, one) for one in _NAMES], 0
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                    elif not entry.is_file(follow_symlinks=False):
+                        raise GitError(f"`{os.path.relpath(entry.path, place)}` of {_spell(name)} is no regular file", help=_OWN)
+        except OSError:
+            continue
+        if seen > _MOST:
+            why = f"{_spell(name)} has more than {_MOST} branches and tags as files"
+            raise GitError(why, help="`git pack-refs --all` makes them one file")
+
+
+def _spell(name: str) -> str:
+    return f"`{name}`" if name == ".git" else name
