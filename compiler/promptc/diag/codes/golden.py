@@ -73,7 +73,7 @@ GOLDEN_CODES: tuple[Code, ...] = (
         name="PC0910",
         level="error",
         summary="git cannot tell what differs from a revision",
-        why="`--since` compares with a revision of the repository that the working folder is in. Git is not asked where its `.git` leads to "
+        why="`--since` compares with a revision of the repository that the working folder is in. Git is not asked where `.git` leads to "
         "another repository (docs/trust.md).",
         bad="promptc test --since orign/main",
         fix="Name a commit, a branch or a tag; `--changed` needs no git.",

@@ -175,7 +175,7 @@ USAGE_CODES: tuple[Code, ...] = (
         name="PC0742",
         level="error",
         summary="a git revision cannot be read",
-        why="`REV:PATH` is read from the repository that the working folder lies in, as git knows it. Git is not asked where its `.git` leads "
+        why="`REV:PATH` is read from the repository that the working folder lies in, as git knows it. Git is not asked where `.git` leads "
         "to another repository, of which files would be shown (docs/trust.md).",
         bad="promptc diff HEAD~1:packs/gone packs/sentinel --state state.json",
         fix="Name a revision and, from the repository's root, a path that it has; `git ls-tree -r REV` lists them.",
