@@ -2,10 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import jsonschema
 import pytest
 
+from promptc.cli import init
+from promptc.cli.write_file import write_file
 from promptc.diag.codes import CODES
 from promptc.text.counters.vocabulary import VOCABULARIES
 from tests.cli.conftest import KEEP, ROOT
@@ -181,6 +184,44 @@ def test_nothing_is_overwritten(run, tmp_path):
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert run("init", str(tmp_path / "file" / "inn")).code == 4
+
+
+@pytest.mark.parametrize("written", range(11))
+def test_an_init_that_was_stopped_is_ended_by_the_next(run, tmp_path, monkeypatch, written):
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "whole/inn").code == 0
+    whole = {path.relative_to("whole"): path.read_bytes() for path in Path("whole").rglob("*") if path.is_file()}
+    assert len(whole) == 10
+    rest = iter(range(written))
+
+    def write(path, data):
+        if next(rest, None) is None:
+            raise KeyboardInterrupt
+        write_file(path, data)
+
+    monkeypatch.setattr(init, "write_file", write)
+    assert run("init", "inn").code == (130 if written < 10 else 0)
+    monkeypatch.setattr(init, "write_file", write_file)
+    assert run("init", "inn").code == 0
+    assert {path: path.read_bytes() for path in Path("inn").rglob("*") if path.is_file()} == whole
+
+
+@pytest.mark.parametrize("name", ["pack.yaml", "cases/first/golden.inputs.json"])
+@pytest.mark.parametrize("how", ["other", "longer", "link", "folder"])
+def test_what_is_not_what_would_be_made_is_refused_and_nothing_is_written(run, tmp_path, name, how):
+    run("init", str(tmp_path / "whole" / "inn"))
+    made = (tmp_path / "whole" / "inn" / name).read_bytes()
+    path = tmp_path / "inn" / name
+    path.parent.mkdir(parents=True)
+    if how == "folder":
+        path.mkdir()
+    elif how == "link":
+        path.symlink_to(tmp_path / "whole" / "inn" / name)
+    else:
+        path.write_bytes(made + b"x" if how == "longer" else b"x" * len(made))
+    done = run("init", str(tmp_path / "inn"))
+    assert done.code == 4 and done.err.count("PC0727") == 1 and name in done.err
+    assert [path.name for path in (tmp_path / "inn").rglob("*") if not path.is_dir()] in ([], [path.name])
 
 
 # --- the rest ---

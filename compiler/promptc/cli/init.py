@@ -13,6 +13,7 @@ from promptc.cli.schema import read_shipped_schema
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
+from promptc.files.read_file import read_file
 from promptc.frontend.paths import find_shipped
 from promptc.golden.case import INPUTS
 from promptc.golden.describe_figures import describe_figures
@@ -45,24 +46,35 @@ def command(reporter: Reporter, folder: str) -> int:
     """Make a new pack in FOLDER: a manifest, a template, a state, a case with its golden, and the JSON Schemas by which an editor completes
     and explains.
 
-    The folder is made if it is not there. Nothing that is there is ever overwritten.
+    The folder is made if it is not there. Nothing that is there is ever overwritten; what a run that was stopped has made stays as it is,
+    and the rest is made.
     """
     hidden = {".gitignore": _IGNORED, ".gitattributes": _ATTRIBUTES}
     files = {_SCHEMA: read_shipped_schema("pack"), **hidden, **_read_starter(_find_name(folder))}
     target = Path(folder)
-    taken = sorted(name for name in (*files, _NOTED) if os.path.lexists(target / name))
+    there = {name for name in (*files, _NOTED) if os.path.lexists(target / name)}
+    taken = sorted(name for name in there if (not there >= files.keys() if name == _NOTED else not _holds(target / name, files[name])))
     if taken:
         raise DiskError(
             Diagnostic("PC0727", f"`{target / name}` is there already", help="name another folder; nothing was written") for name in taken
         )
-    for name, data in files.items():
+    for name in (name for name in files if name not in there):
         _make_folder((target / name).parent)
-        write_file(str(target / name), data)
-    write_file(str(target / _NOTED), _note_inputs(target))
+        write_file(str(target / name), files[name])
+    if _NOTED not in there:
+        write_file(str(target / _NOTED), _note_inputs(target))
     listed = "".join(f"    {target / name}\n" for name in sorted((*files, _NOTED)))
     tries = f"try `promptc render {folder} {target / 'state.json'}` and `promptc test {folder}`\n"
     reporter.say(f"made the pack `{_find_name(folder)}`:\n{listed}{tries}")
     return 0
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether it is a file with these bytes."""
+    try:
+        return read_file(path, len(data)) == data
+    except OSError:
+        return False
 
 
 def _find_name(folder: str) -> str:
