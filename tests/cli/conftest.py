@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from promptc.cli.main import main
+from promptc.files.replace_file import replace_file
 
 ROOT = Path(__file__).resolve().parents[2]
 KEEP = Path(__file__).parent / "keep"
@@ -79,7 +80,7 @@ def golden(accepting: bool) -> Callable[[str, str], None]:
     def check(name: str, text: str) -> None:
         path = Path(__file__).parent / "goldens" / name
         if accepting:
-            path.write_text(text, encoding="utf-8", newline="\n")
+            replace_file(path, text.encode())
         assert path.is_file(), f"no golden {name}: run `make accept` and read it"
         assert text == path.read_text(encoding="utf-8"), "run `make accept` and read the difference"
 

@@ -6,7 +6,7 @@ import shlex
 import click
 import pytest
 
-from promptc.cli.group import COMMANDS, group
+from promptc.cli.group import COMMANDS, Command, CommandGroup, group
 
 _EXAMPLE = re.compile(r"^  ((?:jq \S+ \S+ \| )?promptc .*)$", re.MULTILINE)
 
@@ -48,6 +48,13 @@ def test_the_examples_of_the_help_can_be_read(command, run):
             assert found is not None
             made = found.make_context(name, list(rest), parent=context, resilient_parsing=True)
             context, rest = made, list(rest)
+
+
+@pytest.mark.parametrize("made", [Command("one"), CommandGroup(name="some", commands={}, home="")])
+def test_what_asks_for_help_is_called_the_same_whoever_asked_first(made):
+    """click keeps the option that the first context made: one without our settings would take `-h` from every help after it."""
+    for context in (click.Context(made), click.Context(made, help_option_names=["--aid"])):
+        assert made.get_help_option(context).opts == ["-h", "--help"]
 
 
 def _find_command(words):

@@ -199,13 +199,6 @@ def test_a_stale_index_is_not_asked(built, run):
     assert (done.code, done.out) == (4, "") and "promptc index build pack.yaml rules" in done.err
 
 
-@pytest.mark.parametrize("command", ["build", "query", "eval", "status"])
-def test_help(command, run, golden):
-    done = run("index", command, "--help")
-    assert done.code == 0 and max(map(len, done.out.splitlines())) <= 80
-    golden(f"help_index_{command}.txt", done.out)
-
-
 def test_an_unknown_command(run):
     done = run("index", "bild")
     assert done.code == 2 and "there is no command `index bild`" in done.err and "did you mean `build`" in done.err

@@ -87,6 +87,38 @@ def test_every_report_tells_that_it_was_skipped_and_why(there, needy, run, tmp_p
     assert "1 skipped (`retrieval: pip install 'promptc-compiler[retrieval]'`)" in told["markdown"]
 
 
+_INDEX = "indexes: {notes: {from: state.seen, text: '{{ item }}', vectors: {encoder: minilm-int8}}}\nsections:\n"
+_FOUND = "  - {id: found, items: {from: {retrieve: {index: notes, query: state.place}}, text: '{{ item.text }}'}}\n"
+
+
+@pytest.mark.parametrize("more", ["", "golden: [text]\n"])
+def test_a_failure_for_want_of_an_extra_says_how_to_require_it(there, run, more):  # noqa: F811
+    change_pack(there, "sections:\n", _INDEX)
+    manifest = there / "packs/tavern/pack.yaml"
+    manifest.write_text(manifest.read_text(encoding="utf-8") + _FOUND, encoding="utf-8")
+    case = there / "fixtures/tavern/calm/case.yaml"
+    case.write_text(f"title: calm\nstate: ../state.json\nexpect: {{warnings: []}}\n{more}", encoding="utf-8")
+    with lack(["retrieval"]):
+        done = run("test", "tavern/calm")
+    hint = "fixtures/tavern/calm/case.yaml:1:8: PC0754 note: the case was run without the extra `retrieval`, not installed here"
+    assert (
+        done.code == 1
+        and hint in done.out
+        and "`requires: [retrieval]` skips it then; pip install 'promptc-compiler[retrieval]'" in done.out
+    )
+    case.write_text(case.read_text(encoding="utf-8") + "given: {missing: [retrieval]}\n", encoding="utf-8")
+    with lack(["retrieval"]):
+        assert "PC0754" not in run("test", "tavern/calm").out
+    assert "PC0754" not in run("test", "tavern/calm").out
+
+
+def test_a_case_that_passes_without_an_extra_is_not_told_of_it(there, run):  # noqa: F811
+    with lack(["retrieval", "hf"]):
+        assert run("test").out == "2 passed\n"
+        change_pack(there, "You stand in", "You are in")
+        assert "PC0754" not in run("test").out
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [

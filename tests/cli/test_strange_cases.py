@@ -361,3 +361,25 @@ def test_the_fence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         cached.cache_clear()
     (case.parent.parent / ".git").write_text("gitdir: elsewhere")
     assert find_fence(str(case), str(tmp_path)) == str(case.parent.parent)
+
+
+def test_a_repository_that_is_the_home_folder_is_said_to_be_one(strange: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container: what else lies in a home folder is not the case's. Whoever names the folder lets its cases read it."""
+    (strange / "pack.yaml").unlink()
+    (strange / "cases" / "base").mkdir()
+    (strange / "cases" / "a" / "state.json").rename(strange / "cases" / "base" / "state.json")
+    (strange / "cases" / "a" / "pack.yaml").write_text(_PACK, encoding="utf-8")
+    (strange / "cases" / "a" / "golden.txt").write_text("hello Ilse\n", encoding="utf-8")
+    (strange / "cases" / "a" / "case.yaml").write_text(f"{_TITLE}state: ../base/state.json\ngolden: [text]\n", encoding="utf-8")
+    assert run("test", "cases/a", "--no-cache").out == "1 passed\n"
+    monkeypatch.setenv("HOME", str(strange))
+    refused = run("test", "cases/a", "--no-cache")
+    assert refused.code == 1 and "PC0750 `../base/state.json` leads out of the root of the case" in refused.out
+    assert "the repository is your home folder (`HOME`), or holds it" in refused.out and "`promptc test .`" in refused.out
+    for asked in (["."], ["cases"], []):
+        assert run("test", *asked, "--no-cache").out == "1 passed\n"
+    monkeypatch.setenv("HOME", str(strange.parent))
+    assert run("test", "cases/a", "--no-cache").out == "1 passed\n"
+    (strange / "cases" / "a" / "case.yaml").write_text(f"{_TITLE}state: ../../../x.json\ngolden: [text]\n", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(strange.parent / "elsewhere"))
+    assert "leads out of the repository" in run("test", "cases/a", "--no-cache").out

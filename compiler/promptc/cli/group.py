@@ -36,7 +36,8 @@ COMMANDS: dict[str, str] = {
 JUDGE = "promptc.judge"
 """Under this name a context may hold what is called with that of a command before it is run, and raises where it may not be."""
 
-_CONTEXT = {"help_option_names": ["-h", "--help"], "terminal_width": 80, "max_content_width": 80}
+_CONTEXT = {"terminal_width": 80, "max_content_width": 80}
+_HELP = ("-h", "--help")
 _OPTION_CELLS = 30
 _ARGUMENTS = {
     "patterns": "Cases, such as tavern/*, or paths of goldens.",
@@ -88,7 +89,15 @@ def _allow(_: click.Context) -> None:
     """For whoever types a command."""
 
 
-class Command(click.Command):
+class _Helping(click.Command):
+    """Its help is asked for by the same names whatever the context: the option is made for the first one, and kept."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Both names."""
+        return list(_HELP)
+
+
+class Command(_Helping):
     """A command whose help ends in examples, and that takes the settings every command takes."""
 
     def __init__(self, *arguments: Any, examples: Sequence[tuple[str, str]] = (), **named: Any) -> None:
@@ -125,7 +134,7 @@ class Command(click.Command):
         _write_examples(self._examples, formatter)
 
 
-class CommandGroup(click.Group):
+class CommandGroup(_Helping, click.Group):
     """Commands, without loading one before it is called: `commands` gives for each name what it does, the module `home` and its name has
     it."""
 

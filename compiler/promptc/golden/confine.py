@@ -10,6 +10,13 @@ from promptc.golden.find_home import find_root
 
 _HELP = "paths in a case lead to files of the same repository: `state.json`, `../base/state.json`, `packs/lighthouse`"
 
+_REPOSITORY = "the repository"
+_OWN_ROOT = "the root of the case"
+_IN_HOME = (
+    "the repository is your home folder (`HOME`), or holds it, and much else may lie there: a case stays in its own root, or in the "
+    "folder that is tested. Name one that holds both (`promptc test .`), or set `HOME` to another folder, as a container may"
+)
+
 
 def find_fence(folder: str, top: str = "") -> str:
     """The folder (absolute, real) outside which the case in `folder` (absolute, real) names nothing: the nearest one at or above it that
@@ -31,13 +38,15 @@ def confine(path: str, folder: str, fence: str, span: Span | None = None) -> str
     """
     why = find_fault(path, folder, fence)
     if why:
-        raise refuse_path(path, why, span)
+        repository = find_repository(folder)
+        is_home = repository is not None and repository != fence and _is_home(repository)
+        raise refuse_path(path, why.replace(_REPOSITORY, _OWN_ROOT) if is_home else why, span, help=_IN_HOME if is_home else _HELP)
     return os.path.normpath(os.path.join(folder, path))
 
 
-def refuse_path(path: str, why: str, span: Span | None = None) -> CaseError:
+def refuse_path(path: str, why: str, span: Span | None = None, *, help: str = _HELP) -> CaseError:
     """The error of a path that leads elsewhere."""
-    return fail_case("PC0750", f"`{path}` {why}", span, help=_HELP)
+    return fail_case("PC0750", f"`{path}` {why}", span, help=help)
 
 
 def find_fault(path: str, folder: str, fence: str) -> str:
@@ -57,7 +66,7 @@ def find_fault(path: str, folder: str, fence: str) -> str:
     if all(is_under(real, fence) for real in reals):
         return ""
     is_link = is_under(plain, fence)
-    return "is a link, or behind one, that leads out of the repository" if is_link else "leads out of the repository"
+    return f"is a link, or behind one, that leads out of {_REPOSITORY}" if is_link else f"leads out of {_REPOSITORY}"
 
 
 def is_under(path: str, folder: str) -> bool:

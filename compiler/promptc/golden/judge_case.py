@@ -15,7 +15,7 @@ from promptc.golden.describe_figures import describe_figures, find_figures
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.find_cases import CASE, Place, is_pending
 from promptc.golden.find_home import find_root, name_case, show_path
-from promptc.golden.lack import find_lacking, render_install
+from promptc.golden.lack import find_lacking, find_told, render_install
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Ran
 from promptc.golden.run_case import run_case
@@ -55,7 +55,7 @@ def judge_loaded(case: Case, place: Place, shelf: Shelf, shell: Shell, mode: Mod
         with work_in(case.root):
             verdict = _judge(case, ran, shell)
             if verdict.differences or verdict.status == "failed":
-                verdict = _explain(case, ran, verdict)
+                verdict = _explain(case, ran, _hint_requires(case, ran, verdict))
             verdict = _pend(case, place, verdict, shelf) if mode == "write" else _find_pending(place, verdict)
     except PromptcError as error:
         verdict = _tell(case, "broken", findings=error.diagnostics)
@@ -72,10 +72,8 @@ def refuse_skipped(verdict: Verdict) -> Verdict:
 
 
 def _describe_lacking(case: Case, lacking: Sequence[str]) -> Diagnostic:
-    named = " and ".join(f"`{one}`" for one in lacking)
-    several = "extras" if len(lacking) > 1 else "extra"
     at = case.node.value["requires"].value[case.requires.index(lacking[0])].span
-    message = f"the case is not run: it requires the {several} {named}, not installed here"
+    message = f"the case is not run: it requires {_name_extras(lacking)}, not installed here"
     return Diagnostic("PC0754", message, at, render_install(lacking), "note")
 
 
@@ -142,6 +140,22 @@ def _explain(case: Case, ran: Ran, verdict: Verdict) -> Verdict:
     reuse = min(ran.reuse, default=None)
     before = find_figures(case, turn)
     return replace(verdict, before=before, after=describe_figures(ran.turns[-1].read_report(), reuse))
+
+
+def _hint_requires(case: Case, ran: Ran, verdict: Verdict) -> Verdict:
+    """With a note (PC0754) where the run was told to install an extra, which the case neither requires nor goes without on purpose."""
+    told = find_told(f"{one.message} {one.help}" for turn in ran.turns for one in turn.found)
+    lacking = [one for one in find_lacking(told) if one not in case.given.get("missing", ())]
+    if not lacking:
+        return verdict
+    message = f"the case was run without {_name_extras(lacking)}, not installed here"
+    help = f"if it needs that, say so: `requires: [{', '.join((*case.requires, *lacking))}]` skips it then; {render_install(lacking)}"
+    note = Diagnostic("PC0754", message, case.node.value["title"].span, help, "note")
+    return replace(verdict, findings=(*verdict.findings, note))
+
+
+def _name_extras(lacking: Sequence[str]) -> str:
+    return f"the {'extras' if len(lacking) > 1 else 'extra'} {' and '.join(f'`{one}`' for one in lacking)}"
 
 
 def _pend(case: Case, place: Place, verdict: Verdict, shelf: Shelf) -> Verdict:

@@ -35,6 +35,12 @@ def render_install(extras: Iterable[str]) -> str:
     return f"pip install 'promptc-compiler[{','.join(extras)}]'"
 
 
+def find_told(texts: Iterable[str]) -> tuple[str, ...]:
+    """The extras that these texts say how to install, in the order of EXTRAS."""
+    told = "\n".join(texts)
+    return tuple(name for name in EXTRAS if f"promptc-compiler[{name}]" in told)
+
+
 @contextlib.contextmanager
 def lack(names: Iterable[str]) -> Iterator[None]:
     """In here nothing of that is found, whether it was used before or not. `names` are of LACKABLE."""

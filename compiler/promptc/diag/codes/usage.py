@@ -211,9 +211,10 @@ USAGE_CODES: tuple[Code, ...] = (
     Code(
         name="PC0754",
         level="note",
-        summary="a case is not run for want of an extra",
+        summary="a case is without an extra",
         why="The case `requires` an extra of promptc that is not installed. What it would come to without it says nothing of the pack, so "
-        "the case is skipped and no golden is offered. With `--no-skip`, as in CI, that fails.",
+        "the case is skipped and no golden is offered. With `--no-skip`, as in CI, that fails. A case that does not say so is run "
+        "without the extra; where it then fails, this tells what to write.",
         bad="requires: [retrieval]",
         fix="Install the extra, as the help says: pip install 'promptc-compiler[retrieval]'.",
     ),
