@@ -267,3 +267,10 @@ def test_the_documentation_says_what_keys_take() -> None:
     said = (ROOT / "docs/check.md").read_text(encoding="utf-8")
     taken = {one.wants for one in vars(takes).values() if isinstance(one, takes.Takes)}
     assert not [one for one in taken if f" | {one} |" not in said]
+
+
+@pytest.mark.parametrize("last", [True, -1, -1.0, 2.5])
+def test_what_is_no_count_stops_the_run(tmp_path: Path, last: Any) -> None:
+    """A run and `check` may agree on what neither should take: `true` was a window of one item, -1 one without bound."""
+    pack = _write(tmp_path, "window.last", last, {})
+    assert _fails(pack, 0) == "PC0507" and [one.code for one in _check(pack)] == ["PC0651"]
