@@ -142,7 +142,7 @@ def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) 
         given = find_kind(walk, bound, scope) if bound is not None else None
         bounds.append(_find_constant(given))
     if part.step is not None:
-        return Value(cut(kind, None, None) if not isinstance(kind, Unknown) else kind)
+        return Value(cut(kind, 1, None) if not isinstance(kind, Unknown) else kind)  # none of them need stand where it stood
     start, stop = bounds[0], bounds[1]
     known = (part.start is None or start is not None) and (part.stop is None or stop is not None)
     return Value(cut(kind, start, stop) if known else cut(kind, 0 if part.start is None else 1, None))

@@ -8,7 +8,7 @@ from jinja2 import nodes
 from promptc.template.kinds import lists, texts
 from promptc.template.kinds.arguments import Arguments, judge_filter
 from promptc.template.kinds.given import Given
-from promptc.template.kinds.kind import NUMBER, TRUTH, UNKNOWN, WHOLE, Kind, Nothing, Number, Text, Truth
+from promptc.template.kinds.kind import NUMBER, TRUTH, UNKNOWN, WHOLE, Kind, Nothing, Number, Text, Truth, list_members
 from promptc.template.kinds.kind import List as ListKind
 from promptc.template.kinds.kind import Mapping as MappingKind
 from promptc.template.kinds.scope import Scope, Value
@@ -29,6 +29,7 @@ from promptc.template.kinds.take import (
     VALUE,
     Taker,
 )
+from promptc.template.kinds.unite import loosen, unite
 from promptc.template.kinds.walk import WalkRun
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
@@ -45,6 +46,17 @@ class Rule:
 
 def _always(kind: Kind) -> Give:
     return lambda given: kind
+
+
+def _parse(kind: Kind) -> Give:
+    """A number, or the default where what was given holds none."""
+
+    def give(given: Given) -> Kind:
+        default = given.find(0, "default")
+        may_fail = any(not isinstance(member, Number) for member in list_members(given.kind))
+        return loosen(unite(kind, default.kind)) if default is not None and may_fail else kind
+
+    return give
 
 
 _MADE = Taker("a list, a mapping or a text", SEQUENCE.good, lazy=False)
@@ -68,11 +80,11 @@ _RULES: Mapping[str, Rule] = {
     "escape": Rule(SHOWN_TEXT, texts.give_times(5)),
     "filesizeformat": Rule(SIZED, _always(Text(320, 320))),
     "first": Rule(SEQUENCE, lists.give_first),
-    "float": Rule(PARSED, _always(NUMBER)),
+    "float": Rule(PARSED, _parse(NUMBER)),
     "format": Rule(ONLY_TEXT, texts.give_formatted),
     "groupby": Rule(ITERATED, lists.give_groups),
     "indent": Rule(STRICT_TEXT, texts.give_indented),
-    "int": Rule(PARSED, _always(WHOLE)),
+    "int": Rule(PARSED, _parse(WHOLE)),
     "items": Rule(_PAIRED, lists.give_items),
     "join": Rule(SEQUENCE, lists.give_joined),
     "last": Rule(_MADE, lists.give_first),

@@ -69,7 +69,9 @@ def give_list(given: Given) -> Kind:
 
 def give_reversed(given: Given) -> Kind:
     """A text stays one; else a sequence that is not made yet."""
-    return map_members(given.kind, lambda one: one if isinstance(one, Text) else _make(one, find_element(one), lazy=True))
+    return map_members(
+        given.kind, lambda one: replace(one, values=None) if isinstance(one, Text) else _make(one, find_element(one), lazy=True)
+    )
 
 
 def give_batches(given: Given) -> Kind:

@@ -75,5 +75,5 @@ def _quote(inner: Text) -> Text:
 
 
 def _times(inner: Text, count: int, each: int) -> Text:
-    size = 0 if not count else None if inner.size is None else count * (inner.size + each) + 3
+    size = None if inner.size is None else count * (inner.size + each) + 3
     return Text(size, size, None, inner.at)
