@@ -5,11 +5,14 @@ import pytest
 from promptc.cli.main import main
 from tests.cli.test_test import GOLDEN, make_case, there  # noqa: F401
 
+_UNREAD = "BROKEN tavern/lost\n  PC0922 `fixtures/tavern/lost` has goldens and no `case.yaml`: nobody reads `golden.txt`\n"
+
 
 @pytest.fixture
 def lost(there):  # noqa: F811
     """A case whose file was renamed; its golden is not what comes out."""
     folder = make_case(there, "lost", golden="other")
+    (folder / "golden.inputs.json").write_text("{}", encoding="utf-8")
     (folder / "case.yaml").rename(folder / "case.yml")
     return folder
 
@@ -19,7 +22,7 @@ def lost(there):  # noqa: F811
 )
 def test_goldens_without_a_case_are_an_error_wherever_they_are_met(lost, run, asked):
     done = run("test", *asked)
-    assert done.code == 1 and "BROKEN tavern/lost\n  PC0922 `fixtures/tavern/lost` has goldens and no `case.yaml`" in done.out
+    assert done.code == 1 and _UNREAD in done.out
     assert "`case.yml` is not read: call it `case.yaml`" in done.out and "prune" not in done.out + done.err
     (lost / "case.yml").rename(lost / "case.yaml")
     assert "FAILED tavern/lost" in run("test", *asked).out
@@ -119,3 +122,12 @@ def test_a_check_claims_that_nothing_is_found(there, run):  # noqa: F811
     assert run("test", "tavern/checked").out == "1 passed\n"
     (there / "packs/tavern/pack.yaml").write_text("promptc: 1\n", encoding="utf-8")
     assert run("test", "tavern/checked").code == 1
+
+
+def test_goldens_beside_a_case_that_holds_nothing_are_kept(there, run):  # noqa: F811
+    """Its `golden` was forgotten, more likely than the files."""
+    (there / "fixtures/tavern/calm/case.yaml").write_text("title: calm\nstate: ../state.json\n", encoding="utf-8")
+    done = run("test")
+    assert done.out.endswith("1 passed, 1 broken\n") and "prune" not in done.out + done.err
+    pruned = run("prune")
+    assert pruned.code == 3 and "PC0901" in pruned.err and (there / "fixtures/tavern/calm/golden.txt").exists()

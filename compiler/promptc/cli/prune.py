@@ -11,6 +11,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError
+from promptc.golden.check_expect import find_idle
 from promptc.golden.find_cases import Place
 from promptc.golden.find_home import show_path
 from promptc.golden.find_places import find_places
@@ -53,9 +54,13 @@ def command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> int:
 
 
 def _list_asked(place: Place) -> list[str]:
-    """The goldens that the folder's case asks for. `PromptcError` where its file cannot be read, or is called by another name."""
+    """The goldens that the folder's case asks for. `PromptcError` where its file cannot be read, holds nothing, or is called otherwise."""
     if place.is_case:
-        return [name for _, _, name in load_case(place.folder, place.top).list_goldens()]
+        case = load_case(place.folder, place.top)
+        idle = find_idle(case)
+        if idle is not None:
+            raise PromptcError([idle])
+        return [name for _, _, name in case.list_goldens()]
     unread = break_unread(place) if place.misnamed else None
     if unread is not None:
         raise PromptcError(unread.findings)

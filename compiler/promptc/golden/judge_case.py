@@ -111,7 +111,7 @@ def break_unread(place: Place) -> Verdict | None:
     """The verdict on a folder with goldens that is no case: they guard nothing. None where what lies there is pending at most, as where
     another branch is checked out.
     """
-    kept = [name for name in place.goldens if not is_pending(name)]
+    kept = [name for name in place.goldens if not is_pending(name) and name != INPUTS]
     if not kept:
         return None
     root = find_root(place.folder)

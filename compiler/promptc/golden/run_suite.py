@@ -10,6 +10,7 @@ from promptc.cache.store import Cache
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.golden.case import Case
+from promptc.golden.check_expect import find_idle
 from promptc.golden.find_cases import Place, is_pending
 from promptc.golden.find_home import MANIFEST, find_pack, find_root
 from promptc.golden.find_touched import Touched
@@ -160,7 +161,8 @@ class _Run:
             return
         if self._is_meant(place, root, case.pack):
             yield self._judge(case, place, passes, begun, watch)
-            yield from self._find_obsolete(place, [name for _, _, name in case.list_goldens()])
+            if find_idle(case) is None:
+                yield from self._find_obsolete(place, [name for _, _, name in case.list_goldens()])
 
     def _judge_unread(self, place: Place) -> list[Verdict]:
         """Of goldens without a case, told wherever they are met: to be without one is no way to pass."""
