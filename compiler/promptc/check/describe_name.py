@@ -21,6 +21,8 @@ _WHERE = {
     "removed": "it is there in the `marker` of `evict` and in the `say` of an operation",
     "before": "it is there in the texts of `strain.watch`",
     "after": "it is there in the texts of `strain.watch`",
+    "caller": "it is there in a macro that `{% call %}` calls",
+    "super": "it is there in a block that takes the place of another file's block",
     "each": "it is there in sections whose `from` has `segments.each`",
     "args": "it is there in operations, and in the packs of what they ask",
     "answers": "it is there in operations, and in the packs of what they ask",

@@ -27,6 +27,7 @@ from promptc.template.kinds.kind import (  # fmt: skip
 from promptc.template.kinds.parts import find_element
 from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code
+from promptc.template.kinds.trials import Trials
 from promptc.template.kinds.unite import keep_members
 from promptc.template.kinds.walk import Cost
 from promptc.template.load_expression import Expression
@@ -48,6 +49,7 @@ class Scopes:
     def __init__(self, pack: Pack, cost: Cost = weigh_bytes) -> None:
         self._pack = pack
         self._cost = cost
+        self._trials = Trials()
         self._cases = {axis.name: text_of(*axis.cases) for axis in pack.axes if axis.cases}
         self._tiers = text_of(*(tier.name for tier in pack.strain.tiers)) if pack.strain is not None else TEXT
         self._found: dict[tuple[Any, ...], tuple[object, Found]] = {}
@@ -70,7 +72,7 @@ class Scopes:
             (id(items.source), id(items.where), id(items.group.by if items.group is not None else None)) if items is not None else None,
         )
         if key not in self._found:
-            self._found[key] = (text, find_kinds(read_code(text.code), self.open(text), self._cost))
+            self._found[key] = (text, find_kinds(read_code(text.code), self.open(text), self._cost, self._trials))
         return self._found[key][1]
 
     def open(self, text: Text) -> Scope:
@@ -102,7 +104,7 @@ class Scopes:
             return text_of(*(label for _, label in let.value.bounds)), None
         if isinstance(let.value, Assign):
             return text_of(*(label for label, _ in let.value.weights)), None
-        return find_kinds(read_code(let.value), scope, self._cost).kind or UNKNOWN, let.value
+        return find_kinds(read_code(let.value), scope, self._cost, self._trials).kind or UNKNOWN, let.value
 
     # --- one text ---
 
@@ -157,7 +159,7 @@ class Scopes:
         if "item" in text.names:
             scope = inner if "items" not in text.names else scope
         if "group" in text.names and items.group is not None and text.code is not items.group.by:
-            found = find_kinds(read_code(items.group.by), inner, self._cost).kind or UNKNOWN
+            found = find_kinds(read_code(items.group.by), inner, self._cost, self._trials).kind or UNKNOWN
             scope = add_name(scope, "group", found)
         return scope
 
@@ -174,7 +176,7 @@ class Scopes:
         """What the elements of a list may be; none stands for no list."""
         if source is None:
             return UNKNOWN
-        found = find_kinds(read_code(source), scope, self._cost).kind or UNKNOWN
+        found = find_kinds(read_code(source), scope, self._cost, self._trials).kind or UNKNOWN
         kept = keep_members(found, lambda member: not isinstance(member, Nothing))
         return find_element(kept) if list_members(kept) and not any(isinstance(one, Unknown) for one in list_members(kept)) else UNKNOWN
 

@@ -23,6 +23,11 @@ def _ask_listed(value: Any) -> None:
         refuse("PC0424", f"{name_kind(value)} is no list", "give a list, or a text")
 
 
+def _ask_holder(value: Any) -> None:
+    if value.__class__ in SCALARS and value.__class__ is not str:
+        refuse("PC0414", f"nothing can be in {name_kind(value)}", "look in a list, a mapping or a text")
+
+
 def _ask_texts(value: Any) -> None:
     _ask_listed(value)
     for part in value if value.__class__ in (list, tuple) else ():
@@ -82,6 +87,7 @@ WIDTH = Sort("a whole number", _WHOLE, is_width=True)
 TRUTH = Sort("true or false", _WHOLE)
 KEY = Sort("the name or place of a part", asks=check_key)
 LISTED = Sort("a list or a text", asks=_ask_listed)
+HOLDER = Sort("a list, a mapping or a text", asks=_ask_holder)
 
 
 def _take(name: str, sort: Sort, shown: str = "", how: str = "both") -> Parameter:
@@ -177,7 +183,7 @@ _PLAIN_TESTS = """
 TESTS: dict[str, Signature] = {
     **{name: Signature(f"`is {name}`") for name in _PLAIN_TESTS.split()},
     **{name: Signature(f"`is {name}`", (_take("other", ANY, "", "place"),)) for name in _COMPARING},
-    "in": Signature("`is in`", (_take("seq", ANY),)),
+    "in": Signature("`is in`", (_take("seq", HOLDER),)),
     "divisibleby": Signature("`is divisibleby`", (_take("num", Sort("a number", NUMBER.classes, asks=_ask_divisor)),)),
 }
 

@@ -12,6 +12,7 @@ from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import ASKED, SCALARS, SEQUENCE, Taker
 from promptc.template.kinds.walk import WalkRun
 from promptc.template.signature_table import (
+    HOLDER,
     KEY,
     LISTED,
     LOOP_METHODS,
@@ -115,7 +116,7 @@ def _take_all(given: Arguments, taken: Iterable[_Taken]) -> None:
 
 
 def _find_taker(sort: Sort) -> Taker:
-    if sort is LISTED:
+    if sort is LISTED or sort is HOLDER:
         return SEQUENCE
     if sort is KEY:
         return Taker(sort.words, (*SCALARS, Nothing))

@@ -13,6 +13,7 @@ from promptc.template.kinds.kind import (
     TRUTH,
     UNKNOWN,
     WHOLE,
+    Gap,
     Kind,
     List,
     Mapping,
@@ -27,13 +28,14 @@ from promptc.template.kinds.kind import (
 from promptc.template.kinds.measure import measure
 from promptc.template.kinds.parts import drop_gap, find_part, find_values
 from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import Taker
+from promptc.template.kinds.take import ALL, PARTED, Taker
 from promptc.template.kinds.unite import map_members, unite
 from promptc.template.kinds.walk import WalkRun
 from promptc.template.signature_table import FUNCTIONS
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 
+_CALLED = Taker("a macro", ALL)
 _SORTS: tuple[tuple[frozenset[str], type[Kind], str], ...] = (
     (TEXT_METHODS, Text, "a text"),
     (MAPPING_METHODS, Mapping, "a mapping"),
@@ -58,7 +60,9 @@ def call(walk: WalkRun, node: nodes.Call, scope: Scope, evaluate: Evaluate) -> V
     if isinstance(callee, nodes.Name) and callee.name not in scope.names and callee.name in _FUNCTIONS:
         judge_call(Arguments(walk, node, scope, args, named), FUNCTIONS[callee.name])
         return Value(_FUNCTIONS[callee.name](walk, args, named))
-    return Value(call_thing(walk, evaluate(walk, callee, scope).kind, node, args, named, scope))
+    called = evaluate(walk, callee, scope)
+    walk.take(called, _CALLED, "a call", callee, scope)
+    return Value(call_thing(walk, called.kind, node, args, named, scope))
 
 
 def call_thing(walk: WalkRun, kind: Kind, node: nodes.Node, args: list[Value], named: dict[str, Value], scope: Scope) -> Kind:
@@ -75,9 +79,12 @@ def _call_method(
     holder = evaluate(walk, callee.node, scope)
     if any(isinstance(member, Thing) for member in list_members(holder.kind)):
         judge_thing(Arguments(walk, node, scope, args, named), callee.attr, holder.kind)
-        return Value(call_thing(walk, find_part(holder.kind, callee.attr), node, args, named, scope))
+        part = Value(find_part(holder.kind, callee.attr), None, f"{holder.spelled}.{callee.attr}" if holder.spelled else "")
+        walk.take(part, _CALLED, "a call", callee, scope)
+        return Value(call_thing(walk, part.kind, node, args, named, scope))
     found = [(sort, words) for methods, sort, words in _SORTS if callee.attr in methods]
     if not found:
+        walk.take(holder, PARTED, "`.`", callee.node, scope)
         return Value(UNKNOWN)
     taker = Taker(" or ".join(words for _, words in found), tuple(sort for sort, _ in found), lazy=False)
     kind = walk.take(holder, taker, f"`.{callee.attr}()`", callee, scope)
@@ -150,19 +157,20 @@ def _make_dict(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kin
     return UNKNOWN if args else make_mapping({name: value.kind for name, value in named.items()})
 
 
-def _make_thing(what: str) -> Callable[..., Kind]:
-    def make(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
-        for arg in (*args, *named.values()):
-            walk.note_whole(arg.kind)
-        return Thing(what, lambda name: UNKNOWN)
-
-    return make
+def _make_namespace(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+    """Its parts are those it is made with, and those that any file sets."""
+    for arg in (*args, *named.values()):
+        walk.note_whole(arg.kind)
+    given = {node.attr for tree in walk.trees.values() for node in tree.find_all(nodes.NSRef)}
+    known = None if args else (*named, *sorted(given - named.keys()))
+    return Thing("namespace", lambda name: UNKNOWN if known is None or name in known else Gap("closed", name, known, "a namespace"))
 
 
 def _make_cycler(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
     kind = unite(*(arg.kind for arg in args)) if args else UNKNOWN
     step = Thing("cycler's method", lambda name: UNKNOWN, lambda *given: kind)
-    return Thing("cycler", lambda name: kind if name == "current" else step)
+    parts: dict[str, Kind] = {"current": kind, "next": step, "reset": step}
+    return Thing("cycler", lambda name: parts.get(name) or Gap("closed", name, tuple(parts), "a cycler"))
 
 
 def _make_joiner(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
@@ -173,7 +181,7 @@ def _make_joiner(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> K
 _FUNCTIONS: dict[str, Callable[[WalkRun, list[Value], dict[str, Value]], Kind]] = {
     "range": _make_range,
     "dict": _make_dict,
-    "namespace": _make_thing("namespace"),
+    "namespace": _make_namespace,
     "cycler": _make_cycler,
     "joiner": _make_joiner,
 }

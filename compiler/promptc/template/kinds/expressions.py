@@ -1,6 +1,6 @@
 """The kind of an expression, part by part (Jinja's tree)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,11 @@ from promptc.template.kinds.assume import assume
 from promptc.template.kinds.calls import call
 from promptc.template.kinds.compare import compare
 from promptc.template.kinds.filters import apply_filter
+from promptc.template.kinds.given import find_single
 from promptc.template.kinds.kind import (
     NEVER,
+    NOTHING,
+    TEXT,
     TRUTH,
     UNKNOWN,
     Blank,
@@ -36,13 +39,23 @@ from promptc.template.kinds.parts import cut, find_any, find_part
 from promptc.template.kinds.questions import ask
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Taker
+from promptc.template.kinds.trials import is_trial, list_ways
 from promptc.template.kinds.unite import add_bounds, map_members, meet, unite
 from promptc.template.kinds.walk import WalkRun
 
 
 def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
     """What the expression gives in `scope`; what is wrong in it goes to `walk`."""
-    return _EVALUATE[type(node)](walk, node, scope) if walk.spend() else Value(UNKNOWN)
+    if not walk.spend():
+        return Value(UNKNOWN)
+    if walk.trials is None or walk.trying or not is_trial(node, scope, walk.asked):
+        return _EVALUATE[type(node)](walk, node, scope)
+    reports, walk.trying = walk.reports, True
+    value = _EVALUATE[type(node)](walk, node, scope)
+    walk.trying = False
+    if walk.reports == reports:
+        walk.report_fault(walk.trials.find_fault(node, walk.limits), node, scope)
+    return value
 
 
 def find_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
@@ -137,15 +150,21 @@ def _stamp(walk: WalkRun, part: Kind, node: nodes.Expr) -> Kind:
 
 def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) -> Value:
     kind = walk.take(evaluate(walk, node.node, scope), SLICED, "`[:]`", node, scope)
-    bounds = []
-    for bound in (part.start, part.stop, part.step):
-        given = find_kind(walk, bound, scope) if bound is not None else None
-        bounds.append(_find_constant(given))
+    reports = walk.reports
+    given = [_find_bound(walk, bound, scope) if bound is not None else None for bound in (part.start, part.stop, part.step)]
+    if walk.reports == reports:
+        ways = list_ways([kind if list_ways([kind]) else TEXT, *(NOTHING if one is None else one for one in given)])
+        _try_ways(walk, node, [nodes.Getitem(held, nodes.Slice(*sides), "load") for held, *sides in ways], scope)
+    bounds = [_find_constant(one) for one in given]
     if part.step is not None:
         return Value(cut(kind, 1, None) if not isinstance(kind, Unknown) else kind)  # none of them need stand where it stood
     start, stop = bounds[0], bounds[1]
     known = (part.start is None or start is not None) and (part.stop is None or stop is not None)
     return Value(cut(kind, start, stop) if known else cut(kind, 0 if part.start is None else 1, None))
+
+
+def _find_bound(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
+    return walk.take(evaluate(walk, node, scope), _BOUND, "the bound of a slice", node, scope)
 
 
 def _find_constant(kind: Kind | None) -> int | None:
@@ -229,8 +248,22 @@ def _compare(walk: WalkRun, node: nodes.Compare, scope: Scope) -> Value:
 
 
 def _binary(walk: WalkRun, node: nodes.BinExpr, scope: Scope) -> Value:
+    reports = walk.reports
     left, right = evaluate(walk, node.left, scope), evaluate(walk, node.right, scope)
-    return Value(ARITHMETIC[type(node)](walk, left, right, node, scope))
+    kind = ARITHMETIC[type(node)](walk, left, right, node, scope)
+    if walk.reports == reports and not (isinstance(node, nodes.Mod) and find_single(left.kind) is None and _may_be_text(left.kind)):
+        _try_ways(walk, node, [type(node)(*sides) for sides in list_ways([left.kind, right.kind])], scope)
+    return Value(kind)
+
+
+def _may_be_text(kind: Kind) -> bool:
+    return any(isinstance(member, Text) for member in list_members(kind))
+
+
+def _try_ways(walk: WalkRun, node: nodes.Expr, ways: Sequence[nodes.Expr], scope: Scope) -> None:
+    """Report what a use fails with, whatever it is given of the kinds it may be given."""
+    if walk.trials is not None and not walk.trying and ways:
+        walk.report_fault(walk.trials.find_shared_fault(ways, walk.limits), node, scope)
 
 
 def _unary(walk: WalkRun, node: nodes.UnaryExpr, scope: Scope) -> Value:
@@ -252,7 +285,25 @@ def _concat(walk: WalkRun, node: nodes.Concat, scope: Scope) -> Value:
 
 def _filter(walk: WalkRun, node: nodes.Filter, scope: Scope) -> Value:
     assert node.node is not None
-    return apply_filter(walk, node, evaluate(walk, node.node, scope), scope, evaluate)
+    reports = walk.reports
+    value = evaluate(walk, node.node, scope)
+    found = apply_filter(walk, node, value, scope, evaluate)
+    if node.name == "format" and walk.reports == reports and isinstance(find_single(value.kind), str):
+        _try_format(walk, node, value.kind, scope)
+    return found
+
+
+def _try_format(walk: WalkRun, node: nodes.Filter, pattern: Kind, scope: Scope) -> None:
+    """`'%d' | format(x)`: whether any `x` suits."""
+    if node.dyn_args is None and node.dyn_kwargs is None:
+        kinds = [find_kind(walk, arg, scope) for arg in (*node.args, *(word.value for word in node.kwargs))]
+        names = [word.key for word in node.kwargs]
+        ways = []
+        for text, *values in list_ways([pattern, *kinds]):
+            placed, named = values[: len(node.args)], values[len(node.args) :]
+            words = [nodes.Keyword(name, value) for name, value in zip(names, named, strict=True)]
+            ways.append(nodes.Filter(text, "format", placed, words, None, None))
+        _try_ways(walk, node, ways, scope)
 
 
 def _test(walk: WalkRun, node: nodes.Test, scope: Scope) -> Value:
@@ -268,6 +319,7 @@ def _call(walk: WalkRun, node: nodes.Call, scope: Scope) -> Value:
     return call(walk, node, scope, evaluate)
 
 
+_BOUND = Taker("a whole number", (Number, Truth, Nothing))
 _JOINED = Taker("a value that can be printed", (*SHOWN_TEXT.good, Nothing, List, Mapping), lazy=False)
 
 _EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {

@@ -14,6 +14,7 @@ from promptc.template.kinds.scope import Bound, Scope
 from promptc.template.kinds.statements import walk_file
 from promptc.template.kinds.take import ASKED
 from promptc.template.kinds.trees import Code, load_trees
+from promptc.template.kinds.trials import Trials
 from promptc.template.kinds.walk import Cost, WalkRun
 
 
@@ -50,10 +51,13 @@ def weigh_bytes(text: str) -> tuple[int, int]:
     return size, size
 
 
-def find_kinds(code: Code, scope: Scope, cost: Cost) -> Found:
-    """Walk one expression or template. Never fails, and never says that a text is wrong which no valid state makes fail."""
+def find_kinds(code: Code, scope: Scope, cost: Cost, trials: Trials | None = None) -> Found:
+    """Walk one expression or template. Never fails, and never says that a text is wrong which no valid state makes fail.
+
+    `trials`: runs what reads nothing, with one account for all the texts of a check.
+    """
     trees = load_trees(code)
-    walk = WalkRun(trees, cost, code.limits)
+    walk = WalkRun(trees, cost, code.limits, trials=trials)
     node = _find_expression(code)
     if node is not None:
         kind = walk.take(evaluate(walk, node, scope), ASKED, "an expression", node, scope)

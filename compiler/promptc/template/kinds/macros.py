@@ -31,7 +31,7 @@ def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBo
         return _call(walk, node, file, args, named, _see(seen, caller, node.name, thing), walk_body)
 
     thing = Thing("macro", lambda name: UNKNOWN, give)
-    walk.macros.append((node, lambda: give(walk, node, [Value(UNKNOWN) for _ in node.args], {}, scope)))
+    walk.macros.append((node, lambda: give(walk, node, [Value(UNKNOWN) for _ in node.args], {"caller": Value(UNKNOWN)}, scope)))
     return scope.bind(node.name, Bound(thing, (object(),)))
 
 

@@ -6,23 +6,26 @@ from typing import Any
 
 from jinja2 import nodes
 
+from promptc.diag.diagnostic import Diagnostic
 from promptc.template.check_tree import find_names
 from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest, text_of_amount
 from promptc.template.kinds.assume import learn_at
 from promptc.template.kinds.calls import call_thing
 from promptc.template.kinds.expressions import decide, evaluate, find_kind
 from promptc.template.kinds.filters import apply_filter
-from promptc.template.kinds.kind import TRUTH, UNKNOWN, Gap, Kind, List, Number, Text, Thing, Unknown, list_members
+from promptc.template.kinds.kind import TRUTH, UNKNOWN, Gap, Kind, List, Mapping, Number, Text, Thing, Unknown, list_members
 from promptc.template.kinds.macros import bind_macro, make_caller
 from promptc.template.kinds.measure import measure
 from promptc.template.kinds.narrow import by_least
 from promptc.template.kinds.parts import find_count, find_element, find_part
 from promptc.template.kinds.scope import Bound, Scope, Value, join_ways
-from promptc.template.kinds.take import ITERATED, PRINTED
+from promptc.template.kinds.take import ITERATED, PRINTED, SEQUENCE, Taker
 from promptc.template.kinds.unite import loosen, unite
 from promptc.template.kinds.walk import WalkRun
+from promptc.template.runtime.reword import PARTS_HELP
 
 Step = tuple[Scope, Amount]
+_BLOCK = Taker("a filter that gives a text (end with `| string` or `| join`)", (Text,), lazy=False)
 
 
 def _expression(node: nodes.Node) -> nodes.Expr:
@@ -45,6 +48,7 @@ def walk_body(walk: WalkRun, body: Iterable[nodes.Node], scope: Scope) -> Step:
 def walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> Step:
     """A whole file: its base with its blocks, where it extends one."""
     base = next((node for node in tree.body if isinstance(node, nodes.Extends)), None)
+    scope = scope.bind("self", Bound(_make_self(walk, tree, base), (object(),)))
     if base is None:
         return walk_body(walk, tree.body, scope)
     for block in tree.find_all(nodes.Block):
@@ -53,6 +57,17 @@ def walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> Step:
     own = [node for node in tree.body if not isinstance(node, nodes.Extends | nodes.Output | nodes.Block)]
     scope, _ = walk_body(walk, own, scope)
     return scope, find_largest([_enter(walk, name, scope)[1] for name in find_names(base.template)])
+
+
+def _make_self(walk: WalkRun, tree: nodes.Template, base: nodes.Extends | None) -> Thing:
+    """`self`: the blocks of the file, and those of the files that extend it; of one that extends another, no more is known."""
+    names = tuple(dict.fromkeys((*(block.name for block in tree.find_all(nodes.Block)), *walk.blocks)))
+    block = Thing("block", lambda name: UNKNOWN, lambda *given: UNKNOWN)
+
+    def find(name: str) -> Kind:
+        return block if name in names or base is not None else Gap("closed", name, names, "a file")
+
+    return Thing("template", find)
 
 
 def _enter(walk: WalkRun, name: str, scope: Scope) -> Step:
@@ -130,7 +145,7 @@ def _make_loop(element: Kind, count: int | None) -> Thing:
         "cycle": Thing("method", lambda name: UNKNOWN, lambda walk, node, args, named, scope: unite(*(arg.kind for arg in args))),
         "changed": Thing("method", lambda name: UNKNOWN, lambda walk, node, args, named, scope: TRUTH),
     }
-    return Thing("loop", lambda name: parts.get(name, UNKNOWN))
+    return Thing("loop", lambda name: parts.get(name) or Gap("closed", name, tuple(parts), "a loop"))
 
 
 def bind_targets(walk: WalkRun, target: nodes.Node, value: Value, scope: Scope, condition: nodes.Expr | None = None) -> Scope:
@@ -138,9 +153,27 @@ def bind_targets(walk: WalkRun, target: nodes.Node, value: Value, scope: Scope, 
     if isinstance(target, nodes.Name):
         return scope.bind(target.name, Bound(value.kind, value.path if value.path is not None else (object(),), condition))
     if isinstance(target, nodes.Tuple):
+        _judge_unpacked(walk, target, value, scope)
         for place, item in enumerate(target.items):
             scope = bind_targets(walk, item, Value(_unpack(value.kind, place)), scope)
     return scope
+
+
+def _judge_unpacked(walk: WalkRun, target: nodes.Tuple, value: Value, scope: Scope) -> None:
+    """As many names as there are parts, where all that the value may be has more or fewer."""
+    count = len(target.items)
+    kind = walk.take(value, SEQUENCE, "a list of names", target, scope)
+    members = list_members(kind)
+    if members and not any(_may_have(member, count) for member in members):
+        message = f"{count} names are filled from what never has {count} parts"
+        walk.report_fault(Diagnostic("PC0414", message, None, PARTS_HELP), target, scope)
+
+
+def _may_have(kind: Kind, count: int) -> bool:
+    if isinstance(kind, Text) and kind.values is not None:
+        return any(len(value) == count for value in kind.values)
+    most = find_count(kind) if isinstance(kind, List | Mapping | Text) else None
+    return (most is None or count <= most) and not (isinstance(kind, List) and kind.least > count)
 
 
 def _unpack(kind: Kind, place: int) -> Kind:
@@ -180,7 +213,7 @@ def _filter_text(walk: WalkRun, node: nodes.Expr, value: Value, scope: Scope) ->
 def _filter_block(walk: WalkRun, node: nodes.FilterBlock, scope: Scope) -> Step:
     _, made = walk_body(walk, node.body, scope)
     value = _filter_text(walk, node.filter, Value(text_of_amount(made)), scope)
-    return scope, amount_of(measure(value.kind))
+    return scope, amount_of(measure(walk.take(value, _BLOCK, "a block", node.filter, scope)))
 
 
 def _with(walk: WalkRun, node: nodes.With, scope: Scope) -> Step:
@@ -224,9 +257,9 @@ def _walk_block(walk: WalkRun, chain: list[tuple[str, nodes.Block]], scope: Scop
         made = _walk_block(walk, rest, scope) if rest and walk.spend() else UNBOUNDED
         return text_of_amount(made)
 
-    parent = Thing("block", lambda name: UNKNOWN, give)
-    inner = scope.bind("super", Bound(parent, (object(),)))
-    _, made = walk_body(walk, block.body, inner)
+    if rest:
+        scope = scope.bind("super", Bound(Thing("block", lambda name: UNKNOWN, give), (object(),)))
+    _, made = walk_body(walk, block.body, scope)
     walk.file = outer
     return made
 

@@ -6,11 +6,13 @@ from difflib import get_close_matches
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, List, Nothing, Text, Unknown, is_sure, list_members
+from promptc.diag.diagnostic import Diagnostic
+from promptc.template.kinds.kind import NEVER, NOTHING, UNKNOWN, Gap, Kind, List, Nothing, Text, Unknown, is_sure, list_members
 from promptc.template.kinds.kind import Mapping as MappingKind
 from promptc.template.kinds.problem import Problem, Rule
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import Taker, find_failing
+from promptc.template.kinds.trials import Trials
 from promptc.template.kinds.unite import join, keep_members
 from promptc.template.limits import LIMITS, Limits
 
@@ -41,7 +43,10 @@ def find_time(kind: Kind) -> Text | None:
 
 @dataclass(slots=True)
 class WalkRun:
-    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: of constant texts."""
+    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: of constant texts.
+
+    `trials`: what may be run of it; nothing where it is None. `reports`: how often a problem was told.
+    """
 
     trees: Mapping[str, nodes.Template]
     cost: Cost
@@ -56,6 +61,10 @@ class WalkRun:
     macros: list[tuple[nodes.Macro, Callable[[], Kind]]] = field(default_factory=list)
     called: set[int] = field(default_factory=set)
     left: int = MAX_STEPS
+    trials: Trials | None = None
+    reports: int = 0
+    asked: dict[int, bool | None] = field(default_factory=dict)
+    trying: bool = False
 
     def spend(self) -> bool:
         """One step more; False when there were too many, and what comes after is not looked at."""
@@ -65,9 +74,15 @@ class WalkRun:
     def report(self, rule: Rule, node: nodes.Node, value: Value, kind: Kind, scope: Scope, **more: object) -> None:
         """One more problem, unless no valid state leads there."""
         if not scope.dead and self.left > 0:
+            self.reports += 1
             subject = value.spelled or (kind.spelled if isinstance(kind, Gap) else "")
             file, position = kind.read_at if isinstance(kind, Gap) and kind.read_at is not None else (self.file, node.lineno)
             self.problems[Problem(rule, file, position, subject, kind, **more)] = None  # type: ignore[arg-type]
+
+    def report_fault(self, fault: Diagnostic | None, node: nodes.Node, scope: Scope) -> None:
+        """What a run of a part fails with, if it does."""
+        if fault is not None:
+            self.report("argument", node, Value(NOTHING), NOTHING, scope, told=(fault.code, fault.message, fault.help))
 
     def take(self, value: Value, taker: Taker, by: str, node: nodes.Node, scope: Scope) -> Kind:
         """Judge that `by` uses the value; the kind of the values it can use."""

@@ -55,6 +55,24 @@ def _too_many(name: str, most: str, given: str) -> _Words:
     return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/templates.md for its arguments"
 
 
+def _unfilled(expected: str, got: str | None) -> _Words:
+    return f"{expected} names are filled from {f'a list of {got}' if got is not None else 'a longer list'}", PARTS_HELP
+
+
+def _unformatted(sign: str, kind: str) -> _Words:
+    return f"`%{sign}` prints a number, and is given {find_kind(kind)}", "write `%s`, which prints anything"
+
+
+def _many(what: str) -> Callable[[], _Words]:
+    return lambda: (
+        f"the text has {what} places, `%s` and the like, than there are values",
+        "give as many values as places, `%%` prints a `%`",
+    )
+
+
+PARTS_HELP = "give as many names as there are parts; a mapping has pairs: `for name, value in state.m.items()`"
+"""What mends a list of names that is filled from too many parts, or too few."""
+
 _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r'can only concatenate (\w+) \(not "(\w+)"\)'), lambda left, right: _unsuited("+", left, right)),
     (re.compile(r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'"), _unsuited),
@@ -64,6 +82,12 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{find_kind(kind)} is no list", _ask(kind))),
     (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {find_kind(kind)}", _ask(kind))),
     (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{find_kind(kind)} is no pair", "loop over pairs: `.items()`")),
+    (re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?\)"), _unfilled),
+    (re.compile(r"%(\S+) format: an? (?:real number|integer) is required, not (\w+)"), _unformatted),
+    (re.compile(r"unsupported format character '(.)'"), lambda sign: (f"`%{sign}` is no format", "write `%s`, `%d`, `%.1f` or `%%`")),
+    (re.compile(r"not enough arguments for format string"), _many("more")),
+    (re.compile(r"not all arguments converted"), _many("fewer")),
+    (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
     (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{find_kind(kind)} cannot be a key", "use a text or a number")),
     (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{find_kind(kind)} is no whole number", _ask(kind))),
     (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) "), _too_many),

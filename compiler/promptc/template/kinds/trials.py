@@ -1,0 +1,167 @@
+"""What `check` runs of a pack: expressions that read nothing, and operators with a sample for each value that is read. What then fails in
+every way fails in every render."""
+
+from collections.abc import Sequence
+from itertools import product
+
+from jinja2 import nodes
+
+from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.errors import PromptcError
+from promptc.diag.span import Span
+from promptc.template.kinds.kind import Kind, List, Nothing, Number, Text, Truth, list_members
+from promptc.template.kinds.scope import Scope
+from promptc.template.limits import LIMITS, Limits
+from promptc.template.lowering.lower_template import lower_template
+from promptc.template.place import Place
+from promptc.template.runtime.program import Program
+from promptc.template.runtime.run import RUN, Run
+
+_MOST = 1_000
+"""Expressions that one check runs: each is compiled by itself."""
+_WORKS = (
+    nodes.BinExpr, nodes.UnaryExpr, nodes.Compare, nodes.Concat, nodes.Filter, nodes.Test, nodes.Call, nodes.Getattr, nodes.Getitem,
+)  # fmt: skip
+_COUNTING = frozenset({"tokens", "truncate_at"})
+"""Filters that ask the pack's counter."""
+_MAKERS = frozenset({"range", "dict"})
+"""Functions that make data; the others make things of the template's own."""
+_UNDEFINED = frozenset({"PC0411", "PC0421"})
+"""What is undefined, or an `if` without `else`, stops a run only where it is used, and that may be outside of the expression."""
+_PLACE = Place(Span("", 1, 1), inline=False)
+
+
+class Trials:
+    """What one check may still run. Expressions that are written alike are run once."""
+
+    def __init__(self) -> None:
+        self._left = _MOST
+        self._run = _Account(LIMITS)
+        self._found: dict[tuple[str, Limits], Diagnostic | None] = {}
+
+    def find_fault(self, node: nodes.Expr, limits: Limits) -> Diagnostic | None:
+        """What running the expression fails with. None where it does not, or is not known: too much was run before."""
+        key = (repr(node), limits)
+        if key not in self._found:
+            self._found[key] = self._try(node, limits)
+        return self._found[key]
+
+    def find_shared_fault(self, ways: Sequence[nodes.Expr], limits: Limits) -> Diagnostic | None:
+        """What the first of several expressions made of samples fails with, where all of them fail."""
+        fault = None
+        for node in ways:
+            node.set_lineno(1)
+            found = self.find_fault(node, limits)
+            if found is None:
+                return None
+            fault = fault or found
+        return fault
+
+    def _try(self, node: nodes.Expr, limits: Limits) -> Diagnostic | None:
+        self._left -= 1
+        if self._left < 0:
+            return None
+        tree = nodes.Template([nodes.Output([node], lineno=node.lineno)], lineno=1)
+        lowered = lower_template(tree, "", "", frozenset(), expression=True)
+        self._run.limits = limits
+        try:
+            Program((lowered,), _PLACE, limits=limits).evaluate({RUN: self._run})
+        except PromptcError as wrong:
+            return next((one for one in wrong.diagnostics if one.code not in _UNDEFINED), None)
+        except _Spent:
+            self._left = 0
+        return None
+
+
+class _Spent(Exception):
+    """The account of a check is used up: nothing is known of the expression that did it, nor of those after it."""
+
+
+class _Account(Run):
+    """One account for all that a check runs. A value that is too large by itself is refused, as in a render."""
+
+    __slots__ = ()
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(None, limits)
+
+    def take(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise _Spent
+
+    def hold(self, size: int) -> None:
+        self.memory -= size
+        if self.memory < 0:
+            raise _Spent
+
+
+def is_trial(node: nodes.Node, scope: Scope, known: dict[int, bool | None]) -> bool:
+    """Whether an expression reads nothing, so that it gives the same in every state, and does something that can fail.
+
+    `known`: of the nodes of the same scope seen before.
+    """
+    return _ask(node, scope, known) is True
+
+
+def _ask(node: nodes.Node, scope: Scope, known: dict[int, bool | None]) -> bool | None:
+    """None where it reads something; else whether it can fail."""
+    if id(node) not in known:
+        known[id(node)] = _ask_parts(node, scope, known)
+    return known[id(node)]
+
+
+def _ask_parts(node: nodes.Node, scope: Scope, known: dict[int, bool | None]) -> bool | None:
+    if isinstance(node, nodes.Name):
+        return False if node.name in _MAKERS and node.name not in scope.names else None
+    if isinstance(node, nodes.Filter) and (node.node is None or node.name in _COUNTING):
+        return None
+    if isinstance(node, nodes.Dict) and not all(isinstance(pair.key, nodes.Const) for pair in node.items):
+        return True if all(_ask(part, scope, known) is not None for part in node.iter_child_nodes()) else None
+    parts = [_ask(part, scope, known) for part in node.iter_child_nodes()]
+    return None if None in parts else isinstance(node, _WORKS) or any(parts)
+
+
+_WAYS = 16
+"""Samples of one operator that are tried: one that passes is enough."""
+_MOST_VALUES = 4
+
+
+def list_ways(kinds: Sequence[Kind]) -> list[list[nodes.Expr]]:
+    """Samples for several values, in all combinations. None at all where a value may be what has no sample, or where there are too many."""
+    samples = [_sample(kind) for kind in kinds]
+    total = 1
+    for one in samples:
+        total *= len(one)
+    return [list(way) for way in product(*samples)] if 0 < total <= _WAYS else []
+
+
+def _sample(kind: Kind) -> list[nodes.Expr]:
+    found = [_sample_one(member) for member in list_members(kind)]
+    return [one for some in found for one in some] if all(found) else []
+
+
+def _sample_one(kind: Kind) -> list[nodes.Expr]:
+    """Each value where they are known; else one of each sort that an operator or a format may tell apart."""
+    if isinstance(kind, Text | Number) and kind.values is not None:
+        values = sorted(kind.values, key=lambda value: (str(type(value)), value))
+        return [nodes.Const(value) for value in values] if len(values) <= _MOST_VALUES else _sample_one(type(kind)())
+    if isinstance(kind, Text):
+        return [nodes.Const("x")]
+    if isinstance(kind, Number):
+        return [nodes.Const(1)] if kind.whole else [nodes.Const(1), nodes.Const(1.5)]
+    if isinstance(kind, Truth):
+        return [nodes.Const(kind.value)] if kind.value is not None else [nodes.Const(True), nodes.Const(False)]
+    if isinstance(kind, Nothing):
+        return [nodes.Const(None)]
+    if isinstance(kind, List) and kind.shape in ("list", "tuple"):
+        return _sample_list(kind)
+    return []
+
+
+def _sample_list(kind: List) -> list[nodes.Expr]:
+    """An empty list stands for any; of what stands in `( )` the number and the sorts are told apart."""
+    if kind.shape == "list":
+        return [nodes.List([])]
+    ways = list_ways(kind.first) if kind.least == kind.most == len(kind.first) else []
+    return [nodes.Tuple(way, "load") for way in ways]
