@@ -236,3 +236,36 @@ def test_a_server_that_a_manifest_names_is_not_asked(there, scheme):
 def test_an_option_that_is_not_used_is_refused(there, option):
     code, said = _call(there, "segments", "list", "--url", f"postgresql://me@localhost:1/db?{option}")
     assert (code, "PC0949" in said) == (3, True)
+
+
+LONG = ("x" * 300, "x/" * 2500 + "x")
+"""Names that no file can have: the system refuses to look."""
+
+
+@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize(
+    "added",
+    [
+        "extends: {}/pack.yaml\n",
+        "state: {{schema: {}.json}}\n",
+        "tokenizer: hf:{}.json\n",
+        "asserts: [{{that: 'true', else: \"{{% include '{}.j2' %}}\"}}]\n",
+        "operations: {{ask: {{asks: {{a: {{pack: {}, else: ''}}}}, edits: [{{remove: /entries}}]}}}}\n",
+    ],
+)
+def test_a_name_that_is_too_long_is_a_finding(there, name, added):
+    base = "".join(line for line in MANIFEST.splitlines(keepends=True) if not line.startswith((added.partition(":")[0], "  prune")))
+    (there / "pack.yaml").write_text(base + added.format(name), encoding="utf-8")
+
+    ending, said = _call(there, "check", ".")
+
+    assert ending in (3, 4) and "PC0" in said and "bug" not in said
+
+
+@pytest.mark.parametrize("command", ["check", "render", "test", "diff", "pending", "accept", "map", "init"])
+def test_a_name_on_the_command_line_that_is_too_long_is_no_bug(there, command):
+    more = {"render": ["state.json"], "diff": ["state.json"]}.get(command, [])
+
+    ending, said = _call(there, command, LONG[0], *more)
+
+    assert ending in (2, 3, 4) and "bug" not in said

@@ -32,6 +32,11 @@ def run(given: Sequence[str]) -> int:
     except BrokenPipeError:
         discard_output()
         return 0
+    except OSError as error:
+        if not isinstance(error.filename, str) or not error.strerror:
+            _report_bug(error, reporter)
+            return BUG
+        return _report_disk(error, reporter)
     except Exception as error:  # noqa: BLE001  the one place: whatever comes here is our fault, and is told as that
         _report_bug(error, reporter)
         return BUG
@@ -78,6 +83,21 @@ def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int
         return INTERRUPTED
     except click.UsageError as error:
         raise UsageError([describe_usage(error)]) from error
+
+
+def _report_disk(error: OSError, reporter: Reporter) -> int:
+    """A path that the system refuses, wherever it is met: a name that is too long, a folder nobody may look into."""
+    from promptc.diag.diagnostic import Diagnostic
+    from promptc.diag.errors import DiskError
+
+    help = "give a path that exists and that you may use"
+    failed = DiskError([Diagnostic("PC0154", f"cannot use {error.filename[:200]}: {error.strerror}", help=help)])
+    reporter.report(failed.diagnostics)
+    if reporter.settings.with_traceback:
+        import traceback
+
+        write_stderr("".join(traceback.format_exception(error)))
+    return failed.exit_code
 
 
 def _report_bug(error: Exception, reporter: Reporter) -> None:

@@ -1,11 +1,13 @@
 """The operations of a manifest: every expression and template compiled, every file they name read."""
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError
 from promptc.diag.span import Span
+from promptc.files.read_file import find_mode
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_ask_pack import AskPacks
@@ -83,7 +85,7 @@ class OperationLoader:
     def _read_manifest(self, node: Node) -> str:
         """Its path inside the pack. It is read here, as all a manifest names; what it says is looked at when it is asked for."""
         name = str(node.value)
-        path = f"{name}/{MANIFEST}" if Path(node.folder, name).is_dir() else name
+        path = f"{name}/{MANIFEST}" if stat.S_ISDIR(find_mode(Path(node.folder), name)) else name
         try:
             self._files.read_raw(node.folder, path, node.span)
         except DiskError:

@@ -1,12 +1,13 @@
 """A manifest with its bases merged in."""
 
 import os
+import stat
 from pathlib import Path, PurePosixPath
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError, fail
 from promptc.diag.span import Span
-from promptc.files.read_file import TooLongError
+from promptc.files.read_file import TooLongError, find_mode, follow_link
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.schema_check import check_effective_shape, check_pack_shape
 from promptc.frontend.vary import apply_extension, index_sections
@@ -23,7 +24,7 @@ _MARK = "promptc"
 
 def find_manifest(path: Path) -> Path:
     """The manifest file of a pack given as a file or a folder."""
-    return path / MANIFEST if path.is_dir() else path
+    return path / MANIFEST if stat.S_ISDIR(find_mode(Path(follow_link(str(path))))) else path
 
 
 def read_manifest(file: Path, files: PackFiles, below: tuple[Path, ...] = ()) -> Node:
@@ -102,12 +103,12 @@ def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
     place = folder
     for part in PurePosixPath(name).parts:
         place = place.parent if part == ".." and place.name not in ("", "..") else place / part
-        if place.is_symlink():
+        if stat.S_ISLNK(find_mode(place)):
             raise fail("PC0260", f"`extends: {name}` goes through a link", span, help="name the folder itself")
         files.note_unlinked(place)
     if repository is not None and not place.resolve().is_relative_to(repository):
         raise fail("PC0260", f"`extends: {name}` leaves the repository of this pack", span, help="copy the pack that it varies into it")
-    if not place.is_dir() and place.suffix not in _ENDINGS:
+    if not stat.S_ISDIR(find_mode(place)) and place.suffix not in _ENDINGS:
         raise fail("PC0258", f"`extends: {name}` names no pack", span, help=_NAME)
     return place
 

@@ -8,6 +8,7 @@ from jinja2 import nodes
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
+from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.template.kinds.kind import Kind, List, Nothing, Number, Text, Truth, list_members
 from promptc.template.kinds.scope import Scope
@@ -28,6 +29,8 @@ _MAKERS = frozenset({"range", "dict"})
 """Functions that make data; the others make things of the template's own."""
 _UNDEFINED = frozenset({"PC0411", "PC0421"})
 """What is undefined, or an `if` without `else`, stops a run only where it is used, and that may be outside of the expression."""
+_BOUNDS = replace(LIMITS, steps=1_000_000, memory=20_000_000)
+"""All that one check runs, together: a fraction of a render."""
 _PLACE = Place(Span("", 1, 1), inline=False)
 
 
@@ -36,7 +39,7 @@ class Trials:
 
     def __init__(self) -> None:
         self._left = _MOST
-        self._run = _Account(LIMITS)
+        self._run = _Account(_BOUNDS)
         self._found: dict[tuple[str, Limits], Diagnostic | None] = {}
 
     def find_fault(self, node: nodes.Expr, limits: Limits) -> Diagnostic | None:
