@@ -9,7 +9,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.text.compile_later import compile_later
 from promptc.text.invisible import escape_invisible, iter_hidden, iter_invisible, replace_hidden, restore_invisible
-from promptc.text.special_tokens import SpecialTokens
+from promptc.text.special_tokens import LONGEST, SpecialTokens
 from promptc.text.unicode_form import find_form
 
 Policy = Literal["escape", "reject", "keep"]
@@ -72,6 +72,8 @@ class Guard:
         self._token_policy = token_policy
         self._invisible_policy = invisible_policy
         self._tokens = SpecialTokens(tokens)
+        self._reach = max(LONGEST, *map(len, self._fences), 0)
+        self._beginnings = (*self._tokens.firsts, *sorted(self._firsts))
         self.guards_ends = guards_ends
         self.in_messages = in_messages
         either = "|".join(map(re.escape, self._fences))
@@ -85,8 +87,8 @@ class Guard:
         """
         findings = tuple(self._iter_findings(text))
         guards_ends = self.guards_ends if goes_on is None else goes_on
-        if not findings and "\\" not in text and not guards_ends:
-            return text, ()
+        if not findings and "\\" not in text:
+            return (self._escape_end(text) if guards_ends else text), ()
         return self._escape(text, guards_ends), findings
 
     def leaves(self, text: str) -> bool:
@@ -97,12 +99,24 @@ class Guard:
         text = self._guard_invisible(text)
         if self._token_policy == "escape":
             text = self._tokens.escape(text)
-            text = self._tokens.escape_end(text) if guards_ends else text
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._line.sub(r"\1\\", text)
-        if self._fence_policy == "escape" and guards_ends:
-            text = self._guard_last_line(text)
-        return text
+        return self._escape_end(text) if guards_ends else text
+
+    def _escape_end(self, text: str) -> str:
+        if not self._may_begin(text):
+            return text
+        if self._token_policy == "escape":
+            text = self._tokens.escape_end(text)
+        return self._guard_last_line(text) if self._fence_policy == "escape" else text
+
+    def _may_begin(self, text: str) -> bool:
+        """False only where nothing begins near the end of the text: a cheap test, as most texts end in words."""
+        end = text[-self._reach :]
+        for first in self._beginnings:  # noqa: SIM110  # a generator takes three times as long
+            if first in end:
+                return True
+        return False
 
     def _guard_invisible(self, text: str) -> str:
         if self._invisible_policy == "replace_hidden":
@@ -143,13 +157,13 @@ class Guard:
         """Whether structure that no content may hold begins at the end of the text, escaped or not, so that what is joined behind completes
         it. False proves that no mark of two joined texts begins in the first and ends in the second.
         """
+        if not self._may_begin(text):
+            return False
         begins_fence = self._fence_policy != "keep" and self._guard_last_line(text) != text
         return begins_fence or (self._token_policy != "keep" and next(self._tokens.iter_begun(text), None) is not None)
 
     def _guard_last_line(self, text: str) -> str:
         """Escapes a last line that is only the beginning of a fence: what is joined behind it could complete it."""
-        if not self._fences:
-            return text
         start = max(map(text.rfind, _LINE_ENDS)) + 1
         line = text[start:].lstrip()
         bare = line.lstrip("\\")

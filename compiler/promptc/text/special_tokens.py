@@ -22,22 +22,25 @@ _USUAL = (
     *(f"<|{name}>" for name in _TURNS),
     *(f"<{name}|>" for name in _TURNS),
 )
-_LONGEST = 200
+LONGEST = 200
+"""Characters of a token, at most."""
 
 
 class SpecialTokens:
     """The usual special tokens, and those of a counter (`own`), without any of a single character, of several lines or of more than 200.
 
-    One is escaped by a backslash behind its first character. Where backslashes stand there already, it gets one more.
+    One is escaped by a backslash behind its first character, which is one of `firsts`. Where backslashes stand there already, it gets one
+    more.
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
-        fitting = {one for one in own if 1 < len(one) <= _LONGEST and len(one.splitlines()) == 1 and one[0] != "\\" and not one.isspace()}
+        fitting = {one for one in own if 1 < len(one) <= LONGEST and len(one.splitlines()) == 1 and one[0] != "\\" and not one.isspace()}
         self._texts = tuple(sorted({*_USUAL, *fitting}))
-        self._firsts = tuple(sorted({one[0] for one in self._texts}))
-        rests = {first: "|".join((*_ANY.get(first, ()), *self._find_rests(first))) for first in self._firsts}
+        self.firsts = tuple(sorted({one[0] for one in self._texts}))
+        self._first = compile_later(f"[{re.escape(''.join(self.firsts))}]")
+        rests = {first: "|".join((*_ANY.get(first, ()), *self._find_rests(first))) for first in self.firsts}
         # Each pattern takes a while to compile: one does for all uses, and most texts hold no first character but `<`.
-        self._others = tuple(first for first in self._firsts if first != "<")
+        self._others = tuple(first for first in self.firsts if first != "<")
         self._at, self._at_angle = _make_pattern(rests), _make_pattern({"<": rests["<"]})
         self._escaped = compile_later("|".join(rf"{re.escape(first)}(?=\\+(?:{rest}))\\" for first, rest in rests.items()))
 
@@ -49,7 +52,7 @@ class SpecialTokens:
 
     def may_hold(self, text: str) -> bool:
         """False only if no token begins in the text: a cheap test."""
-        if not any(first in text for first in self._firsts):
+        if not any(first in text for first in self.firsts):
             return False
         return "\\" in text or "<|" in text or "<\uff5c" in text or any(one in text for one in self._texts)
 
@@ -88,11 +91,9 @@ class SpecialTokens:
 
     def iter_begun(self, text: str) -> Iterator[int]:
         """Where tokens begin near the end of the text, escaped ones too, that what is joined behind it could complete."""
-        start = max(0, len(text) - _LONGEST)
-        if any(first in text[start:] for first in self._firsts):
-            for at in range(start, len(text)):
-                if text[at] in self._firsts and self._may_begin(text[at], text[at + 1 :].lstrip("\\")):
-                    yield at
+        for found in self._first.finditer(text, max(0, len(text) - LONGEST)):
+            if self._may_begin(found[0], text[found.end() :].lstrip("\\")):
+                yield found.start()
 
     def _may_begin(self, first: str, rest: str) -> bool:
         if first in _ANY and (not rest or _BEGINNING.fullmatch(rest)):
