@@ -374,7 +374,7 @@ def test_a_repository_that_is_the_home_folder_is_said_to_be_one(strange: Path, r
     assert run("test", "cases/a", "--no-cache").out == "1 passed\n"
     monkeypatch.setenv("HOME", str(strange))
     refused = run("test", "cases/a", "--no-cache")
-    assert refused.code == 1 and "PC0750 `../base/state.json` leads out of the root of the case" in refused.out
+    assert refused.code == 1 and "PC0750 `../base/state.json` leads out of what the case may read" in refused.out
     assert "the repository is your home folder (`HOME`), or holds it" in refused.out and "`promptc test .`" in refused.out
     for asked in (["."], ["cases"], []):
         assert run("test", *asked, "--no-cache").out == "1 passed\n"

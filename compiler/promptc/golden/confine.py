@@ -11,10 +11,10 @@ from promptc.golden.find_home import find_root
 _HELP = "paths in a case lead to files of the same repository: `state.json`, `../base/state.json`, `packs/lighthouse`"
 
 _REPOSITORY = "the repository"
-_OWN_ROOT = "the root of the case"
+_OWN_ROOT = "what the case may read"
 _IN_HOME = (
-    "the repository is your home folder (`HOME`), or holds it, and much else may lie there: a case stays in its own root, or in the "
-    "folder that is tested. Name one that holds both (`promptc test .`), or set `HOME` to another folder, as a container may"
+    "the repository is your home folder (`HOME`), or holds it, and much else may lie there: a case stays in its own folder, or in the "
+    "folder that is tested. Name one that holds all it needs (`promptc test .`), or set `HOME` to another folder, as a container may"
 )
 
 
