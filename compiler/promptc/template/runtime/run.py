@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from promptc.diag.errors import fail
 from promptc.diag.span import Span
 from promptc.diag.typed import Any, Protocol
-from promptc.template.limits import LIMITS, Limits
+from promptc.template.limits import CEILINGS, LIMITS, Limits
 from promptc.template.runtime.fault import refuse
 
 
@@ -66,7 +66,7 @@ class Run:
         """Pay for `steps` before they are made."""
         self.left -= steps
         if self.left < 0:
-            help = "loop over less: limit the list, or the loops inside loops; or raise `limits.steps`"
+            help = f"loop over less: limit the list, or the loops inside loops; or raise `limits.steps`, up to {CEILINGS.steps}"
             refuse("PC0430", f"the render takes more than {self.limits.steps} steps, and here it is over", help)
 
     def pay(self, steps: int, span: Span | None, what: str, size: int = 0) -> None:
@@ -74,10 +74,10 @@ class Run:
         self.left -= steps
         self.memory -= size
         if self.memory < 0:
-            help = "make shorter texts, or fewer; or raise `limits.memory`"
+            help = f"make shorter texts, or fewer; or raise `limits.memory`, up to {CEILINGS.memory}"
             raise fail("PC0590", f"the render makes texts of more than {self.limits.memory} bytes, and {what} is over", span, help=help)
         if self.left < 0:
-            help = "select fewer items, or shorter ones: `window`, `limit`, `where`; or raise `limits.steps`"
+            help = f"select fewer items, or shorter ones: `window`, `limit`, `where`; or raise `limits.steps`, up to {CEILINGS.steps}"
             raise fail("PC0590", f"the render takes more than {self.limits.steps} steps, and {what} is over", span, help=help)
 
     def hold(self, size: int) -> None:
@@ -85,14 +85,14 @@ class Run:
         self.memory -= size
         if self.memory < 0:
             most = self.limits.memory
-            help = "make shorter texts, or fewer; or raise `limits.memory`"
+            help = f"make shorter texts, or fewer; or raise `limits.memory`, up to {CEILINGS.memory}"
             refuse("PC0430", f"the render makes texts of more than {most} bytes together, and here it is over", help)
 
     def make(self, characters: int) -> None:
         """Pay for a text of so many characters, or a list of so many elements, before it is made."""
         if characters > self.limits.text:
             most = self.limits.text
-            help = "limit what is repeated, or raise `limits.text`"
+            help = f"limit what is repeated, or raise `limits.text`, up to {CEILINGS.text}"
             refuse("PC0430", f"the template makes a value of more than {most} characters or elements", help)
         self.take(characters >> 3)
         self.hold(characters * _WIDEST)
