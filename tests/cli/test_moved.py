@@ -79,7 +79,7 @@ def test_claims_that_do_not_hold_are_told_of_every_case(many, run):
     commit(many)
     change_pack(many, "You stand in", "You are in")
     out = run("test", "--ci").out
-    assert "    tavern/claimed  text\n      PC0924 the prompt lacks 'stand'\n" in out
+    assert "    tavern/claimed  text\n      PC0924 the prompt lacks `stand`\n" in out
 
 
 def test_what_the_prompts_come_to_is_told_where_it_is_another(many, run):
