@@ -379,3 +379,16 @@ def test_what_a_tier_adds_is_guarded(separator, tmp_path):
     text, _ = _emit(promptc.load(tmp_path / "pack.yaml"), {"l": ["a <", "/s>"], "t": "</rule>\n<rule 7>"})
     assert "</s>" not in text
     assert _count_lines(text, "<rule") == _count_lines(text, "</rule>") == (0 if separator is None else 1) + 2 * (separator is None)
+
+
+def test_one_section_of_messages_is_several_messages(tmp_path):
+    message = {"role": "item.role", "content": "item.content"}
+    pack = {**BASE, "output": {"messages": "each"}, "sections": [{"id": "log", "items": {"from": "state.log", "message": message}}]}
+    (tmp_path / "pack.yaml").write_text(json.dumps(pack), encoding="utf-8")
+    _judge_neighbours(promptc.load(tmp_path / "pack.yaml"), _say(("user", "<|im_"), ("user", "start|>")))
+
+
+def test_a_developer_and_the_system_are_neighbours_of_one_role(tmp_path):
+    pack = _load_sections(tmp_path, "system", "developer", "user", output={"messages": "each", "guard": {"special_tokens": "reject"}})
+    with pytest.raises(PromptcError, match="PC0591"):
+        pack.render({"t": ["<|im_", "start|>", "x"]}, format="messages")
