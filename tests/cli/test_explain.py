@@ -232,4 +232,4 @@ def test_parts_of_messages_that_are_left_out_are_told(run):
     assert "1 item; 4 parts of messages left out by parts; 2 left out by empty" in ask("--why", "log")
     assert "2 by empty, 4 parts of messages by parts" in ask("--format", "messages")
     stages = " ".join(ask("--stages", "log").split())
-    assert "`image` of item 6; `image`, `document` of item 7; `tool_use` of item 8" in stages and "`7` · `8`" in stages
+    assert "`image` of item `6`; `image`, `document` of item `7`; `tool_use` of item `8`" in stages and "`7` · `8`" in stages
