@@ -13,6 +13,7 @@ _ANY = {"<": (rf"\|{_NAME}\|>", f"\uff5c{_WIDE_NAME}\uff5c>")}
 No name holds a quotation mark: two texts that stand in JSON make no token together.
 """
 
+_BARS = "|\uff5c"
 _BEGINNING = compile_later('\\|[^\\s|<>"]{0,100}\\|?|\uff5c[^\\s\uff5c<>"]{0,100}\uff5c?')
 _TURNS = "turn channel tool tool_call tool_response image audio".split()
 _USUAL = (
@@ -37,7 +38,6 @@ class SpecialTokens:
         fitting = {one for one in own if 1 < len(one) <= LONGEST and len(one.splitlines()) == 1 and one[0] != "\\" and not one.isspace()}
         self._texts = tuple(sorted({*_USUAL, *fitting}))
         self.firsts = tuple(sorted({one[0] for one in self._texts}))
-        self._first = compile_later(f"[{re.escape(''.join(self.firsts))}]")
         rests = {first: "|".join((*_ANY.get(first, ()), *self._find_rests(first))) for first in self.firsts}
         # Each pattern takes a while to compile: one does for all uses, and most texts hold no first character but `<`.
         self._others = tuple(first for first in self.firsts if first != "<")
@@ -91,12 +91,18 @@ class SpecialTokens:
 
     def iter_begun(self, text: str) -> Iterator[int]:
         """Where tokens begin near the end of the text, escaped ones too, that what is joined behind it could complete."""
-        for found in self._first.finditer(text, max(0, len(text) - LONGEST)):
-            if self._may_begin(found[0], text[found.end() :].lstrip("\\")):
-                yield found.start()
+        start = max(0, len(text) - LONGEST)
+        places = {first: at for first in self.firsts if (at := text.find(first, start)) >= 0}
+        while places:
+            first, at = min(places.items(), key=lambda place: place[1])
+            if self._may_begin(first, text[at + 1 :].lstrip("\\")):
+                yield at
+            places[first] = text.find(first, at + 1)
+            if places[first] < 0:
+                del places[first]
 
     def _may_begin(self, first: str, rest: str) -> bool:
-        if first in _ANY and (not rest or _BEGINNING.fullmatch(rest)):
+        if first in _ANY and (not rest or (rest[0] in _BARS and _BEGINNING.fullmatch(rest))):
             return True
         return any(len(rest) < len(one) - 1 and one[0] == first and one.startswith(rest, 1) for one in self._texts)
 
