@@ -1,5 +1,7 @@
 """What each text of a pack may see: the kinds of its names, and what holds whenever it is evaluated."""
 
+from functools import lru_cache
+
 from promptc.check.source_kinds import find_source_kind
 from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import Text
@@ -49,7 +51,7 @@ class Scopes:
     def __init__(self, pack: Pack, cost: Cost = weigh_bytes) -> None:
         self._pack = pack
         self._cost = cost
-        self._trials = Trials()
+        self._trials = _find_trials(pack)
         self._cases = {axis.name: text_of(*axis.cases) for axis in pack.axes if axis.cases}
         self._tiers = text_of(*(tier.name for tier in pack.strain.tiers)) if pack.strain is not None else TEXT
         self._found: dict[tuple[Any, ...], tuple[object, Found]] = {}
@@ -179,6 +181,12 @@ class Scopes:
         found = find_kinds(read_code(source), scope, self._cost, self._trials).kind or UNKNOWN
         kept = keep_members(found, lambda member: not isinstance(member, Nothing))
         return find_element(kept) if list_members(kept) and not any(isinstance(one, Unknown) for one in list_members(kept)) else UNKNOWN
+
+
+@lru_cache(maxsize=4)
+def _find_trials(pack: Pack) -> Trials:
+    """One account for a pack, however many rules make scopes of it."""
+    return Trials()
 
 
 def _suppose(condition: Expression, scope: Scope) -> Scope:

@@ -44,6 +44,13 @@ SCHEMA = _mapped(
     list(STATE),
 )
 FAILING = r"""
+{{ 1e308 + 1e308 }}
+{{ 'a' * (1e308 + 1e308) }}
+{% for i in range(1e308 + 1e308) %}x{% endfor %}
+{% macro m(b) %}{% if b > 1 %}{{ 1 / (b - b) }}{{ 1/0 }}{% endif %}{% endmacro %}{{ m(2) }}
+{% set total = 0 %}{{ 100 / total if total >= 0 else 0 }}
+{{ 1/0 if 2 is even else 2 }}
+{{ 'x' + 1 if 'a' in 'abc' else 0 }}
 {{ 1/0 }}
 {{ 1//0 }}
 {{ 1%0 }}
@@ -225,6 +232,26 @@ FAILING = r"""
 {{ (1/0) | default(2) }}
 """
 PASSING = r"""
+{% macro score(a, b) %}{% if b == 0 %}n/a{% else %}{{ (100 * a / b) | round(1) }}%{% endif %}{% endmacro %}{{ score(1, 2) }}{{ score(0, 0) }}
+{% macro pct(a, b=0) %}{{ (a / b) | round if b > 0 else '-' }}{% endmacro %}{{ pct(1) }} {{ pct(1, 4) }}
+{% set total = 0 %}{{ 100 / total if total > 0 else 0 }}
+{% macro a(x, d) %}{% if 0 < d <= 5 %}{{ x // d }}{% endif %}{% endmacro %}{{ a(5, 0) }}
+{% macro f(fmt, v) %}{{ (fmt | format(v)) if '%' in fmt else fmt }}{% endmacro %}{{ f('a', 3) }}{{ f('%d', 2) }}
+{% macro clip(t, n=0) %}{{ t | truncate(n) if n > 3 else t }}{% endmacro %}{{ clip('abc') }}
+{% macro cols(items, n=0) %}{% if n >= 1 %}{% for r in items | slice(n) %}{{ r | join }}{% endfor %}{% endif %}{% endmacro %}{{ cols(state.l) }}
+{% macro a(x, kind) %}{% if kind in ['num', 'int'] %}{{ x + 1 }}{% else %}{{ x.upper() }}{% endif %}{% endmacro %}{{ a('a','text') }}{{ a(1,'num') }}
+{% macro a(x, n) %}{% if n > 1 %}{{ x[1] }}{% else %}{{ x[0] }}{% endif %}{% endmacro %}{{ a([1], 1) }}
+{% macro m(n) %}{% if n != [] %}{{ n | first | upper }}{{ m([]) }}{% endif %}{% endmacro %}{{ m(['a']) }}
+{% macro a(x) %}{{ x }}{% endmacro %}{{ a(*[1]) }}
+{% macro a(x) %}{{ x }}{% endmacro %}{{ a(**{'x': 1}) }}
+{{ dict(a=1, **{'b': 2}).b }}
+{{ dict(**state.m1).abc }}
+{% if 1 == 2 %}{{ 1/0 }}{% endif %}
+{% if 1 < 2 %}a{% else %}{{ 1/0 }}{% endif %}
+{% set debug = 0 %}{% if debug > 1 %}{{ 10 / debug }}{% endif %}x
+{% set ok = 1 > 2 %}{% if ok and state.n %}{{ 1/0 }}{% endif %}
+{{ 1/0 if 3 is even else 2 }}
+{{ 1/0 if not (2 is even) else 2 }}
 {{ joiner('a')(1) }}
 {{ '%s' | format(a=state.s) }}
 {{ 5 | urlize }}

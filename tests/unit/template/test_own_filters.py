@@ -69,7 +69,7 @@ WRONG = [
     ("none | timestamp", "PC0422"),
     ("1 | timestamp", "PC0422"),
     ("'2026-02-31' | timestamp", "PC0422"),
-    ("'9999-12-31T23:59:60Z' | timestamp", "PC0422"),
+    ("'9999-12-31T23:59:61Z' | timestamp", "PC0422"),
     ("zz | timestamp", "PC0410"),
     ("['2026-11-22', 'x'] | sort(times=true)", "PC0422"),
     ("['x'] | sort(times=true)", "PC0422"),

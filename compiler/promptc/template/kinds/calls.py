@@ -59,7 +59,8 @@ def call(walk: WalkRun, node: nodes.Call, scope: Scope, evaluate: Evaluate) -> V
         return _call_method(walk, node, callee, args, named, scope, evaluate)
     if isinstance(callee, nodes.Name) and callee.name not in scope.names and callee.name in _FUNCTIONS:
         judge_call(Arguments(walk, node, scope, args, named), FUNCTIONS[callee.name])
-        return Value(_FUNCTIONS[callee.name](walk, args, named))
+        given = _FUNCTIONS[callee.name](walk, args, named)
+        return Value(UNKNOWN if node.dyn_args is not None or node.dyn_kwargs is not None else given)
     called = evaluate(walk, callee, scope)
     walk.take(called, _CALLED, "a call", callee, scope)
     return Value(call_thing(walk, called.kind, node, args, named, scope))

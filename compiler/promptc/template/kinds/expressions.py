@@ -65,12 +65,14 @@ def find_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
 
 def decide(walk: WalkRun, node: nodes.Expr, scope: Scope) -> tuple[Scope, Scope]:
     """The scopes in which the condition holds and in which it does not; it is judged as a condition."""
-    judge(walk, node, scope)
-    return _split(walk, node, scope)
+    return _split(walk, node, judge(walk, node, scope), scope)
 
 
-def _split(walk: WalkRun, node: nodes.Expr, scope: Scope) -> tuple[Scope, Scope]:
-    return assume(walk, node, True, scope), assume(walk, node, False, scope)
+def _split(walk: WalkRun, node: nodes.Expr, kind: Kind, scope: Scope) -> tuple[Scope, Scope]:
+    """The scopes behind a condition of a kind: one that is always true, or never, leaves one of them."""
+    yes, no = assume(walk, node, True, scope), assume(walk, node, False, scope)
+    answers = {member.value if isinstance(member, Truth) else None for member in list_members(kind)}
+    return (yes.end() if answers == {False} else yes), (no.end() if answers == {True} else no)
 
 
 def judge(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
@@ -154,7 +156,7 @@ def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) 
     given = [_find_bound(walk, bound, scope) if bound is not None else None for bound in (part.start, part.stop, part.step)]
     if walk.reports == reports:
         ways = list_ways([kind if list_ways([kind]) else TEXT, *(NOTHING if one is None else one for one in given)])
-        _try_ways(walk, node, [nodes.Getitem(held, nodes.Slice(*sides), "load") for held, *sides in ways], scope)
+        _try_ways(walk, node, [nodes.Getitem(held, nodes.Slice(*sides, lineno=1), "load", lineno=1) for held, *sides in ways], scope)
     bounds = [_find_constant(one) for one in given]
     if part.step is not None:
         return Value(cut(kind, 1, None) if not isinstance(kind, Unknown) else kind)  # none of them need stand where it stood
@@ -228,23 +230,36 @@ def _or(walk: WalkRun, node: nodes.Or, scope: Scope) -> Value:
 
 def _either(walk: WalkRun, node: nodes.And | nodes.Or, held: bool, scope: Scope) -> Value:
     """The left side where its truth is `held`, else the right one."""
-    left = narrow.by_truth(judge(walk, node.left, scope), held)
-    rest = assume(walk, node.left, not held, scope)
+    asked = judge(walk, node.left, scope)
+    left, ways = narrow.by_truth(asked, held), _split(walk, node.left, asked, scope)
+    rest = ways[1] if held else ways[0]
     return Value(unite(left, find_kind(walk, node.right, rest))) if not rest.dead else Value(left)
 
 
 def _not(walk: WalkRun, node: nodes.Not, scope: Scope) -> Value:
-    judge(walk, node.node, scope)
-    return Value(TRUTH)
+    kind = judge(walk, node.node, scope)
+    return Value(Truth(not kind.value) if isinstance(kind, Truth) and kind.value is not None else TRUTH)
 
 
 def _compare(walk: WalkRun, node: nodes.Compare, scope: Scope) -> Value:
-    left = evaluate(walk, node.expr, scope)
-    for operand in node.ops:
-        right = evaluate(walk, operand.expr, scope)
+    sides = [evaluate(walk, one, scope) for one in (node.expr, *(operand.expr for operand in node.ops))]
+    for operand, left, right in zip(node.ops, sides, sides[1:], strict=False):
         compare(walk, operand.op, left, right, node, scope)
-        left = right
-    return Value(TRUTH)
+    ways = list_ways([one.kind for one in sides], exact=True)
+    return Value(_answer(walk, [_compare_again(node, way) for way in ways]))
+
+
+def _compare_again(node: nodes.Compare, sides: Sequence[nodes.Expr]) -> nodes.Expr:
+    others = [nodes.Operand(one.op, side, lineno=1) for one, side in zip(node.ops, sides[1:], strict=True)]
+    return nodes.Compare(sides[0], others, lineno=1)
+
+
+def _answer(walk: WalkRun, ways: Sequence[nodes.Expr]) -> Kind:
+    """The kind of a question that was asked of all values there are."""
+    if walk.trials is None or not ways:
+        return TRUTH
+    found = walk.trials.find_shared_value(ways, walk.limits)
+    return Truth(found) if isinstance(found, bool) else TRUTH
 
 
 def _binary(walk: WalkRun, node: nodes.BinExpr, scope: Scope) -> Value:
@@ -252,7 +267,7 @@ def _binary(walk: WalkRun, node: nodes.BinExpr, scope: Scope) -> Value:
     left, right = evaluate(walk, node.left, scope), evaluate(walk, node.right, scope)
     kind = ARITHMETIC[type(node)](walk, left, right, node, scope)
     if walk.reports == reports and not (isinstance(node, nodes.Mod) and find_single(left.kind) is None and _may_be_text(left.kind)):
-        _try_ways(walk, node, [type(node)(*sides) for sides in list_ways([left.kind, right.kind])], scope)
+        _try_ways(walk, node, [type(node)(*sides, lineno=1) for sides in list_ways([left.kind, right.kind])], scope)
     return Value(kind)
 
 
@@ -301,8 +316,8 @@ def _try_format(walk: WalkRun, node: nodes.Filter, pattern: Kind, scope: Scope) 
         ways = []
         for text, *values in list_ways([pattern, *kinds]):
             placed, named = values[: len(node.args)], values[len(node.args) :]
-            words = [nodes.Keyword(name, value) for name, value in zip(names, named, strict=True)]
-            ways.append(nodes.Filter(text, "format", placed, words, None, None))
+            words = [nodes.Keyword(name, value, lineno=1) for name, value in zip(names, named, strict=True)]
+            ways.append(nodes.Filter(text, "format", placed, words, None, None, lineno=1))
         _try_ways(walk, node, ways, scope)
 
 
@@ -312,7 +327,8 @@ def _test(walk: WalkRun, node: nodes.Test, scope: Scope) -> Value:
     named = {str(word.key): evaluate(walk, word.value, scope) for word in node.kwargs}
     judge_test(Arguments(walk, node, scope, args, named), node.name)
     ask(walk, node, value, args, scope)
-    return Value(TRUTH)
+    ways = list_ways([value.kind, *(one.kind for one in args)], exact=True) if not named and node.dyn_args is None else []
+    return Value(_answer(walk, [nodes.Test(first, node.name, rest, [], None, None, lineno=1) for first, *rest in ways]))
 
 
 def _call(walk: WalkRun, node: nodes.Call, scope: Scope) -> Value:

@@ -27,12 +27,21 @@ def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBo
     def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
         walk.called.add(id(node))
         _judge(walk, signature, at, args, named, caller)
+        named = _spread(node, at, len(args), named)
         seen = _find_outer(walk, file, scope)
         return _call(walk, node, file, args, named, _see(seen, caller, node.name, thing), walk_body)
 
     thing = Thing("macro", lambda name: UNKNOWN, give)
     walk.macros.append((node, lambda: give(walk, node, [Value(UNKNOWN) for _ in node.args], {"caller": Value(UNKNOWN)}, scope)))
     return scope.bind(node.name, Bound(thing, (object(),)))
+
+
+def _spread(node: nodes.Macro | nodes.CallBlock, at: nodes.Node, placed: int, named: dict[str, Value]) -> dict[str, Value]:
+    """The named arguments, with all those that `*list` or `**mapping` may give."""
+    call = at.call if isinstance(at, nodes.CallBlock) else at
+    if not isinstance(call, nodes.Call) or (call.dyn_args is None and call.dyn_kwargs is None):
+        return named
+    return {**{arg.name: Value(UNKNOWN) for arg in node.args[placed:]}, **named}
 
 
 def _sign(node: nodes.Macro | nodes.CallBlock) -> Signature:
@@ -54,7 +63,7 @@ def make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope, walk_body: W
 
     def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
         _judge(walk, signature, at, args, named, caller)
-        return _call(walk, node, file, args, named, scope, walk_body)
+        return _call(walk, node, file, args, _spread(node, at, len(args), named), scope, walk_body)
 
     return Thing("caller", lambda name: UNKNOWN, give)
 

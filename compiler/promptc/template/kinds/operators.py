@@ -1,6 +1,7 @@
 """Arithmetic: what each operator takes and gives."""
 
 from collections.abc import Callable
+from math import isfinite
 
 from jinja2 import nodes
 
@@ -62,7 +63,8 @@ def _add_numbers(left: Number | Truth, right: Number | Truth) -> Number:
 
 
 def _total(left: float | int | None, right: float | int | None) -> float | int | None:
-    return left + right if left is not None and right is not None else None
+    total = left + right if left is not None and right is not None else None
+    return total if total is not None and isfinite(total) else None
 
 
 def as_number(kind: Number | Truth) -> Number:

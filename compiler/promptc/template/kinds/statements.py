@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import nodes
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.template.check_tree import find_names
+from promptc.template.check_tree import find_bound, find_names
 from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest, text_of_amount
 from promptc.template.kinds.assume import learn_at
 from promptc.template.kinds.calls import call_thing
@@ -287,8 +287,12 @@ def _load_module(walk: WalkRun, node: nodes.Import | nodes.FromImport, scope: Sc
     given = scope if node.with_context else replace(scope, names={})
     found = [_enter(walk, name, given)[0] for name in find_names(node.template)]
 
+    stored = sorted({name for file in find_names(node.template) if file in walk.trees for name in find_bound(walk.trees[file])})
+
     def find(name: str) -> Kind:
         kinds = [one.names[name].kind if name in one.names else UNKNOWN for one in found]
+        if kinds and name not in stored:
+            return Gap("closed", name, tuple(stored), "a file")
         return unite(*kinds) if kinds else UNKNOWN
 
     return Thing("module", find)

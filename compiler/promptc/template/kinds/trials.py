@@ -18,8 +18,9 @@ from promptc.template.place import Place
 from promptc.template.runtime.program import Program
 from promptc.template.runtime.run import RUN, Run
 
-_MOST = 1_000
-"""Expressions that one check runs: each is compiled by itself."""
+_MOST = 30_000
+"""Parts of all expressions that one check runs, where one counts as `_EACH` more: each is compiled by itself."""
+_EACH = 10
 _WORKS = (
     nodes.BinExpr, nodes.UnaryExpr, nodes.Compare, nodes.Concat, nodes.Filter, nodes.Test, nodes.Call, nodes.Getattr, nodes.Getitem,
 )  # fmt: skip
@@ -34,46 +35,61 @@ _BOUNDS = replace(LIMITS, steps=1_000_000, memory=20_000_000)
 _PLACE = Place(Span("", 1, 1), inline=False)
 
 
+class Many:
+    """No single value is known."""
+
+
+MANY = Many()
+
+
 class Trials:
     """What one check may still run. Expressions that are written alike are run once."""
 
     def __init__(self) -> None:
         self._left = _MOST
         self._run = _Account(_BOUNDS)
-        self._found: dict[tuple[str, Limits], Diagnostic | None] = {}
+        self._found: dict[tuple[str, Limits], tuple[object, Diagnostic | None]] = {}
 
     def find_fault(self, node: nodes.Expr, limits: Limits) -> Diagnostic | None:
         """What running the expression fails with. None where it does not, or is not known: too much was run before."""
-        key = (repr(node), limits)
-        if key not in self._found:
-            self._found[key] = self._try(node, limits)
-        return self._found[key]
+        return self._find(node, limits)[1]
+
+    def find_shared_value(self, ways: Sequence[nodes.Expr], limits: Limits) -> object:
+        """What each of several expressions gives, if that is the same; else `MANY`, as where one fails."""
+        found = [self._find(node, limits) for node in ways]
+        (value, fault), *others = found or [(MANY, None)]
+        return value if fault is None and all(other == (value, None) for other in others) else MANY
 
     def find_shared_fault(self, ways: Sequence[nodes.Expr], limits: Limits) -> Diagnostic | None:
         """What the first of several expressions made of samples fails with, where all of them fail."""
         fault = None
         for node in ways:
-            node.set_lineno(1)
             found = self.find_fault(node, limits)
             if found is None:
                 return None
             fault = fault or found
         return fault
 
-    def _try(self, node: nodes.Expr, limits: Limits) -> Diagnostic | None:
-        self._left -= 1
+    def _find(self, node: nodes.Expr, limits: Limits) -> tuple[object, Diagnostic | None]:
+        key = (repr(node), limits)
+        if key not in self._found:
+            self._found[key] = self._try(node, limits)
+        return self._found[key]
+
+    def _try(self, node: nodes.Expr, limits: Limits) -> tuple[object, Diagnostic | None]:
+        self._left -= _EACH + sum(1 for _ in node.find_all(nodes.Node))
         if self._left < 0:
-            return None
-        tree = nodes.Template([nodes.Output([node], lineno=node.lineno)], lineno=1)
+            return MANY, None
+        tree = nodes.Template([nodes.Output([node], lineno=1)], lineno=1)
         lowered = lower_template(tree, "", "", frozenset(), expression=True)
-        self._run.limits = limits
+        self._run.limits = replace(limits, steps=_BOUNDS.steps, memory=_BOUNDS.memory)
         try:
-            Program((lowered,), _PLACE, limits=limits).evaluate({RUN: self._run})
+            return Program((lowered,), _PLACE, limits=limits).evaluate({RUN: self._run}), None
         except PromptcError as wrong:
-            return next((one for one in wrong.diagnostics if one.code not in _UNDEFINED), None)
+            return MANY, next((one for one in wrong.diagnostics if one.code not in _UNDEFINED), None)
         except _Spent:
             self._left = 0
-        return None
+        return MANY, None
 
 
 class _Spent(Exception):
@@ -89,14 +105,14 @@ class _Account(Run):
         super().__init__(None, limits)
 
     def take(self, steps: int) -> None:
-        self.left -= steps
-        if self.left < 0:
+        if steps > self.left:
             raise _Spent
+        self.left -= steps
 
     def hold(self, size: int) -> None:
-        self.memory -= size
-        if self.memory < 0:
+        if size > self.memory:
             raise _Spent
+        self.memory -= size
 
 
 def is_trial(node: nodes.Node, scope: Scope, known: dict[int, bool | None]) -> bool:
@@ -130,41 +146,60 @@ _WAYS = 16
 _MOST_VALUES = 4
 
 
-def list_ways(kinds: Sequence[Kind]) -> list[list[nodes.Expr]]:
-    """Samples for several values, in all combinations. None at all where a value may be what has no sample, or where there are too many."""
-    samples = [_sample(kind) for kind in kinds]
+def list_ways(kinds: Sequence[Kind], *, exact: bool = False) -> list[list[nodes.Expr]]:
+    """Samples for several values, in all combinations. None at all where a value may be what has no sample, or where there are too many.
+
+    `exact`: only values that are known, so that the combinations are all there are.
+    """
+    samples = [_sample(kind, exact) for kind in kinds]
     total = 1
     for one in samples:
         total *= len(one)
     return [list(way) for way in product(*samples)] if 0 < total <= _WAYS else []
 
 
-def _sample(kind: Kind) -> list[nodes.Expr]:
-    found = [_sample_one(member) for member in list_members(kind)]
+def _sample(kind: Kind, exact: bool) -> list[nodes.Expr]:
+    found = [_sample_one(member, exact) for member in list_members(kind)]
     return [one for some in found for one in some] if all(found) else []
 
 
-def _sample_one(kind: Kind) -> list[nodes.Expr]:
+def _sample_one(kind: Kind, exact: bool) -> list[nodes.Expr]:
     """Each value where they are known; else one of each sort that an operator or a format may tell apart."""
-    if isinstance(kind, Text | Number) and kind.values is not None:
-        values = sorted(kind.values, key=lambda value: (str(type(value)), value))
-        return [nodes.Const(value) for value in values] if len(values) <= _MOST_VALUES else _sample_one(type(kind)())
+    values = _list_values(kind)
+    if values or exact:
+        return [_write(value) for value in values]
     if isinstance(kind, Text):
-        return [nodes.Const("x")]
+        return [_write("x")]
     if isinstance(kind, Number):
-        return [nodes.Const(1)] if kind.whole else [nodes.Const(1), nodes.Const(1.5)]
-    if isinstance(kind, Truth):
-        return [nodes.Const(kind.value)] if kind.value is not None else [nodes.Const(True), nodes.Const(False)]
-    if isinstance(kind, Nothing):
-        return [nodes.Const(None)]
-    if isinstance(kind, List) and kind.shape in ("list", "tuple"):
-        return _sample_list(kind)
+        return [_write(1)] if kind.whole else [_write(1), _write(1.5)]
+    if isinstance(kind, List) and kind.shape == "list":
+        return [_write([])]
+    if isinstance(kind, List) and kind.shape == "tuple" and kind.least == kind.most == len(kind.first):
+        return [nodes.Tuple(way, "load", lineno=1) for way in list_ways(kind.first)]
     return []
 
 
-def _sample_list(kind: List) -> list[nodes.Expr]:
-    """An empty list stands for any; of what stands in `( )` the number and the sorts are told apart."""
-    if kind.shape == "list":
-        return [nodes.List([])]
-    ways = list_ways(kind.first) if kind.least == kind.most == len(kind.first) else []
-    return [nodes.Tuple(way, "load") for way in ways]
+def _list_values(kind: Kind) -> list[object]:
+    """All values of a kind, where they are known and few."""
+    if isinstance(kind, Text | Number) and kind.values is not None:
+        values = sorted(kind.values, key=lambda value: (str(type(value)), value))
+        return list(values) if len(values) <= _MOST_VALUES else []
+    if isinstance(kind, Number) and kind.least is not None and kind.least == kind.most:
+        return [kind.least]
+    if isinstance(kind, Truth):
+        return [kind.value] if kind.value is not None else [True, False]
+    if isinstance(kind, Nothing):
+        return [None]
+    if isinstance(kind, List) and kind.shape in ("list", "tuple") and kind.least == kind.most == len(kind.first):
+        parts = [_list_values(part) for part in kind.first]
+        if all(len(part) == 1 for part in parts):
+            known = [part[0] for part in parts]
+            return [tuple(known) if kind.shape == "tuple" else known]
+    return []
+
+
+def _write(value: object) -> nodes.Expr:
+    """The expression that gives a value."""
+    if isinstance(value, tuple):
+        return nodes.Tuple([_write(one) for one in value], "load", lineno=1)
+    return nodes.List([_write(one) for one in value], lineno=1) if isinstance(value, list) else nodes.Const(value, lineno=1)

@@ -115,7 +115,7 @@ MALFORMED = [
     (("m4", '{"order": "high"}', None, None), "`metadata.order` is no number"),
     (("m5", '{"a": NaN}', None, None), "`metadata` holds NaN"),
     (("m6", "{}", "de_CH", None), "its locale `de_CH` is no language tag, such as `de` or `de-CH`"),
-    (("m7", "{}", None, "1.0"), "its version `1.0` is no SemVer, such as `1.0.0`"),
+    (("m7", "{}", None, "1.0"), 'its version `"1.0"` is no SemVer, such as `1.0.0`'),
     (("m8", '{"a": "\\ud800"}', None, None), "`metadata` holds half of a surrogate pair"),
     (("m9", "[" * 3000 + "]" * 3000, None, None), "`metadata` is no JSON"),
 ]
