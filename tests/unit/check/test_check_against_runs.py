@@ -232,14 +232,14 @@ FAILING = r"""
 {{ (1/0) | default(2) }}
 """
 PASSING = r"""
-{% macro score(a, b) %}{% if b == 0 %}n/a{% else %}{{ (100 * a / b) | round(1) }}%{% endif %}{% endmacro %}{{ score(1, 2) }}{{ score(0, 0) }}
+{% macro rate(a, b) %}{% if b == 0 %}-{% else %}{{ (100 * a / b) | round(1) }}{% endif %}{% endmacro %}{{ rate(1, 2) }}{{ rate(0, 0) }}
 {% macro pct(a, b=0) %}{{ (a / b) | round if b > 0 else '-' }}{% endmacro %}{{ pct(1) }} {{ pct(1, 4) }}
 {% set total = 0 %}{{ 100 / total if total > 0 else 0 }}
 {% macro a(x, d) %}{% if 0 < d <= 5 %}{{ x // d }}{% endif %}{% endmacro %}{{ a(5, 0) }}
 {% macro f(fmt, v) %}{{ (fmt | format(v)) if '%' in fmt else fmt }}{% endmacro %}{{ f('a', 3) }}{{ f('%d', 2) }}
 {% macro clip(t, n=0) %}{{ t | truncate(n) if n > 3 else t }}{% endmacro %}{{ clip('abc') }}
-{% macro cols(items, n=0) %}{% if n >= 1 %}{% for r in items | slice(n) %}{{ r | join }}{% endfor %}{% endif %}{% endmacro %}{{ cols(state.l) }}
-{% macro a(x, kind) %}{% if kind in ['num', 'int'] %}{{ x + 1 }}{% else %}{{ x.upper() }}{% endif %}{% endmacro %}{{ a('a','text') }}{{ a(1,'num') }}
+{% macro c(all, n=0) %}{% if n >= 1 %}{% for r in all | slice(n) %}{{ r }}{% endfor %}{% endif %}{% endmacro %}{{ c(state.l) }}
+{% macro a(x, k) %}{% if k in ['n', 'i'] %}{{ x + 1 }}{% else %}{{ x.upper() }}{% endif %}{% endmacro %}{{ a('a', 't') }}{{ a(1, 'n') }}
 {% macro a(x, n) %}{% if n > 1 %}{{ x[1] }}{% else %}{{ x[0] }}{% endif %}{% endmacro %}{{ a([1], 1) }}
 {% macro m(n) %}{% if n != [] %}{{ n | first | upper }}{{ m([]) }}{% endif %}{% endmacro %}{{ m(['a']) }}
 {% macro a(x) %}{{ x }}{% endmacro %}{{ a(*[1]) }}
