@@ -7,7 +7,7 @@ from promptc.check.blocks import Block, Blocks
 from promptc.check.can_both import can_both
 from promptc.check.fold import fold_looks
 from promptc.check.is_deduped import is_deduped
-from promptc.check.is_repeat import is_repeat
+from promptc.check.is_repeat import Repeats
 from promptc.check.looks import Look
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
@@ -18,14 +18,15 @@ def check_overlaps(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Two sections of one list whose conditions may hold for one item, and that both print something of it. Nothing is said where an item
     is sought in what cannot be told (`item.id not in shown`), or the list is cut by place; repeats are another rule's."""
     blocks = Blocks(pack)
-    return fold_looks(looks, lambda look: _iter_look(look, blocks))
+    repeats = Repeats()
+    return fold_looks(looks, lambda look: _iter_look(look, blocks, repeats))
 
 
-def _iter_look(look: Look, blocks: Blocks) -> Iterator[Diagnostic]:
+def _iter_look(look: Look, blocks: Blocks, repeats: Repeats) -> Iterator[Diagnostic]:
     lists = [block for block in blocks.list_blocks(look) if block.origins]
     for first, second in combinations(lists, 2):
         path = _find_shared(first, second)
-        if path and not is_deduped(first.section, second.section) and not is_repeat(first.section, second.section):
+        if path and not is_deduped(first.section, second.section) and not repeats.is_repeat(first.section, second.section):
             yield _describe(first.section, second.section, path)
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from promptc.check.blocks import Block, Blocks
 from promptc.check.fold import fold_looks
 from promptc.check.is_deduped import is_deduped
-from promptc.check.is_repeat import is_repeat
+from promptc.check.is_repeat import Repeats
 from promptc.check.looks import Look
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.pack import Pack
@@ -15,20 +15,19 @@ from promptc.template.kinds.conditions import join_cases
 from promptc.template.kinds.kind import Gap, Kind, Nothing, Number, Text, Truth, list_members
 from promptc.template.kinds.meets import find_clash
 from promptc.template.kinds.parts import find_part
-from promptc.template.kinds.shown import find_shown
-from promptc.template.kinds.trees import read_code
 
 
 def check_repeats(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     """Two sections that may be on together and have the same text, list the same items in the same form, or print one value of the state
     as all they hold. A name or a number may stand twice."""
     blocks = Blocks(pack)
-    return fold_looks(looks, lambda look: _iter_look(look, blocks))
+    repeats = Repeats()
+    return fold_looks(looks, lambda look: _iter_look(look, blocks, repeats))
 
 
-def _iter_look(look: Look, blocks: Blocks) -> Iterator[Diagnostic]:
+def _iter_look(look: Look, blocks: Blocks, repeats: Repeats) -> Iterator[Diagnostic]:
     for first, second in combinations(blocks.list_blocks(look), 2):
-        why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks)
+        why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
         if why and not is_deduped(first.section, second.section) and _can_both(first, second):
             message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
             help = "take one of them out, or give each a `when` that the other excludes"
@@ -39,18 +38,14 @@ def _can_both(first: Block, second: Block) -> bool:
     return find_clash(join_cases(first.cases, second.cases)) is None
 
 
-def _compare(first: Section, second: Section, blocks: Blocks) -> str:
+def _compare(first: Section, second: Section, blocks: Blocks, repeats: Repeats) -> str:
     """How the second is the first again, or nothing."""
-    if is_repeat(first, second):
+    if repeats.is_repeat(first, second):
         return "both have the same text" if first.items is None else "both list the same items in the same form"
-    path = _find_shown(first)
-    if path is None or path != _find_shown(second) or not _is_long(path, blocks):
+    path = repeats.find_shown(first)
+    if path is None or path != repeats.find_shown(second) or not _is_long(path, blocks):
         return ""
     return f"`{'.'.join(path)}` is all that both hold"
-
-
-def _find_shown(section: Section) -> tuple[str, ...] | None:
-    return find_shown(read_code(section.text)) if section.text is not None else None
 
 
 def _is_long(path: tuple[str, ...], blocks: Blocks) -> bool:

@@ -44,6 +44,8 @@ SCHEMA = _mapped(
     list(STATE),
 )
 FAILING = r"""
+{{ state.l | select("even") | list }}
+{{ state.objs | rejectattr("abc", "divisibleby", 2) | list }}
 {{ 1e308 + 1e308 }}
 {{ 'a' * (1e308 + 1e308) }}
 {% for i in range(1e308 + 1e308) %}x{% endfor %}
@@ -232,6 +234,8 @@ FAILING = r"""
 {{ (1/0) | default(2) }}
 """
 PASSING = r"""
+{{ state.nums | select("even") | list }}
+{{ state.l | select("string") | list }}
 {% macro rate(a, b) %}{% if b == 0 %}-{% else %}{{ (100 * a / b) | round(1) }}{% endif %}{% endmacro %}{{ rate(1, 2) }}{{ rate(0, 0) }}
 {% macro pct(a, b=0) %}{{ (a / b) | round if b > 0 else '-' }}{% endmacro %}{{ pct(1) }} {{ pct(1, 4) }}
 {% set total = 0 %}{{ 100 / total if total > 0 else 0 }}

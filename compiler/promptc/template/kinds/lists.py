@@ -23,7 +23,7 @@ from promptc.template.kinds.kind import (
 )
 from promptc.template.kinds.measure import measure
 from promptc.template.kinds.parts import drop_gap, find_count, find_element, find_part, find_values
-from promptc.template.kinds.questions import COMPARING, report_always
+from promptc.template.kinds.questions import COMPARING, NUMERIC, report_always
 from promptc.template.kinds.scope import Value
 from promptc.template.kinds.take import NUMBERS, PRINTED, STRICT_TEXT, Taker
 from promptc.template.kinds.unite import loosen, map_members, unite
@@ -225,6 +225,8 @@ def _select(given: Given, *, by: bool, truth: bool) -> Kind:
     asked = _find_by(given, element, attribute, strict=test not in ("defined", "undefined") and by)
     if not by and test != "defined":
         asked = element
+    if test in NUMERIC:
+        given.walk.take(Value(asked), NUMBERS, f"`is {test}`", given.node, given.scope)
     kept = map_members(element, lambda one: _keep(one, attribute, change)) if asked is not UNKNOWN or not by else element
     return _make(given.kind, kept, lazy=True, least=0, loose=True)
 

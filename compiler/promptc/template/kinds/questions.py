@@ -14,7 +14,8 @@ COMPARING = {
 }  # fmt: skip
 LENIENT = frozenset("none string number mapping boolean integer float true false".split())
 """Tests that undefined and none simply fail, and that never stop the run."""
-_NUMERIC = frozenset("odd even divisibleby".split())
+NUMERIC = frozenset("odd even divisibleby".split())
+"""Tests of numbers."""
 
 
 def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope: Scope) -> None:
@@ -26,7 +27,7 @@ def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope:
     elif name in COMPARING:
         if len(args) == 1:
             compare(walk, COMPARING[name], value, args[0], node, scope)
-    elif name in _NUMERIC:
+    elif name in NUMERIC:
         walk.take(value, NUMBERS, f"`is {name}`", node, scope)
     else:
         walk.take(value, ANY if name in LENIENT else Taker("a value", ASKED.good, none=True), f"`is {name}`", node, scope)
