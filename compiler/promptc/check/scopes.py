@@ -183,7 +183,7 @@ class Scopes:
         return find_element(kept) if list_members(kept) and not any(isinstance(one, Unknown) for one in list_members(kept)) else UNKNOWN
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _find_trials(pack: Pack) -> Trials:
     """One account for a pack, however many rules make scopes of it."""
     return Trials()
