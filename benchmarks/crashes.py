@@ -21,10 +21,10 @@ from typing import Any
 from benchmarks.measure import Scale, show
 from promptc.api import Pack
 from promptc.diag.errors import PromptcError
-from promptc.operations.change import Change
+from promptc.operations.change import StateDiff
 from promptc.operations.list_archives import list_archives
 from promptc.operations.lock_state import lock_state
-from promptc.operations.make_change import make_change
+from promptc.operations.make_change import make_diff
 from promptc.operations.make_restoration import make_restoration
 from promptc.operations.read_archive import read_archive
 from promptc.operations.read_note import read_note
@@ -35,7 +35,7 @@ from promptc.operations.write_archive import render_archive
 ROOT = Path(__file__).resolve().parents[1]
 KILLS, CROWD, EACH, SEED = (1000, 2), (16, 2), (200, 3), 20250306
 
-Make = Callable[[bytes, Path], Change]
+Make = Callable[[bytes, Path], StateDiff]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Work:
     pointer: str
     args: Mapping[str, Any]
 
-    def make(self, raw: bytes, path: Path) -> Change:
+    def make(self, raw: bytes, path: Path) -> StateDiff:
         """The change, as `promptc apply ... --no-model` makes it."""
-        return make_change(self.pack, run_operation(self.pack, raw, self.name, self.args), raw, file=path.name)
+        return make_diff(self.pack, run_operation(self.pack, raw, self.name, self.args), raw, file=path.name)
 
     def lay(self, path: Path) -> None:
         """The state as it is before."""
@@ -127,7 +127,7 @@ def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
         rewrite_state(str(path), work.make, folder=None, wait=0, purpose="prepare")
         without = path.read_bytes()
 
-        def make(raw: bytes, _: Path) -> Change:
+        def make(raw: bytes, _: Path) -> StateDiff:
             files = list_archives(find_archives(path))
             archives, names = [read_archive(one) for one in files], [one.name for one in files]
             return make_restoration(work.pack, raw, archives, name="state.json", note=read_note(path, raw), files=names)[0]
@@ -161,7 +161,7 @@ def _crash(path: Path, make: Make, lay: Callable[[], object], kills: int, seed: 
     return figures
 
 
-def _look(path: Path, old: bytes, wanted: Change, figures: Counter[str]) -> None:
+def _look(path: Path, old: bytes, wanted: StateDiff, figures: Counter[str]) -> None:
     """What the killed one left; then once more, to its end, or the next call where it was at its end."""
     left = path.read_bytes()
     figures["torn"] += left not in (old, wanted.data)
@@ -173,7 +173,7 @@ def _look(path: Path, old: bytes, wanted: Change, figures: Counter[str]) -> None
     except PromptcError:
         figures["stuck"] += 1
     if left != old:
-        more = Change(wanted.after, wanted.after, wanted.data + b" ", True)
+        more = StateDiff(wanted.after, wanted.after, wanted.data + b" ", True)
         rewrite_state(str(path), lambda *_: more, folder=None, wait=0, purpose="bench")
     else:
         rewrite_state(str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
@@ -181,7 +181,7 @@ def _look(path: Path, old: bytes, wanted: Change, figures: Counter[str]) -> None
     figures["left behind"] += sum(".promptc-" in one.name for one in path.parent.iterdir())
 
 
-def _is_archived(path: Path, wanted: Change) -> bool:
+def _is_archived(path: Path, wanted: StateDiff) -> bool:
     """Whether all that went is in whole archives."""
     for one in wanted.archived:
         content = render_archive(one)

@@ -23,10 +23,10 @@ from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
 from promptc.model.index import CorpusIndex
 from promptc.model.source import MICRO
-from promptc.sources.retrieval.encoder import Encoder, Missing
-from promptc.sources.retrieval.judge_index import Known, Verdict, judge_index
+from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
+from promptc.sources.retrieval.judge_index import IndexVerdict, KnownAnswer, judge_index
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import Request, Retrieved
+from promptc.sources.retrieval.request import ChunkQuery, Retrieved
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.text.meter import Meter
@@ -115,7 +115,7 @@ def bench_retrieval(scale: Scale) -> None:
         _measure_corpus(Path(folder), known, is_encoding=True)
 
 
-def _measure_corpus(corpus: Path, known: Sequence[Known], *, is_encoding: bool) -> None:
+def _measure_corpus(corpus: Path, known: Sequence[KnownAnswer], *, is_encoding: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(corpus, Path(folder, "corpus"))
         Path(folder, "pack.yaml").write_text(_PACK, encoding="utf-8")
@@ -123,12 +123,12 @@ def _measure_corpus(corpus: Path, known: Sequence[Known], *, is_encoding: bool) 
         _measure(Path(folder), known, is_encoding=is_encoding)
 
 
-def _measure(folder: Path, known: Sequence[Known], *, is_encoding: bool) -> None:
+def _measure(folder: Path, known: Sequence[KnownAnswer], *, is_encoding: bool) -> None:
     model = promptc.load(folder).model
     (index,) = (one for one in model.indexes if isinstance(one, CorpusIndex))
     meter, retriever = Meter(model.counting.counter), Retriever()
     encoder = retriever.load_encoder(index.matching.encoder) if is_encoding else None
-    if isinstance(encoder, Missing):
+    if isinstance(encoder, MissingEncoder):
         sys.exit(f"{encoder.reason}, or measure `--words`")
     counter = model.counting.counter.digest
     build = partial(_build, index, meter.count, counter, encoder)
@@ -148,7 +148,7 @@ def _measure(folder: Path, known: Sequence[Known], *, is_encoding: bool) -> None
     _judge_all(opened, retriever, known, encoder)
 
 
-def _build(index: CorpusIndex, count: Callable[[str], int], counter: str, encoder: Encoder | None) -> float:
+def _build(index: CorpusIndex, count: Callable[[str], int], counter: str, encoder: VectorEncoder | None) -> float:
     started = perf_counter()
     list(build_corpus(index, count=count, counter=counter, load_encoder=lambda: encoder))
     return perf_counter() - started
@@ -158,12 +158,12 @@ def _read(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted((folder / "data").rglob("*")) if path.is_file()}
 
 
-def _judge_all(index: LoadedIndex, retriever: Retriever, known: Sequence[Known], encoder: Encoder | None) -> None:
+def _judge_all(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer], encoder: VectorEncoder | None) -> None:
     print("                recall@1     @6    @12    MRR  after cap   flagged      junk    a query, p50 / p99")
     weights = [("words", (1, 0))] + ([("0.6 and 0.4", (3, 2)), ("0.5 and 0.5", (1, 1))] if encoder is not None else [])
     for name, weight in weights:
         one = replace(index, weights=weight, encoder=index.encoder if weight[1] else "", fingerprint=name, note="")
-        verdict, junk = _judge(one, retriever, known), _judge(one, retriever, [Known(query, ()) for query in _JUNK.split("\n")])
+        verdict, junk = _judge(one, retriever, known), _judge(one, retriever, [KnownAnswer(query, ()) for query in _JUNK.split("\n")])
         times = _time(one, [query.query for query in known], encoder)
         shares = [verdict.recall(1), verdict.recall(6), verdict.recall(12), verdict.mean_reciprocal_rank, verdict.recall_in_cap]
         told = [f"{share / 1000:6.3f}" for share in shares]
@@ -175,22 +175,22 @@ def _judge_all(index: LoadedIndex, retriever: Retriever, known: Sequence[Known],
     if encoder is not None:
         times = [_clock(partial(encoder.encode, query.query)) for query in known]
         print(f"\nencoding a query: p50 {median(times):.1f} ms, to be added once to each of these; an answer that is kept: ", end="")
-        request = Request(known[0].query)
+        request = ChunkQuery(known[0].query)
         retriever.ask([index], request)
         print(f"{median(_clock(partial(retriever.ask, [index], request)) for _ in range(100)):.3f} ms")
 
 
-def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[Known]) -> Verdict:
+def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer]) -> IndexVerdict:
     def ask(query: str) -> Retrieved:
-        return retriever.ask([index], Request(query, floor=0, top=12))
+        return retriever.ask([index], ChunkQuery(query, floor=0, top=12))
 
     return judge_index(known, ask, floor=_FLOOR, top=6, cap=_CAP)
 
 
-def _time(index: LoadedIndex, queries: Sequence[str], encoder: Encoder | None) -> list[float]:
+def _time(index: LoadedIndex, queries: Sequence[str], encoder: VectorEncoder | None) -> list[float]:
     """Milliseconds of each, its vector at hand."""
     asked = [Query(query, {index.encoder: encoder.encode(query)} if encoder is not None and index.encoder else {}) for query in queries]
-    request = Request("", floor=MICRO // 4)
+    request = ChunkQuery("", floor=MICRO // 4)
     return [_clock(partial(retrieve, [index], query, request)) for _ in range(_ROUNDS) for query in asked]
 
 

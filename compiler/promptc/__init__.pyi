@@ -7,8 +7,8 @@ from promptc.diag.errors import PromptcError as PromptcError
 from promptc.diag.errors import UsageError as UsageError
 from promptc.model.state import State as State
 from promptc.operations.done import Archive as Archive
-from promptc.operations.done import Done as Done
 from promptc.operations.done import Listed as Listed
+from promptc.operations.done import OperationResult as OperationResult
 from promptc.operations.done import Request as Request
 from promptc.prompt import Prompt as Prompt
 

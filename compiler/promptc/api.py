@@ -18,13 +18,12 @@ from promptc.frontend.load_state import load_document, load_state
 from promptc.frontend.loaded_pack import Inputs, LoadedPack
 from promptc.model.gathered import Gathering
 from promptc.model.memory import Memory
-from promptc.model.pack import Choice, Format
-from promptc.model.pack import Pack as Model
+from promptc.model.pack import Choice, Format, PackModel
 from promptc.model.provider import FORMATS, Provider
 from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
-from promptc.operations.done import Done, Listed, Request
+from promptc.operations.done import Listed, OperationResult, Request
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.prompt import Prompt
 from promptc.text.counters.counter import Counter
@@ -80,7 +79,7 @@ class Pack:
             self._words.keep()
 
     @property
-    def model(self) -> Model:
+    def model(self) -> PackModel:
         """The compiled pack, for tools that look into it."""
         if self._is_kept:
             self._load_again()
@@ -126,7 +125,7 @@ class Pack:
         operation: str,
         args: Mapping[str, Any] | None = None,
         answers: Mapping[str, str] | None = None,
-    ) -> Done:
+    ) -> OperationResult:
         """The state after an operation, and what it took out. Nothing that is given is changed, and nothing is written.
 
         `state` is the JSON as it was read, or a dict; `answers` are a model's texts by the names of the asks. Where one is missing or fails
@@ -147,7 +146,7 @@ class Pack:
         archive: str | PathLike[str] | None = None,
         wait: float = 30,
         if_state: str | None = None,
-    ) -> Done:
+    ) -> OperationResult:
         """As `apply`, on the state in a file, which is replaced as `promptc apply` does: under its lock, what was taken out archived first.
 
         `archive` is the folder of the archives (None: `<path>.archive`); `wait` is how many seconds it may take to get the lock. With
@@ -161,7 +160,7 @@ class Pack:
         folder = Path(archive) if archive is not None else None
         return apply_to_file(self, fspath(path), operation, args, answers, folder=folder, wait=wait, expected=if_state)
 
-    def render_question(self, asking: Model, state: State, given: Mapping[str, Any]) -> Outcome:
+    def render_question(self, asking: PackModel, state: State, given: Mapping[str, Any]) -> Outcome:
         """The messages of a question that one of this pack's operations asks. Its pack sees this pack's states, and `given` besides."""
         opened = Pack(asking.file, loaded=LoadedPack(asking, self._loaded.schema, self._loaded.inputs, {}))
         return opened.compile(state, format="messages", given=given)
@@ -264,13 +263,13 @@ class Pack:
 
     def _check_sources(self, urls: Mapping[str, str]) -> Iterator[Diagnostic]:
         from promptc.check.check_chunk_sizes import check_chunk_sizes
-        from promptc.check.looks import find_looks
+        from promptc.check.looks import list_configurations
         from promptc.frontend.probe_sources import probe_sources
 
         self._check_stores(urls)
         probed = probe_sources(self.model, self._open_sources(), urls)
         yield from probed.found
-        yield from check_chunk_sizes(find_looks(self.model).loaded, probed.medians)
+        yield from check_chunk_sizes(list_configurations(self.model).loaded, probed.medians)
 
     def _find_gather(self, urls: Mapping[str, str]) -> tuple[Callable[[Bound], Gathering] | None, Callable[[], object]]:
         """What makes a render ask this pack's sources (None where it has none), and what is to be called at its end. Sources are opened

@@ -6,7 +6,7 @@ from functools import cached_property
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathering
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.provider import Provider
 from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
@@ -54,7 +54,7 @@ class Outcome:
 
 
 def compile_prompt(
-    pack: Pack,
+    pack: PackModel,
     state: State,
     meter: Meter,
     options: RenderOptions | None = None,

@@ -67,7 +67,7 @@ class Prompt:
         """As `to`, with what was said while it was made: a `Payload`. Its warnings are those of the body, and of the second render."""
         from promptc.frontend.load_provider import load_provider
         from promptc.passes.payload.build_payload import build_payload
-        from promptc.passes.payload.message import Limits
+        from promptc.passes.payload.message import ReplyLimits
         from promptc.passes.payload.read_messages import read_messages
 
         self._emitted("messages")
@@ -81,7 +81,7 @@ class Prompt:
             fitted.frame.tools,
             fitted.frame.response,
             provider=known,
-            limits=Limits(budget.reserve, budget.context, budget.span),
+            limits=ReplyLimits(budget.reserve, budget.context, budget.span),
             model=model,
         )
         return payload if outcome is self._outcome else replace(payload, warnings=(*outcome.warnings, *payload.warnings))

@@ -68,11 +68,11 @@ class CaseItem(pytest.Item):
         from promptc.cli.case_shell import CaseShell
         from promptc.golden.find_cases import find_cases
         from promptc.golden.judge_case import judge_case
-        from promptc.golden.shelf import Shelf
+        from promptc.golden.shelf import SuiteResources
 
         is_ci = os.environ.get("CI", "").lower() not in _NO
         place = next(iter(find_cases([str(self.path.parent)])))
-        shelf = self.session.stash.setdefault(_SHELF, Shelf())
+        shelf = self.session.stash.setdefault(_SHELF, SuiteResources())
         return judge_case(place, shelf, CaseShell(), "compare" if is_ci else "write")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

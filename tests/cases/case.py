@@ -6,10 +6,10 @@ from pathlib import Path
 
 from promptc.golden.case import Case
 from promptc.golden.find_cases import find_cases
-from promptc.golden.given import There
+from promptc.golden.given import CaseEnvironment
 from promptc.golden.load_case import load_case
 from promptc.golden.read_state import read_state
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -38,6 +38,6 @@ def read_raw(case: Case) -> bytes:
     state = case.states[0]
     if not state.changes and "set" not in case.flags:
         return Path(case.folder, state.base or "").read_bytes()
-    with Shelf() as shelf:
-        canonical: bytes = read_state(case, 0, There(case.root, case.fence, shelf)).canonical
+    with SuiteResources() as shelf:
+        canonical: bytes = read_state(case, 0, CaseEnvironment(case.root, case.fence, shelf)).canonical
     return canonical

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from promptc.golden.outcome import Outcome
+from promptc.golden.outcome import CaseOutcome
 from promptc.prompt import Prompt
 from tests.cases.recount import count_messages, count_offered, count_text
 from tests.cases.run_case import find_report
 
 
-def check_receipt(outcome: Outcome) -> list[str]:
+def check_receipt(outcome: CaseOutcome) -> list[str]:
     """One line for every sum that does not come out; nothing for what was not emitted."""
     report = find_report(outcome)
     if report is None or outcome.tokens is None:
@@ -17,7 +17,7 @@ def check_receipt(outcome: Outcome) -> list[str]:
     return list(_iter_wrong(outcome, report))
 
 
-def _iter_wrong(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
+def _iter_wrong(outcome: CaseOutcome, report: Mapping[str, Any]) -> Iterator[str]:
     tokens, sections, frame = outcome.tokens, report["sections"], report["frame"]
     if report["tokens"] != tokens:
         yield f"the report has {report['tokens']} tokens, the prompt {tokens}"
@@ -35,7 +35,7 @@ def _iter_wrong(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
         yield from _iter_wrong_flow(report)
 
 
-def _recount(outcome: Outcome, report: Mapping[str, Any]) -> int:
+def _recount(outcome: CaseOutcome, report: Mapping[str, Any]) -> int:
     counter = report["counter"]["name"]
     if outcome.messages is not None:
         messages = [(message["role"], message["content"]) for message in outcome.messages]
@@ -43,7 +43,7 @@ def _recount(outcome: Outcome, report: Mapping[str, Any]) -> int:
     return count_text(counter, outcome.text or "")
 
 
-def _list_offered(outcome: Outcome) -> list[Any]:
+def _list_offered(outcome: CaseOutcome) -> list[Any]:
     """The tools of a messages render, and the schema of its answer as it is sent."""
     if outcome.messages is None or outcome.compiled is None:
         return []
@@ -51,7 +51,7 @@ def _list_offered(outcome: Outcome) -> list[Any]:
     return [*Prompt(outcome.compiled).tools, *([response.schema] if response is not None else [])]
 
 
-def _iter_wrong_offer(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[str]:
+def _iter_wrong_offer(outcome: CaseOutcome, report: Mapping[str, Any]) -> Iterator[str]:
     overhead = report.get("overhead")
     if (overhead is None) != (outcome.messages is None):
         yield f"an overhead is stated for messages only, here it is {overhead}"
@@ -60,7 +60,7 @@ def _iter_wrong_offer(outcome: Outcome, report: Mapping[str, Any]) -> Iterator[s
         yield f"tools and response take {tools}, the report has {report['frame']['tools']}"
 
 
-def _iter_wrong_ranges(outcome: Outcome, sections: list[Mapping[str, Any]]) -> Iterator[str]:
+def _iter_wrong_ranges(outcome: CaseOutcome, sections: list[Mapping[str, Any]]) -> Iterator[str]:
     if outcome.text is None:
         return
     end, whole = 0, len(outcome.text.encode())

@@ -18,10 +18,10 @@ from promptc.cli.run import run_command
 from promptc.diag.frozen import replace
 from promptc.golden.case import Case
 from promptc.golden.copy_case import copy_case
-from promptc.golden.given import There
+from promptc.golden.given import CaseEnvironment
 from promptc.golden.lack import replace_modules
-from promptc.golden.outcome import Outcome
-from promptc.golden.shelf import Shelf
+from promptc.golden.outcome import CaseOutcome
+from promptc.golden.shelf import SuiteResources
 from promptc.operations.lock_state import lock_state
 from promptc.sources.database import connect
 
@@ -33,14 +33,14 @@ OWN = frozenset(("unreadable", "locked", "held", "copied", "server", "call"))
 class OwnShell(CaseShell):
     """The command line's, which makes these circumstances, too."""
 
-    def run_command(self, case: Case, there: There) -> Outcome:
+    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
         """With `call: any_command` whatever it is, as who types it may."""
         if case.given.get("call") == ANY_COMMAND:
             return self._run(partial(run_command, case.asked))
         return super().run_command(case, there)
 
     @contextlib.contextmanager
-    def surround(self, case: Case, shelf: Shelf) -> Iterator[There]:
+    def surround(self, case: Case, shelf: SuiteResources) -> Iterator[CaseEnvironment]:
         """Those that `promptc test` makes, and around them ours. Where there are any of ours, or a copy, nothing on the shelf is used."""
         common = replace(case, given=_take_common(case.given))
         with ExitStack() as stack:

@@ -13,14 +13,14 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.golden.case import GOLDENS, Case
 from promptc.golden.compare_goldens import render_golden
-from promptc.golden.outcome import Outcome, Ran
+from promptc.golden.outcome import CaseOutcome, Ran
 from promptc.golden.run_case import run_case as run_product
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 from tests.cases.case import load_cases, read_raw
 from tests.cases.given import ANY_COMMAND, OwnShell
 
 
-def run_case(case: Case, *, start: Callable[[], Shelf] = Shelf) -> Ran:
+def run_case(case: Case, *, start: Callable[[], SuiteResources] = SuiteResources) -> Ran:
     """What the case comes to, with nothing shared; `start` opens what packs and states are read with. Reports are read already."""
     if case.given.get("call", ANY_COMMAND) != ANY_COMMAND:
         return Ran((_call(case),))
@@ -39,7 +39,7 @@ def run_once(name: str) -> Ran:
     return replace(ran, turns=tuple(map(_read, ran.turns)))
 
 
-def find_report(outcome: Outcome) -> Any:
+def find_report(outcome: CaseOutcome) -> Any:
     """The report of an outcome, as plain data that may be looked into; None where there is none."""
     return outcome.read_report()
 
@@ -55,22 +55,22 @@ def digest(ran: Ran) -> str:
     return whole.hexdigest()
 
 
-def _read(outcome: Outcome) -> Outcome:
+def _read(outcome: CaseOutcome) -> CaseOutcome:
     """With the report as it is as long as what was opened for it is there."""
     report, facts = outcome.read_report(), outcome.read_facts()
     return replace(outcome, read_report=lambda: report, read_facts=lambda: facts)
 
 
-def _call(case: Case) -> Outcome:
+def _call(case: Case) -> CaseOutcome:
     """How the library can be called, and no command line: with a state that is no JSON, or asked for the output of the other format."""
     with work_in(case.root):
         try:
             pack = promptc.load(case.pack)
             is_python = case.given["call"] == "python_state"
             prompt = pack.render(pack.load_state({"when": date(2025, 3, 6)} if is_python else read_raw(case), name="state"))
-            return Outcome(0, text=str(prompt.messages) if prompt.format == "text" else prompt.text)
+            return CaseOutcome(0, text=str(prompt.messages) if prompt.format == "text" else prompt.text)
         except PromptcError as error:
-            return Outcome(error.exit_code, error.diagnostics)
+            return CaseOutcome(error.exit_code, error.diagnostics)
 
 
-_SHELF = Shelf()
+_SHELF = SuiteResources()

@@ -10,7 +10,7 @@ from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.golden.case import Case
 from promptc.golden.check_expect import check_expect
 from promptc.golden.compare_goldens import compare_goldens, render_goldens
-from promptc.golden.verdict import Difference
+from promptc.golden.verdict import GoldenDifference
 from tests.cases.case import ROOT, load_cases
 from tests.cases.check_receipt import check_receipt
 from tests.cases.run_case import find_report, run_once
@@ -49,7 +49,7 @@ def test_the_report_is_of_its_schema(case: Case) -> None:
     assert not wrong, "\n".join(wrong[:20])
 
 
-def _render_diff(found: Difference) -> str:
+def _render_diff(found: GoldenDifference) -> str:
     if found.old is None:
         return f"{found.path} is missing: read what the case gives, then accept it (CONTRIBUTING.md)"
     lines = (text.decode("utf-8", "replace").splitlines() for text in (found.old, found.new))

@@ -17,7 +17,7 @@ from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.golden.case import Case
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Ran
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import digest, find_report, run_case, run_once
 
@@ -66,7 +66,7 @@ def _run_elsewhere(seed: str) -> dict[str, str]:
     return digests
 
 
-class Shuffled(Shelf):
+class Shuffled(SuiteResources):
     """Reads states with their keys in another order."""
 
     def load_state(self, path: str, shown: str, span: Any) -> JsonDocument:
@@ -74,7 +74,7 @@ class Shuffled(Shelf):
         return load_json(json.dumps(_reverse_keys(json.loads(document.source.text))).encode(), shown)
 
 
-class Absolute(Shelf):
+class Absolute(SuiteResources):
     """Loads packs by absolute paths."""
 
     def load_pack(self, root: str, path: str) -> promptc.Pack:

@@ -10,7 +10,7 @@ import promptc
 from promptc.diag.errors import FitError, PromptcError
 from promptc.frontend.load_provider import load_provider
 from promptc.golden.case import Case
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 from promptc.model.provider import PROVIDERS
 from promptc.passes.payload.read_messages import read_messages
 from tests.cases.case import list_axes, load_cases, read_raw
@@ -33,7 +33,7 @@ CASES = list(_choose())
 
 
 def _render(case: Case, format: str = "messages") -> Any:
-    with Shelf() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
+    with SuiteResources() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
         return promptc.load(case.pack).render(
             read_raw(case),
             budget=case.flags.get("budget"),

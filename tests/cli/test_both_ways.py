@@ -13,7 +13,7 @@ from promptc.cli.group import group
 from promptc.cli.read_render import read_render
 from promptc.cli.render import command
 from promptc.frontend import kept_pack
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 from tests.cases.case import ROOT, load_cases, read_raw
 from tests.cases.given import OwnShell
 from tests.cli.conftest import KEEP
@@ -83,7 +83,7 @@ def ways(run, monkeypatch):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_comes_to_the_same(case, ways, tmp_path):
-    with Shelf() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
+    with SuiteResources() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
         stores = [part for name, url in there.stores.items() for part in ("--store", f"{name}={url}")]
         results = ways(*(case.asked if case.kind == "run" else [*_write_command(case, tmp_path), *stores]))
     assert results[0] == results[1] == results[2]

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from promptc.golden.lack import EXTRAS, find_lacking, lack
+from promptc.golden.lack import EXTRAS, find_lacking, without_extras
 from tests.cli.test_test import GOLDEN, change_pack, make_case, there  # noqa: F401
 
 SKIPPED = "2 passed, 1 skipped (retrieval: pip install 'promptc-compiler[retrieval]')\n"
@@ -23,7 +23,7 @@ def test_it_is_run_where_the_extra_is_installed(needy, run):
 
 
 def test_it_is_skipped_where_it_is_not_and_nothing_is_offered(needy, run):
-    with lack(["retrieval"]):
+    with without_extras(["retrieval"]):
         done = run("test")
     assert (done.code, done.out) == (0, SKIPPED) and "review" not in done.err
     assert [path.name for path in needy.iterdir()] == ["case.yaml"]
@@ -35,14 +35,14 @@ def test_a_case_that_would_fail_is_skipped_too(there, needy, run, jobs):  # noqa
     (needy / "golden.txt").write_text("other", encoding="utf-8")
     for at in range(12):
         make_case(there, f"more_{at}", "requires: [retrieval]\n", golden="other")
-    with lack(["retrieval"]):
+    with without_extras(["retrieval"]):
         done = run("test", "--ci", "-j", jobs)
     assert done.code == 0 and done.out.startswith("2 passed, 13 skipped (")
     assert run("test", "--ci", "-j", jobs).code == 1
 
 
 def test_with_no_skip_it_is_broken(needy, run):
-    with lack(["retrieval"]):
+    with without_extras(["retrieval"]):
         done = run("test", "--no-skip")
     assert done.code == 1 and done.out.endswith("2 passed, 1 broken\n")
     assert "BROKEN tavern/needy" in done.out and "fixtures/tavern/needy/case.yaml:3:12: PC0754" in done.out
@@ -52,16 +52,16 @@ def test_with_no_skip_it_is_broken(needy, run):
 
 def test_what_is_lacking_is_counted_by_extra_and_installed_at_once(there, needy, run):  # noqa: F811
     make_case(there, "both", "requires: [retrieval, hf]\n", golden=GOLDEN)
-    with lack(["retrieval", "hf"]):
+    with without_extras(["retrieval", "hf"]):
         done = run("test")
     assert done.out == "2 passed, 2 skipped (1 hf, 2 retrieval: pip install 'promptc-compiler[hf,retrieval]')\n"
-    with lack(["hf"]):
+    with without_extras(["hf"]):
         assert run("test", "tavern/both").out == "0 passed, 1 skipped (hf: pip install 'promptc-compiler[hf]')\n"
 
 
 def test_a_golden_that_was_left_pending_is_told_all_the_same(needy, run):
     (needy / "golden.txt.new").write_text("old", encoding="utf-8")
-    with lack(["retrieval"]):
+    with without_extras(["retrieval"]):
         done = run("test", "--ci")
     assert done.code == 1 and "PC0923" in done.out
 
@@ -69,7 +69,7 @@ def test_a_golden_that_was_left_pending_is_told_all_the_same(needy, run):
 def test_every_report_tells_that_it_was_skipped_and_why(there, needy, run, tmp_path):  # noqa: F811
     why = "the case is not run: it requires the extra `retrieval`, not installed here"
     kinds = ("json", "junit", "sarif", "github", "markdown")
-    with lack(["retrieval"]):
+    with without_extras(["retrieval"]):
         done = run("test", "--format", "concise", *(f"--report={kind}={kind}.out" for kind in kinds))
     assert done.code == 0
     assert done.out == f"SKIPPED tavern/needy  fixtures/tavern/needy/case.yaml:3:12: PC0754 {why}\n{SKIPPED}"
@@ -98,7 +98,7 @@ def test_a_failure_for_want_of_an_extra_says_how_to_require_it(there, run, more)
     manifest.write_text(manifest.read_text(encoding="utf-8") + _FOUND, encoding="utf-8")
     case = there / "fixtures/tavern/calm/case.yaml"
     case.write_text(f"title: calm\nstate: ../state.json\nexpect: {{warnings: []}}\n{more}", encoding="utf-8")
-    with lack(["retrieval"]):
+    with without_extras(["retrieval"]):
         done = run("test", "tavern/calm")
     hint = "fixtures/tavern/calm/case.yaml:1:8: PC0754 note: the case was run without the extra `retrieval`, not installed here"
     assert (
@@ -107,13 +107,13 @@ def test_a_failure_for_want_of_an_extra_says_how_to_require_it(there, run, more)
         and "`requires: [retrieval]` skips it then; pip install 'promptc-compiler[retrieval]'" in done.out
     )
     case.write_text(case.read_text(encoding="utf-8") + "given: {missing: [retrieval]}\n", encoding="utf-8")
-    with lack(["retrieval"]):
+    with without_extras(["retrieval"]):
         assert "PC0754" not in run("test", "tavern/calm").out
     assert "PC0754" not in run("test", "tavern/calm").out
 
 
 def test_a_case_that_passes_without_an_extra_is_not_told_of_it(there, run):  # noqa: F811
-    with lack(["retrieval", "hf"]):
+    with without_extras(["retrieval", "hf"]):
         assert run("test").out == "2 passed\n"
         change_pack(there, "You stand in", "You are in")
         assert "PC0754" not in run("test").out
@@ -138,7 +138,7 @@ def test_what_cannot_be_required(there, run, more, told):  # noqa: F811
 @pytest.mark.parametrize("name", EXTRAS)
 def test_an_extra_is_there_with_all_its_packages(name):
     assert find_lacking(EXTRAS) == ()
-    with lack([name]):
+    with without_extras([name]):
         assert find_lacking([name]) == find_lacking(EXTRAS) == (name,)
         assert find_lacking([one for one in EXTRAS if one != name]) == ()
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from promptc.golden.case_error import CaseError
 from promptc.golden.confine import confine, find_fence
 from promptc.golden.find_home import find_root
-from promptc.golden.given import given as make_given
+from promptc.golden.given import prepare_case as make_given
 from promptc.golden.load_case import load_case
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 
 _SECRET = "sk-this-is-the-key-of-the-caller"
 _PACK = """\
@@ -247,7 +247,7 @@ def test_a_store_by_a_name_that_climbs_is_made_in_its_own_folder(strange: Path, 
     names = ("../made", "../../made", str(strange.parent / "made"))
     stores = ", ".join(f"'{name}': {{from: s.yaml, sql: ['UPDATE prompt_segments SET active = 0']}}" for name in names)
     (strange / "cases" / "a" / "case.yaml").write_text(f"{_TITLE}state: state.json\ngiven: {{stores: {{{stores}}}}}\n", encoding="utf-8")
-    with Shelf() as shelf, make_given(load_case(str(strange / "cases" / "a")), shelf) as there:
+    with SuiteResources() as shelf, make_given(load_case(str(strange / "cases" / "a")), shelf) as there:
         assert set(there.stores) == set(names)
         assert not list(strange.parent.rglob("made.db"))
 
@@ -262,7 +262,7 @@ def test_a_link_in_the_tree_does_not_lead_out_of_the_copy(strange: Path, run) ->
     (case / "chained").symlink_to("x/y/top/../outside/secret.json")
     (case / "kept").symlink_to("state.json")
     (case / "case.yaml").write_text(_TITLE + "run: [apply, ., prune, cases/a/state.json]\ngolden: [text]\n", encoding="utf-8")
-    with Shelf() as shelf, make_given(load_case(str(case)), shelf) as there:
+    with SuiteResources() as shelf, make_given(load_case(str(case)), shelf) as there:
         copied = Path(there.root, "cases", "a")
         links = sorted(path.name for path in copied.rglob("*") if path.is_symlink())
         assert links == ["kept", "top"] and all(path.resolve().is_relative_to(there.root) for path in copied.rglob("*"))

@@ -108,7 +108,7 @@ def test_a_condition_that_some_value_meets_is_never_said_to_hold_for_none(x, y, 
 
 
 def _find_kind(named: Expression, scope: Scope) -> Any:
-    from promptc.template.kinds.find_kinds import find_kinds, weigh_bytes
-    from promptc.template.kinds.kind import UNKNOWN
+    from promptc.template.kinds.find_kinds import infer_types, weigh_bytes
+    from promptc.template.kinds.kind import UNKNOWN_TYPE
 
-    return find_kinds(read_code(named), scope, weigh_bytes).kind or UNKNOWN
+    return infer_types(read_code(named), scope, weigh_bytes).kind or UNKNOWN_TYPE

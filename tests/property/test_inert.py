@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from promptc.passes.assemble import Part
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.section_fit import SectionLayout
 from promptc.pipeline import Outcome
 from promptc.text.invisible import replace_hidden
 from tests.property.drawing.draws import draw_hostile
@@ -132,7 +132,7 @@ def judge_reversible(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
-def _find_raw(fit: SectionFit, outcome: Outcome) -> str | None:
+def _find_raw(fit: SectionLayout, outcome: Outcome) -> str | None:
     """What a section's items were before they were guarded; None where groups, messages or cuts make that another text."""
     entries = list(fit.alive)
     is_cut = any(entry.kept is not None or entry.item.content is not None for entry in entries)

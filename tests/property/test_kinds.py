@@ -9,7 +9,7 @@ import promptc
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.errors import PromptcError
-from promptc.model.pack import Choice, Pack
+from promptc.model.pack import Choice, PackModel
 from promptc.template.kinds.problem import Problem
 from tests.property.kinds_drawing import draw_schema, draw_state, draw_template
 
@@ -27,7 +27,7 @@ def _write(folder: Path, schema: object, template: str) -> promptc.Pack:
     return promptc.load(folder)
 
 
-def _find_problems(pack: Pack) -> tuple[Problem, ...]:
+def _find_problems(pack: PackModel) -> tuple[Problem, ...]:
     scopes = Scopes(pack, len)
     return tuple(one for text in iter_texts(pack, pack.find_plan(Choice()), 1) for one in scopes.find(text).problems)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
-from promptc.operations.done import Archive, Done
+from promptc.operations.done import Archive, OperationResult
 from promptc.operations.run_operation import run_operation
 from promptc.template.runtime.run import Run
 from tests.contract.sources import ROOT
@@ -260,5 +260,5 @@ def test_a_digest_without_a_model_costs_as_much_as_the_transcript_is_long(monkey
     assert 10 * spent[1] < max(run.limits.steps for run in runs)
 
 
-def _show(done: Done) -> Any:
+def _show(done: OperationResult) -> Any:
     return json.dumps(done.value), done.said, done.fallbacks, [(one.places, one.elements) for one in done.archives], done.warnings

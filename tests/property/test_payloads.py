@@ -11,7 +11,7 @@ from promptc.frontend.load_provider import load_provider
 from promptc.model.provider import PROVIDERS
 from promptc.model.tool import Response, Tool
 from promptc.passes.payload.build_payload import build_payload
-from promptc.passes.payload.message import Block, Limits, Message
+from promptc.passes.payload.message import ContentBlock, Message, ReplyLimits
 from tests.published import MODELS, check_published
 from tests.unit.passes.payloads import SPAN, count_breakpoints, iter_texts
 
@@ -40,7 +40,7 @@ def conversations(draw: Any) -> tuple[Message, ...]:
         texts = [text() for _ in range(draw(st.integers(1, 3)))]
         ends = [draw(st.booleans()) for _ in texts[1:]] + [draw(st.booleans())]
         blocks = [
-            Block(one, ends="s" if end else "", prefix=5000, continues=place > 0)
+            ContentBlock(one, ends="s" if end else "", prefix=5000, continues=place > 0)
             for place, (one, end) in enumerate(zip(texts, ends, strict=True))
         ]
         return Message(role, tuple(blocks), f"`s{number}`", SPAN)
@@ -50,18 +50,18 @@ def conversations(draw: Any) -> tuple[Message, ...]:
         if role == "tools":
             ids = [f"id{turn}_{place}" for place in range(draw(st.integers(1, 3)))]
             uses = [
-                Block(part={"type": "tool_use", "id": id, "name": "go", "input": draw(st.dictionaries(_TEXT, _JSON, max_size=2))})
+                ContentBlock(part={"type": "tool_use", "id": id, "name": "go", "input": draw(st.dictionaries(_TEXT, _JSON, max_size=2))})
                 for id in ids
             ]
-            results = [Block(part={"type": "tool_result", "tool_use_id": id, "content": draw(_RESULT), "x": 1}) for id in ids]
-            made.append(Message("assistant", (*([Block(text())] if draw(st.booleans()) else []), *uses), f"item {turn}", SPAN))
+            results = [ContentBlock(part={"type": "tool_result", "tool_use_id": id, "content": draw(_RESULT), "x": 1}) for id in ids]
+            made.append(Message("assistant", (*([ContentBlock(text())] if draw(st.booleans()) else []), *uses), f"item {turn}", SPAN))
             apart = draw(st.booleans())
             made += [
                 Message("user", tuple(one), f"item {turn}", SPAN) for one in ([[result] for result in results] if apart else [results])
             ]
         elif role == "thought":
-            thought = Block(part={"type": "thinking", "thinking": "hm", "signature": "s"})
-            made.append(Message("assistant", (thought, Block(text())), f"item {turn}", SPAN))
+            thought = ContentBlock(part={"type": "thinking", "thinking": "hm", "signature": "s"})
+            made.append(Message("assistant", (thought, ContentBlock(text())), f"item {turn}", SPAN))
         else:
             made.append(section(role))
     return (*made, section("user"))
@@ -74,11 +74,13 @@ def test_bodies_are_valid_whole_and_in_order(provider: str, data: Any) -> None:
     tools = tuple(Tool(name, "", data.draw(_SCHEMA), SPAN) for name in data.draw(st.sampled_from((("go",), ("go", "stop")))))
     response = data.draw(st.none() | st.just(Response({"type": "object"}, "answer", SPAN)))
     facts = load_provider(provider)
-    payload = build_payload(messages, tools, response, provider=facts, limits=Limits(100, 4000), model=MODELS[provider])
+    payload = build_payload(messages, tools, response, provider=facts, limits=ReplyLimits(100, 4000), model=MODELS[provider])
     body = json.loads(json.dumps(payload.body))
     check_published(provider, body)
     assert count_breakpoints(body) <= facts.breakpoints.count <= 4
-    assert build_payload(messages, tools, response, provider=facts, limits=Limits(100, 4000), model=MODELS[provider]).body == payload.body
+    assert (
+        build_payload(messages, tools, response, provider=facts, limits=ReplyLimits(100, 4000), model=MODELS[provider]).body == payload.body
+    )
 
     texts = [block.text for message in messages for block in message.blocks if block.part is None]
     if facts.system == "apart":  # the fold: system text in order, then the rest in order

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.operations.format_state import format_state
-from promptc.operations.make_change import make_change
+from promptc.operations.make_change import make_diff
 from promptc.operations.make_restoration import make_restoration
 from promptc.operations.read_archive import read_archive
 from promptc.operations.run_operation import run_operation
@@ -49,7 +49,7 @@ def test_a_prune_that_is_restored_leaves_the_bytes_as_they_were(folder: Path, lo
     pack = promptc.load(folder / "pack.yaml")
     state = {"title": "x", "log": log, "an": {"z": 1, "a": 2}}
     raw = format_state(state, json.dumps(state, indent=indent).encode())
-    change = make_change(pack, run_operation(pack, raw, "tidy", {"keep": keep}), raw, file="state.json")
+    change = make_diff(pack, run_operation(pack, raw, "tidy", {"keep": keep}), raw, file="state.json")
     written = [write_archive(folder / "kept", one, like=None, wait=1).path for one in change.archived]
     back, _ = make_restoration(pack, change.data, [read_archive(path) for path in written], name="state.json")
     assert back.data == raw

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import promptc
 from promptc.operations import rewrite_state as rewriting
 from promptc.operations.list_archives import list_archives
-from promptc.operations.make_change import make_change
+from promptc.operations.make_change import make_diff
 from promptc.operations.make_restoration import make_restoration
 from promptc.operations.read_archive import read_archive
 from promptc.operations.read_note import read_note
@@ -76,14 +76,14 @@ class _Log:
             self.path.write_text(json.dumps({"log": [*self.read(), *more]}))
         else:
             self.call(
-                lambda raw, path: make_change(self.pack, run_operation(self.pack, raw, "add", {"more": more}), raw, file=path.name), None
+                lambda raw, path: make_diff(self.pack, run_operation(self.pack, raw, "add", {"more": more}), raw, file=path.name), None
             )
         self.now += range(len(self.all), len(self.all) + len(more))
         self.all += more
 
     def take(self, name, args, stays, stage):
         gone = [at for at, stay in zip(self.now, stays, strict=True) if not stay]
-        change = self.call(lambda raw, path: make_change(self.pack, run_operation(self.pack, raw, name, args), raw, file=path.name), stage)
+        change = self.call(lambda raw, path: make_diff(self.pack, run_operation(self.pack, raw, name, args), raw, file=path.name), stage)
         if change is not None and gone:
             self.now = [at for at, stay in zip(self.now, stays, strict=True) if stay]
             self.out.append((change, gone))

@@ -18,7 +18,7 @@ from promptc.sources.retrieval import products
 from promptc.sources.retrieval.build_index import build_index
 from promptc.sources.retrieval.encoder import SCALE
 from promptc.sources.retrieval.local_store import LocalStore, _NumpyStore
-from promptc.sources.retrieval.request import Boost, Condition, Request
+from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from promptc.sources.retrieval.weigh_words import weigh_words
 from promptc.sources.retrieval.write_index import render_files
@@ -57,7 +57,7 @@ def test_both_stores_propose_the_same(drawn, words, version):
 def test_with_numpy_and_without_the_answer_is_the_same(drawn, text, window, floor, version):
     chunks = make_chunks(drawn)
     index, (plain, fast) = make_index(chunks, weights=(6, 4)), make_stores(chunks)
-    query, request = Query(text, {"words": WordEncoder().encode(text)}), Request(text, version=version, window=window, floor=floor)
+    query, request = Query(text, {"words": WordEncoder().encode(text)}), ChunkQuery(text, version=version, window=window, floor=floor)
     with patch.dict(products.sys.modules, {"numpy": None}):
         without = retrieve([replace(index, store=plain)], query, request)
     assert retrieve([replace(index, store=fast)], query, request) == without
@@ -76,9 +76,9 @@ def test_float32_is_exact(vectors):
 @given(CHUNKS, TEXTS, st.integers(0, MICRO), st.integers(1, 8), st.sampled_from([(1, 0), (6, 4), (0, 1)]))
 def test_an_answer_holds_to_its_laws(drawn, text, floor, top, weights):
     index = make_index(make_chunks(drawn), weights=weights)
-    boost = Boost(50_000, Condition(lambda item: item["version"] == "1", "1"))
+    boost = Boost(50_000, ChunkFilter(lambda item: item["version"] == "1", "1"))
     query = Query(text, {"words": WordEncoder().encode(text)})
-    found = retrieve([index], query, Request(text, floor=floor, top=top, boosts=(boost,)))
+    found = retrieve([index], query, ChunkQuery(text, floor=floor, top=top, boosts=(boost,)))
     totals = [one.score.total for one in found.found]
     assert totals == sorted(totals, reverse=True) and len(totals) <= top
     assert found.is_sparse == (not found.found)
@@ -86,7 +86,7 @@ def test_an_answer_holds_to_its_laws(drawn, text, floor, top, weights):
         score = one.score
         assert max(floor, 1) <= score.fused <= MICRO and 0 <= score.words <= MICRO and 0 <= score.vectors <= MICRO
         assert score.total - score.fused == (50_000 if one.chunk.version == "1" else 0)
-    more = retrieve([index], query, Request(text, floor=floor, top=top + 1, boosts=(boost,)))
+    more = retrieve([index], query, ChunkQuery(text, floor=floor, top=top + 1, boosts=(boost,)))
     assert more.found[:top] == found.found, "a longer list begins with the shorter one"
 
 
@@ -96,7 +96,7 @@ def test_the_order_in_which_chunks_are_met_does_not_matter(drawn, text):
     chunks = make_chunks(drawn[0])
     query = Query(text, {"words": WordEncoder().encode(text)})
     one, other = make_index(chunks, weights=(6, 4)), make_index([chunks[place] for place in drawn[1]], weights=(6, 4))
-    assert retrieve([one], query, Request(text, floor=0)) == retrieve([other], query, Request(text, floor=0))
+    assert retrieve([one], query, ChunkQuery(text, floor=0)) == retrieve([other], query, ChunkQuery(text, floor=0))
 
 
 @pytest.fixture(scope="module")

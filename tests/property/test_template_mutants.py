@@ -4,8 +4,8 @@ from collections import Counter
 from random import Random
 
 from promptc.diag.errors import PromptcError
-from promptc.template.kinds.find_kinds import add_name, find_kinds, weigh_bytes
-from promptc.template.kinds.kind import UNKNOWN
+from promptc.template.kinds.find_kinds import add_name, infer_types, weigh_bytes
+from promptc.template.kinds.kind import UNKNOWN_TYPE
 from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code
 from promptc.template.limits import Limits
@@ -19,7 +19,7 @@ from tests.unit.template.test_truncate_at import WordCounter
 
 SEED = 20_261_122
 LIMITS = Limits(steps=20_000)
-SCOPE = add_name(Scope({}), "state", UNKNOWN)
+SCOPE = add_name(Scope({}), "state", UNKNOWN_TYPE)
 GIVEN = {**NAMES, "item": NAMES["state"]["people"][0], "this": {"number": 1}}
 FILES = {"a.j2": "{% macro m(a) %}{{ a }}{% endmacro %}{% block b %}x{% endblock %}"}
 
@@ -43,7 +43,7 @@ def _try(text: str, random: Random) -> str:
             if all(found.span is not None and found.help for found in error.diagnostics)
             else f"without a place or a way out: {error}"
         )
-    find_kinds(read_code(code), SCOPE, weigh_bytes)
+    infer_types(read_code(code), SCOPE, weigh_bytes)
     try:
         given = {**GIVEN, RUN: Run(WordCounter(), LIMITS)}
         code.evaluate(given) if is_expression else code.render(given)

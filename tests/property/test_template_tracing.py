@@ -10,7 +10,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.model.pointers import Pointers
 from promptc.template.load_template import Template, load_template
-from promptc.template.made import Known, Made
+from promptc.template.made import OutputSpan, TraceContext
 from promptc.template.place import Place
 from promptc.template.runtime.program import Program
 from promptc.template.trace import trace_program
@@ -41,7 +41,7 @@ def test_a_trace_is_what_is_printed(draws):
 def hold(template: Template, text: str, names: dict[str, Any], met: Counter[str]) -> None:
     """Holds a trace against the render."""
     state = {name: value for name, value in names.items() if not name.startswith("__")}
-    known = Known(Pointers(state).find, {name: (f"/{name}",) for name in state}, {})
+    known = TraceContext(Pointers(state).find, {name: (f"/{name}",) for name in state}, {})
     assert isinstance(template.program, Program)
     made = trace_program(template.program, names, known)
     assert "".join(one.text for one in made) == text
@@ -54,7 +54,7 @@ def hold(template: Template, text: str, names: dict[str, Any], met: Counter[str]
             _hold_plain(one, state, met)
 
 
-def _hold_plain(one: Made, state: dict[str, Any], met: Counter[str]) -> None:
+def _hold_plain(one: OutputSpan, state: dict[str, Any], met: Counter[str]) -> None:
     """What names a key and nothing more prints its value."""
     value = follow(state, one.pointers[0])
     if isinstance(value, str):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from promptc.passes.piece import Piece, join_pieces
+from promptc.passes.piece import TracedText, join_pieces
 from promptc.passes.trace_line import LineTracer
 from promptc.passes.trace_part import PartTracer
 from promptc.pipeline import Outcome
@@ -42,7 +42,7 @@ def _iter_wrong(loaded: Loaded, outcome: Outcome, tally: Tally) -> Iterator[str]
     yield from _iter_wrong_lines(outcome)
 
 
-def _iter_wrong_pieces(loaded: Loaded, pieces: tuple[Piece, ...], tally: Tally) -> Iterator[str]:
+def _iter_wrong_pieces(loaded: Loaded, pieces: tuple[TracedText, ...], tally: Tally) -> Iterator[str]:
     for piece in pieces:
         tally[piece.what] += 1
         tally["untold"] += piece.what == "template" and piece.made is None

@@ -10,7 +10,7 @@ import pytest
 
 import promptc
 from promptc.check.check_worst_case import check_worst_case
-from promptc.check.looks import find_looks
+from promptc.check.looks import list_configurations
 from promptc.diag.errors import PromptcError
 
 _DRAWS = 120
@@ -98,7 +98,7 @@ def test_no_state_has_more(tmp_path: Path, prove_seed, draws, tokenizer):
         (tmp_path / "s.json").write_text(json.dumps(schema), encoding="utf-8")
         (tmp_path / "pack.yaml").write_text(head + _draw_pack(rng), encoding="utf-8")
         pack = promptc.load(tmp_path)
-        (found,) = [one for one in check_worst_case(pack.model, find_looks(pack.model).loaded) if one.code != "PC0655"] or [None]
+        (found,) = [one for one in check_worst_case(pack.model, list_configurations(pack.model).loaded) if one.code != "PC0655"] or [None]
         if found is None:
             continue
         proved += 1

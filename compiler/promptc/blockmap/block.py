@@ -19,7 +19,7 @@ class Block:
 
 
 @frozen
-class Change:
+class BlockChange:
     """What one case, tier or patch makes of one block."""
 
     block: str
@@ -33,7 +33,7 @@ class Variation:
 
     kind: str
     name: str
-    changes: tuple[Change, ...]
+    changes: tuple[BlockChange, ...]
     plan: tuple[Phrase, ...] = ()
 
 

@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from promptc.blockmap.block import Block, Change
+from promptc.blockmap.block import Block, BlockChange
 from promptc.blockmap.phrase import Phrase, say
 
 _LISTS = ("data", "caps", "dedupe", "notes")
 
 
-def compare_blocks(before: Sequence[Block], after: Sequence[Block]) -> tuple[Change, ...]:
+def compare_blocks(before: Sequence[Block], after: Sequence[Block]) -> tuple[BlockChange, ...]:
     """The blocks that are new, gone, moved or changed, each with what it has now and had not, and what it has no longer."""
     old, new = {one.id: one for one in before}, {one.id: one for one in after}
     moved = _find_moved([one for one in old if one in new], [one for one in new if one in old])
-    found = [Change(one, tuple(_iter_changes(old.get(one), new[one], moved.get(one)))) for one in new]
-    gone = [Change(one, (say("not there"),)) for one in old if one not in new]
+    found = [BlockChange(one, tuple(_iter_changes(old.get(one), new[one], moved.get(one)))) for one in new]
+    gone = [BlockChange(one, (say("not there"),)) for one in old if one not in new]
     return (*(change for change in found if change.says), *gone)
 
 

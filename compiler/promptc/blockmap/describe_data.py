@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.model.index import StateIndex
-from promptc.model.pack import Assign, Band, Pack
+from promptc.model.pack import Assign, Band, PackModel
 from promptc.model.section import Items, Section
 from promptc.model.source import MICRO, Retrieve, Segments, iter_expressions
 
@@ -12,7 +12,7 @@ Path = tuple[str, ...]
 _ROOTS = ("item", "each")
 
 
-def describe_data(section: Section, pack: Pack) -> tuple[Phrase, ...]:
+def describe_data(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     """The paths of the state, also those behind a `let` or an index, then what is read of each item, then filters and order."""
     reads = frozenset(_iter_reads(section))
     paths = _shorten(_expand(reads, pack))
@@ -28,13 +28,13 @@ def _iter_reads(section: Section) -> Iterator[Path]:
             yield from code.reads
 
 
-def _expand(reads: frozenset[Path], pack: Pack) -> set[Path]:
+def _expand(reads: frozenset[Path], pack: PackModel) -> set[Path]:
     """The paths of the state: a name of `let` reads what its expression reads."""
     lets = _find_lets(pack)
     return {found for path in reads for found in ((path,) if path[0] == "state" else lets.get(path[0], ()))}
 
 
-def _find_lets(pack: Pack) -> Mapping[str, frozenset[Path]]:
+def _find_lets(pack: PackModel) -> Mapping[str, frozenset[Path]]:
     found: dict[str, frozenset[Path]] = {}
     for let in pack.lets:
         value = let.value.value if isinstance(let.value, Band | Assign) else let.value
@@ -70,7 +70,7 @@ def _iter_filters(items: Items) -> Iterator[Phrase]:
         yield say("grouped by {}", items.group.by.text)
 
 
-def list_index_reads(section: Section, pack: Pack) -> tuple[Phrase, ...]:
+def list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     """The list in the state that an index the section asks is made of."""
     source = section.items.source if section.items is not None else None
     if not isinstance(source, Retrieve):

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from promptc.blockmap.describe_steps import describe_ladder, describe_step
 from promptc.blockmap.phrase import Phrase, join_phrases, read_phrase, say
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.model.step import Continue
 
 _CONSTANT = {"false": say("when: off"), "true": say("when: on")}
 
 
-def describe_notes(section: Section, plan: Plan, pack: Pack) -> tuple[Phrase, ...]:
+def describe_notes(section: Section, plan: Plan, pack: PackModel) -> tuple[Phrase, ...]:
     """The author's first, as the plan has it."""
     found = [read_phrase(section.note)] if section.note else []
     if section.when is not None:
@@ -25,7 +25,7 @@ def describe_notes(section: Section, plan: Plan, pack: Pack) -> tuple[Phrase, ..
     return (*found, *_iter_ladders(section, plan, pack))
 
 
-def _iter_ladders(section: Section, plan: Plan, pack: Pack) -> Iterator[Phrase]:
+def _iter_ladders(section: Section, plan: Plan, pack: PackModel) -> Iterator[Phrase]:
     """The section's own ladder where anything climbs it, and its turns in that of the whole."""
     turns = [(at, step) for at, step in enumerate(plan.truncate, 1) if step.section == section.id]
     continues = any(isinstance(step, Continue) for _, step in turns)

@@ -3,14 +3,14 @@
 from posixpath import dirname
 
 from promptc.blockmap.phrase import Phrase, join_phrases, say
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Items, Section
 from promptc.model.source import Retrieve, Segments
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
 
-def describe_source(section: Section, pack: Pack) -> Phrase:
+def describe_source(section: Section, pack: PackModel) -> Phrase:
     """The file, the text in the manifest, or the list, store or index and how each item is shown."""
     if section.text is not None:
         return name_template(section.text, pack)
@@ -18,7 +18,7 @@ def describe_source(section: Section, pack: Pack) -> Phrase:
     return (*_describe_items(section.items), *_describe_forms(section.items, pack))
 
 
-def name_template(template: Template, pack: Pack) -> Phrase:
+def name_template(template: Template, pack: PackModel) -> Phrase:
     """The file of a template as it is called in the pack; else that it stands in the manifest."""
     if template.place.inline:
         return say("inline text")
@@ -50,7 +50,7 @@ def _describe_retrieve(source: Retrieve) -> Phrase:
     return join_phrases(parts, ", ")
 
 
-def _describe_forms(items: Items, pack: Pack) -> Phrase:
+def _describe_forms(items: Items, pack: PackModel) -> Phrase:
     if items.message is not None:
         return say("; each a message of role {}", items.message.role.text)
     files = [name_template(form, pack) for form in items.forms]

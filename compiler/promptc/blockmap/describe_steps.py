@@ -3,11 +3,11 @@
 from promptc.blockmap.describe_caps import show_size
 from promptc.blockmap.describe_source import name_template
 from promptc.blockmap.phrase import Phrase, join_phrases, say
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.step import Continue, Drop, Evict, Fail, Lower, Ranked, Recap, Replace, Shorten, Step, Trim, Use
 
 
-def describe_step(step: Step, pack: Pack) -> Phrase:
+def describe_step(step: Step, pack: PackModel) -> Phrase:
     """One step, such as `evict 2, oldest first`."""
     if isinstance(step, Trim):
         size = f" to {show_size(step.to)}" if step.to is not None else ""
@@ -28,7 +28,7 @@ def describe_step(step: Step, pack: Pack) -> Phrase:
     return _describe_plain(step)
 
 
-def describe_ladder(steps: tuple[Step, ...], pack: Pack) -> Phrase:
+def describe_ladder(steps: tuple[Step, ...], pack: PackModel) -> Phrase:
     """All of them, in order."""
     return join_phrases([describe_step(step, pack) for step in steps], ", then ")
 

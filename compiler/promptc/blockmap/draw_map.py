@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.blockmap.block import Block, BlockMap, Change, Variation
+from promptc.blockmap.block import Block, BlockChange, BlockMap, Variation
 from promptc.blockmap.compare_blocks import compare_blocks
 from promptc.blockmap.describe_caps import describe_caps
 from promptc.blockmap.describe_data import describe_data, list_index_reads
@@ -13,7 +13,7 @@ from promptc.blockmap.find_choice import find_choice
 from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
-from promptc.model.pack import Choice, Pack, Plan
+from promptc.model.pack import Choice, PackModel, Plan
 from promptc.model.section import Dedupe, Section
 from promptc.model.tiers import list_steps
 
@@ -21,7 +21,7 @@ Blocks = tuple[Block, ...]
 _EACH = "each item its own"
 
 
-def draw_map(pack: Pack, cases: Mapping[str, str], patches: Sequence[str] = ()) -> BlockMap:
+def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] = ()) -> BlockMap:
     """The map of the plan with these cases (for the other axes: their defaults, else their first cases) and patches, under no strain, and
     what other cases, the tiers and other patches change. Depends on the pack alone. Raises `PromptcError` for a plan that does not load,
     `UsageError` for one that the pack does not have."""
@@ -39,7 +39,7 @@ def draw_map(pack: Pack, cases: Mapping[str, str], patches: Sequence[str] = ()) 
 class _Drawer:
     """Draws the plans of one pack."""
 
-    def __init__(self, pack: Pack) -> None:
+    def __init__(self, pack: PackModel) -> None:
         self._pack = pack
 
     def list_blocks(self, plan: Plan) -> Blocks:
@@ -78,13 +78,13 @@ class _Drawer:
         changes = compare_blocks(self.list_blocks(before), self.list_blocks(after))
         return Variation(kind, name, changes, tuple(one for one in has if one not in had))
 
-    def _list_acts(self, at: int) -> tuple[Change, ...]:
+    def _list_acts(self, at: int) -> tuple[BlockChange, ...]:
         """What a tier does at once, and what it no longer does of the earlier ones."""
         tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
         earlier, steps = list_steps(tiers[:at])[0], list_steps(tiers[: at + 1])[0]
         done = [(step, "at once: ") for step in steps if step not in earlier]
         undone = [(step, "no more: ") for step in earlier if step not in steps]
-        return tuple(Change(step.section, ((*say(word), *describe_step(step, self._pack)),)) for step, word in (*done, *undone))
+        return tuple(BlockChange(step.section, ((*say(word), *describe_step(step, self._pack)),)) for step, word in (*done, *undone))
 
     def _draw(self, section: Section, plan: Plan) -> Block:
         dedupe = section.items.dedupe if section.items is not None else None
@@ -100,12 +100,12 @@ class _Drawer:
         )
 
 
-def _merge(changes: Sequence[Change]) -> tuple[Change, ...]:
+def _merge(changes: Sequence[BlockChange]) -> tuple[BlockChange, ...]:
     """One for each block."""
     found: dict[str, tuple[Phrase, ...]] = {}
     for change in changes:
         found[change.block] = (*found.get(change.block, ()), *change.says)
-    return tuple(Change(block, says) for block, says in found.items())
+    return tuple(BlockChange(block, says) for block, says in found.items())
 
 
 def _describe_dedupe(dedupe: Dedupe) -> tuple[Phrase, ...]:
@@ -117,7 +117,7 @@ def _describe_dedupe(dedupe: Dedupe) -> tuple[Phrase, ...]:
     return tuple(found)
 
 
-def _describe_plan(pack: Pack, plan: Plan) -> tuple[Phrase, ...]:
+def _describe_plan(pack: PackModel, plan: Plan) -> tuple[Phrase, ...]:
     budget, counter = plan.budget, pack.counting.wanted or pack.counting.counter.name
     reserve = f", {budget.reserve} of {budget.context} are kept for the answer" if budget.reserve else ""
     found = [say(f"{count_noun(budget.total, 'token')} by {{}}{reserve}", counter), say(f"{plan.output.format} output")]

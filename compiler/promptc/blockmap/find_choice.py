@@ -6,10 +6,10 @@ from promptc.check.looks import list_defaults
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Choice, Pack
+from promptc.model.pack import Choice, PackModel
 
 
-def find_choice(pack: Pack, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:
+def find_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:
     """These cases, for the other axes their default or else their first case, these patches, and the first tier. Raises `UsageError` for an
     axis (PC0701), a case (PC0702) or a patch (PC0703) that the pack does not have."""
     axes = {axis.name: axis.cases for axis in pack.axes}

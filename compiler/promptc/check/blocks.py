@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
-from promptc.check.settled import Settled
-from promptc.check.texts import Text, iter_texts
+from promptc.check.settled import SettledTexts
+from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.frozen import frozen
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.template.kinds.conditions import ANYTHING, Cases, join_cases, list_cases
-from promptc.template.kinds.kind import UNKNOWN, Kind
+from promptc.template.kinds.kind import UNKNOWN_TYPE, Type
 from promptc.template.kinds.origins import Origin, list_origins
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import Expression
@@ -21,7 +21,7 @@ _OWN = frozenset(("this", "section", "selected", "group", "each"))
 
 
 @frozen(eq=False)
-class Block:
+class ComparedBlock:
     """A section that may be on. `cases`: its `when`, and of a list also its `where`. `origins`: the lists of the state that its items come
     from; `prints`: the parts of `item` that their texts read; `item`: what an item is.
     """
@@ -30,21 +30,21 @@ class Block:
     cases: Cases
     origins: tuple[Origin, ...] = ()
     prints: frozenset[tuple[str, ...]] = frozenset()
-    item: Kind = UNKNOWN
+    item: Type = UNKNOWN_TYPE
 
 
-class Blocks:
+class BlockFinder:
     """Finds them in the looks of one pack; each section once, however many looks share it."""
 
-    def __init__(self, pack: Pack) -> None:
+    def __init__(self, pack: PackModel) -> None:
         self._pack = pack
-        self._settled = Settled(pack)
-        self._found: dict[int, tuple[Section, Block]] = {}
+        self._settled = SettledTexts(pack)
+        self._found: dict[int, tuple[Section, ComparedBlock]] = {}
         self.scopes = Scopes(pack)
 
-    def list_blocks(self, look: Look) -> tuple[Block, ...]:
+    def list_blocks(self, look: Configuration) -> tuple[ComparedBlock, ...]:
         """Those that are not constantly off, in order."""
-        texts: dict[str, list[Text]] = {}
+        texts: dict[str, list[UsedText]] = {}
         for text in iter_texts(self._pack, look.plan, look.combination.tier + 1):
             if text.section is not None:
                 texts.setdefault(text.section.id, []).append(text)
@@ -55,28 +55,28 @@ class Blocks:
         content = self._settled.find_content(section)
         return content is not None and is_blank(content)
 
-    def _find(self, section: Section, texts: list[Text]) -> Block:
+    def _find(self, section: Section, texts: list[UsedText]) -> ComparedBlock:
         if id(section) not in self._found:
             self._found[id(section)] = (section, self._make(section, texts))
         return self._found[id(section)][1]
 
-    def _make(self, section: Section, texts: list[Text]) -> Block:
+    def _make(self, section: Section, texts: list[UsedText]) -> ComparedBlock:
         items, when = section.items, self._find_cases(section.when, texts)
         if items is None:
-            return Block(section, when)
+            return ComparedBlock(section, when)
         shown = [text for text in texts if any(text.code is one for one in _iter_shown(section))]
         prints = frozenset(path for text in shown for path in text.code.reads if path[0] == "item")
         asked = [text for text in texts if text.code is items.where] or shown
         if not asked:
-            return Block(section, when, (), prints)
+            return ComparedBlock(section, when, (), prints)
         scope = self.scopes.open(asked[0])
-        item = scope.names["item"].kind if "item" in scope.names else UNKNOWN
+        item = scope.names["item"].kind if "item" in scope.names else UNKNOWN_TYPE
         if not isinstance(items.source, Expression):
-            return Block(section, when, (), prints, item)
+            return ComparedBlock(section, when, (), prints, item)
         cases = join_cases(when, self._find_cases(items.where, texts))
-        return Block(section, cases, list_origins(read_code(items.source), scope), prints, item)
+        return ComparedBlock(section, cases, list_origins(read_code(items.source), scope), prints, item)
 
-    def _find_cases(self, condition: Expression | None, texts: list[Text]) -> Cases:
+    def _find_cases(self, condition: Expression | None, texts: list[UsedText]) -> Cases:
         """What a condition demands of what another section may speak of as well."""
         text = next((one for one in texts if one.code is condition), None)
         if condition is None or text is None:

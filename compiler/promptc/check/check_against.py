@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 
 
-def check_against(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_against(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Sections that `against` names and that do not exist, stand later, are the section itself or have no items."""
-    return fold_looks(looks, lambda look: _iter_plan(look.plan))
+    return merge_configurations(looks, lambda look: _iter_plan(look.plan))
 
 
 def _iter_plan(plan: Plan) -> Iterator[Diagnostic]:

@@ -4,27 +4,27 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from promptc.check.are_alike import are_alike
-from promptc.check.blocks import Block, Blocks
+from promptc.check.blocks import BlockFinder, ComparedBlock
 from promptc.check.can_both import can_both
-from promptc.check.fold import fold_looks
+from promptc.check.fold import merge_configurations
 from promptc.check.is_deduped import is_deduped
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.shared_prints import Path, find_shared_prints, is_free_text
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
-from promptc.template.kinds.kind import Kind, List, Mapping, list_members
+from promptc.model.pack import PackModel
+from promptc.template.kinds.kind import ListType, MappingType, Type, list_members
 from promptc.template.kinds.origins import Origin
 from promptc.template.kinds.parts import find_part
 
 
-def check_alike(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_alike(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Pairs of lists of objects that the schema says are alike, where both sections print the same free text of them and their
     conditions can hold together. Sections of one list are another rule's."""
-    blocks = Blocks(pack)
-    return fold_looks(looks, lambda look: _iter_look(pack, look, blocks)) if pack.schema is not None else iter(())
+    blocks = BlockFinder(pack)
+    return merge_configurations(looks, lambda look: _iter_look(pack, look, blocks)) if pack.schema is not None else iter(())
 
 
-def _iter_look(pack: Pack, look: Look, blocks: Blocks) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration, blocks: BlockFinder) -> Iterator[Diagnostic]:
     lists = [block for block in blocks.list_blocks(look) if block.origins and block.section.items is not None]
     for first, second in combinations(lists, 2):
         shared = [path for path in find_shared_prints(first, second) if is_free_text(first, path) and is_free_text(second, path)]
@@ -33,7 +33,7 @@ def _iter_look(pack: Pack, look: Look, blocks: Blocks) -> Iterator[Diagnostic]:
             yield _describe(first, second, pair, shared[0])
 
 
-def _find_pair(first: Block, second: Block, pack: Pack, blocks: Blocks) -> tuple[Origin, Origin] | None:
+def _find_pair(first: ComparedBlock, second: ComparedBlock, pack: PackModel, blocks: BlockFinder) -> tuple[Origin, Origin] | None:
     pairs = [*product(first.origins, second.origins)]
     if any(one.path == other.path for one, other in pairs):
         return None
@@ -44,19 +44,19 @@ def _find_pair(first: Block, second: Block, pack: Pack, blocks: Blocks) -> tuple
     return None
 
 
-def _find_place(state: Kind, origin: Origin) -> str:
+def _find_place(state: Type, origin: Origin) -> str:
     """Where the schema declares the elements of a list; empty where they are no objects of one kind."""
     kind = state
     for part in origin.path[1:]:
         if not isinstance(part, str | int):
             return ""
         kind = find_part(kind, part)
-    elements = [one for member in list_members(kind) if isinstance(member, List) for one in list_members(member.element)]
-    places = {one.at if isinstance(one, Mapping) else "" for one in elements}
+    elements = [one for member in list_members(kind) if isinstance(member, ListType) for one in list_members(member.element)]
+    places = {one.at if isinstance(one, MappingType) else "" for one in elements}
     return places.pop() if len(places) == 1 else ""
 
 
-def _describe(first: Block, second: Block, pair: tuple[Origin, Origin], path: Path) -> Diagnostic:
+def _describe(first: ComparedBlock, second: ComparedBlock, pair: tuple[Origin, Origin], path: Path) -> Diagnostic:
     items, printed = second.section.items, ".".join(path)
     message = (
         f"`{first.section.id}` lists `{pair[0].spelled}` and `{second.section.id}` `{pair[1].spelled}`, whose elements the schema declares "

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.node import Node
-from promptc.model.pack import Band, Let, Pack
-from promptc.template.kinds.kind import Kind, Number, list_members
+from promptc.model.pack import Band, Let, PackModel
+from promptc.template.kinds.kind import NumberType, Type, list_members
 
 
-def check_bands(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_bands(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Labels that begin over the greatest value which the schema lets the band's number have, or end below the least."""
     bands = {id(let.value.value): (let, let.value) for let in pack.lets if isinstance(let.value, Band)}
     if not bands or not looks or pack.schema is None:
@@ -24,8 +24,8 @@ def check_bands(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
             yield from _iter_idle(pack, let, band, kind)
 
 
-def _iter_idle(pack: Pack, let: Let, band: Band, kind: Kind) -> Iterator[Diagnostic]:
-    numbers = [member for member in list_members(kind) if isinstance(member, Number)]
+def _iter_idle(pack: PackModel, let: Let, band: Band, kind: Type) -> Iterator[Diagnostic]:
+    numbers = [member for member in list_members(kind) if isinstance(member, NumberType)]
     if not numbers or len(numbers) < len(list_members(kind)):
         return
     of = pack.manifest.value["let"].value[let.name].value["of"]

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.plural import count_noun
 from promptc.model.budget import Size
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section, Window
 from promptc.model.step import Evict
 
 
-def check_bounds(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_bounds(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """The bounds of every section in every combination; sizes in percent are judged at the pack's own total."""
-    return fold_looks(looks, lambda look: _iter_plan(look.plan))
+    return merge_configurations(looks, lambda look: _iter_plan(look.plan))
 
 
 def _iter_plan(plan: Plan) -> Iterator[Diagnostic]:

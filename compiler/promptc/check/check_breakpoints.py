@@ -2,23 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
-from promptc.check.settled import Settled
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
+from promptc.check.settled import SettledTexts
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 
 MOST = 4
 """Breakpoints in one request, of the provider that takes most."""
 
 
-def check_breakpoints(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_breakpoints(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """`cache: true` on more sections than that, those that are never on aside."""
-    settled = Settled(pack)
-    return fold_looks(looks, lambda look: _iter_plan(look.plan, settled))
+    settled = SettledTexts(pack)
+    return merge_configurations(looks, lambda look: _iter_plan(look.plan, settled))
 
 
-def _iter_plan(plan: Plan, settled: Settled) -> Iterator[Diagnostic]:
+def _iter_plan(plan: Plan, settled: SettledTexts) -> Iterator[Diagnostic]:
     cached = [section for section in plan.sections if section.cache and not settled.is_off(section)]
     if len(cached) > MOST:
         names = ", ".join(f"`{section.id}`" for section in cached[:-MOST])

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
 from promptc.model.section import Section
 from promptc.model.source import Retrieve
 
 
-def check_chunk_sizes(looks: Sequence[Look], medians: Mapping[str, int]) -> Iterator[Diagnostic]:
+def check_chunk_sizes(looks: Sequence[Configuration], medians: Mapping[str, int]) -> Iterator[Diagnostic]:
     """PC0660 where the best chunks, were they of middling size, would not go into the section's cap. `medians` are tokens of a chunk, by
     index; of one that is not there nothing is said.
     """
-    return fold_looks(looks, lambda look: _iter_look(look, medians))
+    return merge_configurations(looks, lambda look: _iter_look(look, medians))
 
 
-def _iter_look(look: Look, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
+def _iter_look(look: Configuration, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
     for section in look.plan.sections:
         source = section.items.source if section.items is not None else None
         cap = _find_cap(section, look)
@@ -39,6 +39,6 @@ def _shows_texts(section: Section) -> bool:
     return any({("item",), ("item", "text")} & form.reads for form in first)
 
 
-def _find_cap(section: Section, look: Look) -> int | None:
+def _find_cap(section: Section, look: Configuration) -> int | None:
     cap = section.budget.cap if section.budget is not None else None
     return cap.tokens(look.base.budget.total) if cap is not None and cap.unit != "chars" else None

@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.blocks import Block, Blocks
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.blocks import BlockFinder, ComparedBlock
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.check.shared_prints import Path, find_shared_prints, is_free_text, is_within
 from promptc.diag.diagnostic import Diagnostic, Level
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Dedupe
 from promptc.template.kinds.list_filters import list_filters
 from promptc.template.kinds.trees import read_code
 
 
-def check_compared(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_compared(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Lists that are compared with an earlier one by what neither prints, or to the letter, although both print the same free text."""
-    blocks = Blocks(pack)
-    return fold_looks(looks, lambda look: _iter_look(look, blocks))
+    blocks = BlockFinder(pack)
+    return merge_configurations(looks, lambda look: _iter_look(look, blocks))
 
 
-def _iter_look(look: Look, blocks: Blocks) -> Iterator[Diagnostic]:
-    met: dict[str, Block] = {}
+def _iter_look(look: Configuration, blocks: BlockFinder) -> Iterator[Diagnostic]:
+    met: dict[str, ComparedBlock] = {}
     for block in blocks.list_blocks(look):
         dedupe = block.section.items.dedupe if block.section.items is not None else None
         for name in dedupe.against if dedupe is not None else ():
@@ -29,7 +29,7 @@ def _iter_look(look: Look, blocks: Blocks) -> Iterator[Diagnostic]:
         met[block.section.id] = block
 
 
-def _judge(dedupe: Dedupe, first: Block, second: Block) -> Iterator[Diagnostic]:
+def _judge(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock) -> Iterator[Diagnostic]:
     shared = [path for path in find_shared_prints(first, second) if is_free_text(first, path) and is_free_text(second, path)]
     compared = [path for path in dedupe.by.reads if path[0] == "item"]
     if not shared or not compared:
@@ -41,7 +41,7 @@ def _judge(dedupe: Dedupe, first: Block, second: Block) -> Iterator[Diagnostic]:
         yield _tell_exact(dedupe, first, second, covered[0])
 
 
-def _tell_other(dedupe: Dedupe, first: Block, second: Block, *, compared: Path, printed: Path) -> Diagnostic:
+def _tell_other(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock, *, compared: Path, printed: Path) -> Diagnostic:
     key, text = ".".join(compared), ".".join(printed)
     message = (
         f"`dedupe` of `{second.section.id}` compares `{key}` with `{first.section.id}`, and both print `{text}`: "
@@ -51,7 +51,7 @@ def _tell_other(dedupe: Dedupe, first: Block, second: Block, *, compared: Path, 
     return Diagnostic("PC0676", message, dedupe.span, f"compare what is printed: `by: {text}`", level)
 
 
-def _tell_exact(dedupe: Dedupe, first: Block, second: Block, path: Path) -> Diagnostic:
+def _tell_exact(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock, path: Path) -> Diagnostic:
     message = (
         f"`dedupe` of `{second.section.id}` compares `{'.'.join(path)}` with `{first.section.id}` to the letter: the same text in other "
         "letter case, spaces or punctuation stands twice"
@@ -59,6 +59,6 @@ def _tell_exact(dedupe: Dedupe, first: Block, second: Block, path: Path) -> Diag
     return Diagnostic("PC0676", message, dedupe.span, "leave `exact` out: normalised texts are compared then", "note")
 
 
-def _share_a_list(first: Block, second: Block) -> bool:
+def _share_a_list(first: ComparedBlock, second: ComparedBlock) -> bool:
     """Of one list what is compared may be what tells its elements apart; then only doubles within the list are left in."""
     return any(one.path == other.path for one in first.origins for other in second.origins)

@@ -10,7 +10,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.model.node import Node
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.step import Use
 
 Path = tuple[str, ...]
@@ -36,7 +36,7 @@ class _Setter:
     keys: Mapping[Path, _Key]
 
 
-def check_conflicts(pack: Pack) -> Iterator[Diagnostic]:
+def check_conflicts(pack: PackModel) -> Iterator[Diagnostic]:
     """For every pair of variations that can meet and set a key to different values: the keys, once for each pair of axes."""
     axes = [_load_axis(pack, axis.name, axis.cases) for axis in pack.axes]
     for first, second in combinations(axes, 2):
@@ -46,12 +46,12 @@ def check_conflicts(pack: Pack) -> Iterator[Diagnostic]:
         yield from _compare(cases, tiers, "PC0602", "a tier comes last and wins")
 
 
-def _load_axis(pack: Pack, axis: str, cases: Sequence[str]) -> list[_Setter]:
+def _load_axis(pack: PackModel, axis: str, cases: Sequence[str]) -> list[_Setter]:
     node = pack.manifest.value["variants"].value[axis].value["cases"]
     return [_Setter(f"{axis}={case}", axis, _collect(node.value[case], pack, ())) for case in cases]
 
 
-def _load_tiers(pack: Pack) -> list[_Setter]:
+def _load_tiers(pack: PackModel) -> list[_Setter]:
     if pack.strain is None:
         return []
     setters = []
@@ -64,7 +64,7 @@ def _load_tiers(pack: Pack) -> list[_Setter]:
     return setters
 
 
-def _collect(variation: Node, pack: Pack, using: tuple[str, ...]) -> dict[Path, _Key]:
+def _collect(variation: Node, pack: PackModel, using: tuple[str, ...]) -> dict[Path, _Key]:
     """The keys a variation sets, those of what it uses first."""
     keys: dict[Path, _Key] = {}
     use = variation.get("use")

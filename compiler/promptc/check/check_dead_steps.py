@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Look
-from promptc.check.settled import Settled
+from promptc.check.looks import Configuration
+from promptc.check.settled import SettledTexts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.model.step import Continue, Drop, Evict, Fail, Shorten, Step
 from promptc.model.tiers import list_steps
@@ -14,10 +14,10 @@ from promptc.model.tiers import list_steps
 _Place = tuple[Span, str]
 
 
-class _Walk:
+class _StepWalk:
     """What became of every step of a plan: alive in some list, or dead and why."""
 
-    def __init__(self, settled: Settled) -> None:
+    def __init__(self, settled: SettledTexts) -> None:
         self.settled = settled
         self.alive: set[_Place] = set()
         self.dead: dict[_Place, tuple[Step, str]] = {}
@@ -32,9 +32,9 @@ class _Walk:
         return not why
 
 
-def check_dead_steps(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_dead_steps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Steps that are dead in every combination they stand in. Steps on pinned sections are another rule's."""
-    walk = _Walk(Settled(pack))
+    walk = _StepWalk(SettledTexts(pack))
     for look in looks:
         ladders = {one.id: _walk_ladder(one, walk) for one in look.plan.sections if not one.pinned}
         _walk_list(look.plan.truncate, look.plan, ladders, walk)
@@ -55,7 +55,7 @@ def _name(step: Step) -> str:
     return step.section if isinstance(step, Continue) else type(step).__name__.lower()
 
 
-def _walk_ladder(section: Section, walk: _Walk) -> tuple[bool, str]:
+def _walk_ladder(section: Section, walk: _StepWalk) -> tuple[bool, str]:
     """Whether any step of the section's own ladder is alive, and why nothing is left to do behind it (empty: something may be)."""
     ended, is_alive = "", False
     for step in section.overflow:
@@ -64,7 +64,7 @@ def _walk_ladder(section: Section, walk: _Walk) -> tuple[bool, str]:
     return is_alive, ended
 
 
-def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool, str]], walk: _Walk) -> None:
+def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool, str]], walk: _StepWalk) -> None:
     """`truncate`, or what the tiers do: steps that name their sections."""
     ended: dict[str, str] = {}
     continued: dict[str, int] = {}
@@ -93,7 +93,7 @@ def _find_idle(step: Step, section: Section) -> str:
     return ""
 
 
-def _find_end(step: Step, section: Section, settled: Settled) -> str:
+def _find_end(step: Step, section: Section, settled: SettledTexts) -> str:
     """Why no step on the section can act behind this one, or nothing."""
     line = f"line {step.span.line}"
     if isinstance(step, Fail):

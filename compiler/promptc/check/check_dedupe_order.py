@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Items, Section
 from promptc.template.kinds.list_filters import list_filters
 from promptc.template.kinds.trees import read_code
@@ -15,13 +15,13 @@ _ORDERING = frozenset(("dictsort", "reverse", "sort"))
 """Filters whose author has thought of an order."""
 
 
-def check_dedupe_order(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_dedupe_order(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Lists whose `dedupe` keeps the first by the source's order, and whose `sort` may prefer a later one."""
     lets = {let.name: let.value for let in pack.lets if isinstance(let.value, Expression)}
-    return fold_looks(looks, lambda look: _iter_look(look, lets))
+    return merge_configurations(looks, lambda look: _iter_look(look, lets))
 
 
-def _iter_look(look: Look, lets: dict[str, Expression]) -> Iterator[Diagnostic]:
+def _iter_look(look: Configuration, lets: dict[str, Expression]) -> Iterator[Diagnostic]:
     for section in look.plan.sections:
         items = section.items
         if items is not None and isinstance(items.source, Expression) and _prefers_another(items) and not _is_ordered(items.source, lets):

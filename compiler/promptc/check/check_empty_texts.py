@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.template.load_template import Template
 from promptc.text.white import is_blank
 
 
-def check_empty_texts(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_empty_texts(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """A section whose whole text is a file of white space in some combinations, and has content in others. `text: ''` is how an author
     says that there is to be none."""
     filled = {section.id for look in looks for section in look.plan.sections if not _is_empty(section)}
-    return fold_looks(looks, lambda look: (_describe(one) for one in look.plan.sections if one.id in filled and _is_empty(one)))
+    return merge_configurations(looks, lambda look: (_describe(one) for one in look.plan.sections if one.id in filled and _is_empty(one)))
 
 
 def _is_empty(section: Section) -> bool:

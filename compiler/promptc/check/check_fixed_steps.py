@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.model.step import Continue, Drop, Replace, Step
 from promptc.model.tiers import list_steps
 
 
-def check_fixed_steps(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_fixed_steps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Every step on a pinned section, and `drop` and `replace` on a section with `keep` or a minimum."""
-    return fold_looks(looks, lambda look: _iter_look(pack, look))
+    return merge_configurations(looks, lambda look: _iter_look(pack, look))
 
 
-def _iter_look(pack: Pack, look: Look) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration) -> Iterator[Diagnostic]:
     tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
     shared = (*look.plan.truncate, *list_steps(tiers)[0])
     for section in look.plan.sections:

@@ -3,42 +3,42 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.check_worst_case import PROVABLE, count, list_fences
-from promptc.check.fold import fold_looks
+from promptc.check.fold import merge_configurations
 from promptc.check.idle_stages import Idle, iter_idle_stages
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
-from promptc.check.settled import Settled
+from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
 from promptc.check.worst_case import Texts, bound_section, find_texts, make_cost
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
 from promptc.diag.span import Span
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.model.tiers import find_caps
 from promptc.template.kinds.amount import Amount, find_largest
 
 
-def check_idle_caps(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_idle_caps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """`window`, `limit_per`, `limit`, `trim_each` and budgets that no valid state reaches. A cap that is just what comes at most says so in
     a note, as does one in tokens, whose bound is far from tight; one that is larger is a warning. What the guard escapes is not counted in
     characters."""
     if pack.schema is None:
         return
-    finder = _Finder(pack)
-    yield from fold_looks(looks, finder.iter_look)
+    finder = _CapFinder(pack)
+    yield from merge_configurations(looks, finder.iter_look)
 
 
-class _Finder:
+class _CapFinder:
     """Keeps the scopes of each set of fences."""
 
-    def __init__(self, pack: Pack) -> None:
+    def __init__(self, pack: PackModel) -> None:
         self._pack = pack
-        self._settled = Settled(pack)
+        self._settled = SettledTexts(pack)
         self._scopes: dict[tuple[str, ...], Scopes] = {}
 
-    def iter_look(self, look: Look) -> Iterator[Diagnostic]:
+    def iter_look(self, look: Configuration) -> Iterator[Diagnostic]:
         """The findings of one look."""
         fences = list_fences(look.plan, self._settled)
         if fences not in self._scopes:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.plural import count_noun
 from promptc.diag.span import Span
 from promptc.model.budget import Size
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.model.step import Step, Trim
 from promptc.model.tiers import list_steps
@@ -15,7 +15,7 @@ from promptc.model.tiers import list_steps
 _Place = tuple[Span, str]
 
 
-def check_idle_trims(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_idle_trims(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Every `trim` whose `to` or `floor` is over its section's cap in each combination it stands in: no text of that size is ever in the
     prompt, since one alone is over the cap. A size in tokens is not compared with one in characters."""
     found: dict[_Place, Diagnostic | None] = {}
@@ -28,7 +28,7 @@ def check_idle_trims(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     yield from (one for one in found.values() if one is not None)
 
 
-def _iter_trims(pack: Pack, look: Look) -> Iterator[tuple[Section, Trim]]:
+def _iter_trims(pack: PackModel, look: Configuration) -> Iterator[tuple[Section, Trim]]:
     tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
     shared: tuple[Step, ...] = (*look.plan.truncate, *list_steps(tiers)[0])
     for section in look.plan.sections:

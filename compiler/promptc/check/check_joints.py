@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
-from promptc.check.settled import Settled, is_share
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
+from promptc.check.settled import SettledTexts, is_share
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.template.load_template import Template
 
@@ -16,13 +16,13 @@ _EMPTY_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 _LOST = "a larger total may remove content"
 
 
-def check_joints(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_joints(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """What keeps sections from meeting safely: the counter, the separator, or how a section begins. Told only where a share is used."""
-    settled = Settled(pack)
-    return fold_looks(looks, lambda look: _iter_plan(pack, look.plan, settled))
+    settled = SettledTexts(pack)
+    return merge_configurations(looks, lambda look: _iter_plan(pack, look.plan, settled))
 
 
-def _iter_plan(pack: Pack, plan: Plan, settled: Settled) -> Iterator[Diagnostic]:
+def _iter_plan(pack: PackModel, plan: Plan, settled: SettledTexts) -> Iterator[Diagnostic]:
     sections = [section for section in plan.sections if not settled.is_off(section)]
     if len(sections) < 2 or not any(is_share(section) for section in sections):
         return
@@ -38,7 +38,7 @@ def _iter_plan(pack: Pack, plan: Plan, settled: Settled) -> Iterator[Diagnostic]
         yield from _iter_openings(sections[1:], counter.name, settled)
 
 
-def _iter_openings(sections: Sequence[Section], counter: str, settled: Settled) -> Iterator[Diagnostic]:
+def _iter_openings(sections: Sequence[Section], counter: str, settled: SettledTexts) -> Iterator[Diagnostic]:
     """For o200k_base, which joins a `/` at the beginning of a line to what stands before."""
     for section in sections:
         opening = _find_opening(section, settled)
@@ -49,7 +49,7 @@ def _iter_openings(sections: Sequence[Section], counter: str, settled: Settled) 
             yield Diagnostic("PC0621", message, _find_span(section), help, "warn")
 
 
-def _find_opening(section: Section, settled: Settled) -> str | None:
+def _find_opening(section: Section, settled: SettledTexts) -> str | None:
     """How the section's text begins in any state, or None when that depends on it."""
     items = section.items
     group = items.group.header if items is not None and items.group is not None else None

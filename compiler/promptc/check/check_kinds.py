@@ -3,42 +3,42 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.describe_problem import Describer
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.takes import SORTED
-from promptc.check.texts import Text, iter_texts
+from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
-from promptc.model.pack import Pack
-from promptc.template.kinds.find_kinds import Found
+from promptc.model.pack import PackModel
+from promptc.template.kinds.find_kinds import InferredTypes
 from promptc.template.kinds.problem import Problem
 from promptc.template.kinds.trees import find_place
 from promptc.template.kinds.walk import find_time
 from promptc.template.load_template import Template
 
 
-def check_kinds(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> Iterator[Diagnostic]:
+def check_kinds(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> Iterator[Diagnostic]:
     """Names that nothing has, paths that no valid state has or that one may lack, and uses that do not suit a value's kind. What a text
     asks for first is left alone."""
     describer = Describer(pack, pack.find_schema_place or (lambda pointer: None))
-    return fold_looks(looks, lambda look: _iter_look(pack, look, scopes, describer))
+    return merge_configurations(looks, lambda look: _iter_look(pack, look, scopes, describer))
 
 
-def _iter_look(pack: Pack, look: Look, scopes: Scopes, describer: Describer) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration, scopes: Scopes, describer: Describer) -> Iterator[Diagnostic]:
     order = [section.id for section in look.plan.sections]
     for text in iter_texts(pack, look.plan, look.combination.tier + 1):
         yield from iter_wrong(text, scopes, describer, order)
 
 
-def iter_wrong(text: Text, scopes: Scopes, describer: Describer, order: Sequence[str]) -> Iterator[Diagnostic]:
+def iter_wrong(text: UsedText, scopes: Scopes, describer: Describer, order: Sequence[str]) -> Iterator[Diagnostic]:
     """All that is wrong with one text by kind: inside it, and with what it gives to its key. `order`: the ids of the sections."""
     found = scopes.find(text)
     for problem in (*found.problems, *_iter_given(text, found)):
         yield describer.describe(problem, text, order, _find_span(text, problem))
 
 
-def _iter_given(text: Text, found: Found) -> Iterator[Problem]:
+def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
     """A value that the key never takes, and a time that a section's `sort` puts in order as a text."""
     if found.kind is None:
         return
@@ -50,7 +50,7 @@ def _iter_given(text: Text, found: Found) -> Iterator[Problem]:
         yield Problem("as_text", "", 1, code, time)
 
 
-def _find_span(text: Text, problem: Problem) -> Span:
+def _find_span(text: UsedText, problem: Problem) -> Span:
     code = text.code
     shown = code.files[problem.file] if problem.file and isinstance(code, Template) else code.text
     return find_place(code).find_span(problem.file, shown, problem.position)

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
+from promptc.check.fold import merge_configurations
 from promptc.check.list_values import list_values
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import LimitPer, Section
 
 
-def check_limit_keys(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_limit_keys(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Compares `caps` with the values that `by` may have, where they are listed."""
     scopes = Scopes(pack)
-    return fold_looks(looks, lambda look: _iter_look(pack, look, scopes))
+    return merge_configurations(looks, lambda look: _iter_look(pack, look, scopes))
 
 
-def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
     for text in iter_texts(pack, look.plan, look.combination.tier + 1):
         section = text.section
         limit = section.items.limit_per if section is not None and section.items is not None else None

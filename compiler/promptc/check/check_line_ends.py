@@ -3,23 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.eaten_lines import find_eaten
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.template.load_template import Template
 
 _SHOWN = 50  # characters of a tag that a message can bear
 
 
-def check_line_ends(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_line_ends(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Lines of templates whose text runs into the next line's. A `+%}` keeps the line end, a `-%}` says that it may go."""
     eaten: dict[str, tuple[tuple[int, str], ...]] = {}
-    return fold_looks(looks, lambda look: _iter_look(pack, look, eaten))
+    return merge_configurations(looks, lambda look: _iter_look(pack, look, eaten))
 
 
-def _iter_look(pack: Pack, look: Look, eaten: dict[str, tuple[tuple[int, str], ...]]) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration, eaten: dict[str, tuple[tuple[int, str], ...]]) -> Iterator[Diagnostic]:
     for text in iter_texts(pack, look.plan, look.combination.tier + 1):
         template = text.code
         if not isinstance(template, Template) or not (template.place.inline or template.place.span.file.endswith(".j2")):

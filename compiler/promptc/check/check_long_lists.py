@@ -2,26 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
-from promptc.check.settled import Settled
+from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.reach import has_reach
 from promptc.model.section import Items, Section
 from promptc.model.step import Evict
 from promptc.template.kinds.parts import find_count
 
 
-def check_long_lists(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_long_lists(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Lists that neither a window, `limit`, reach nor the schema (`maxItems`) bounds."""
-    settled, scopes = Settled(pack), Scopes(pack)
-    return fold_looks(looks, lambda look: _iter_look(pack, look, settled, scopes))
+    settled, scopes = SettledTexts(pack), Scopes(pack)
+    return merge_configurations(looks, lambda look: _iter_look(pack, look, settled, scopes))
 
 
-def _iter_look(pack: Pack, look: Look, settled: Settled, scopes: Scopes) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration, settled: SettledTexts, scopes: Scopes) -> Iterator[Diagnostic]:
     for text in iter_texts(pack, look.plan, look.combination.tier + 1):
         section = text.section
         items = section.items if section is not None and section.items is not None and text.code is section.items.source else None

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
-from promptc.check.settled import Settled, is_share
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
+from promptc.check.settled import SettledTexts, is_share
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.model.budget import Budget
-from promptc.model.pack import Pack, Plan, Strain
+from promptc.model.pack import PackModel, Plan, Strain
 from promptc.model.section import Section
 from promptc.model.step import Trim
 from promptc.model.tiers import list_steps
@@ -16,16 +16,16 @@ from promptc.model.tiers import list_steps
 _LOST = "a larger total may remove content"
 
 
-def check_monotony(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_monotony(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Pressure against percentages, sizes in percent inside ladders, and what stands beside shares and is no number."""
-    settled, rules = Settled(pack), pack.strain
+    settled, rules = SettledTexts(pack), pack.strain
     if rules is not None:
         lowest = [look for look in looks if look.combination.tier == 0]
-        yield from fold_looks(lowest, lambda look: _iter_pressure(rules, look.base))
-    yield from fold_looks(looks, lambda look: _iter_look(pack, look, settled))
+        yield from merge_configurations(lowest, lambda look: _iter_pressure(rules, look.base))
+    yield from merge_configurations(looks, lambda look: _iter_look(pack, look, settled))
 
 
-def _iter_look(pack: Pack, look: Look, settled: Settled) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration, settled: SettledTexts) -> Iterator[Diagnostic]:
     sections = [section for section in look.plan.sections if not settled.is_off(section)]
     yield from _iter_percents(pack, look, sections)
     shares = [section for section in sections if is_share(section)]
@@ -46,7 +46,7 @@ def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
             yield Diagnostic("PC0617", message, section.budget.span, "count sections with a number as their cap", "warn")
 
 
-def _iter_percents(pack: Pack, look: Look, sections: Sequence[Section]) -> Iterator[Diagnostic]:
+def _iter_percents(pack: PackModel, look: Configuration, sections: Sequence[Section]) -> Iterator[Diagnostic]:
     tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
     for section in sections:
         if section.pinned:

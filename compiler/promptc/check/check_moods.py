@@ -4,20 +4,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from promptc.check.list_values import list_values
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.suggest import suggest
 from promptc.model.node import Node
-from promptc.model.pack import Axis, Pack
+from promptc.model.pack import Axis, PackModel
 
 _SOURCES = ("template", "text")
 _OF_ITEMS = ("from", "text", "template", "forms", "message")
 _SHOWN = 4
 
 
-def check_moods(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_moods(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """A case that leaves a section as it is where other cases give it content, and that is not the one the section was written for: that
     is the default, or where there is none, the case that the section's own template is named after, or the only such case. And a value of
     the state's schema that selects no case, without a default.
@@ -28,7 +28,7 @@ def check_moods(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
         yield from _iter_unknown(pack, looks[0])
 
 
-def _iter_silent(pack: Pack, axis: Axis) -> Iterator[Diagnostic]:
+def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
     cases = pack.manifest.value["variants"].value[axis.name].value["cases"]
     changes = {name: list(_iter_changes(node, pack, ())) for name, node in cases.items()}
     filled = {name: [section for section, node in found if _fills(node)] for name, found in changes.items()}
@@ -53,7 +53,7 @@ def _find_meant(manifest: Node, section: str, silent: Sequence[str]) -> str | No
     return next((name for name in silent if name in words), None)
 
 
-def _iter_changes(variation: Node, pack: Pack, using: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
+def _iter_changes(variation: Node, pack: PackModel, using: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
     """What it changes of sections, first what the patches do that it uses."""
     use = variation.get("use")
     for patch in use.value if use is not None and isinstance(use.value, tuple) else ():
@@ -82,7 +82,7 @@ def _join(names: Sequence[str]) -> str:
     return f"{shown}{', ...' if len(names) > _SHOWN else ''} {'has' if len(names) == 1 else 'have'}"
 
 
-def _iter_unknown(pack: Pack, look: Look) -> Iterator[Diagnostic]:
+def _iter_unknown(pack: PackModel, look: Configuration) -> Iterator[Diagnostic]:
     scopes = Scopes(pack)
     axes = {id(axis.select): axis for axis in pack.axes if axis.default is None}
     for text in iter_texts(pack, look.plan, 1):

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Look
-from promptc.check.settled import Settled
+from promptc.check.looks import Configuration
+from promptc.check.settled import SettledTexts
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Section
 
 
-def check_never_on(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_never_on(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Sections whose `when` is constantly false in every combination, `--patch` included."""
     off: dict[str, Section] = {}
     on: set[str] = set()
-    settled = Settled(pack)
+    settled = SettledTexts(pack)
     for look in looks:
         for section in look.plan.sections:
             if settled.is_off(section):

@@ -6,18 +6,29 @@ from contextlib import suppress
 from promptc.check.check_kinds import iter_wrong
 from promptc.check.describe_problem import Describer
 from promptc.check.kinds_at import find_kind_at
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.operation_texts import iter_edit_values, iter_operation_texts
 from promptc.check.scopes import Scopes
 from promptc.check.state_kinds import StateKinds
-from promptc.check.texts import Text
+from promptc.check.texts import UsedText
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.suggest import suggest
-from promptc.model.operation import Append, Ask, Edit, Keep, Operation, Set
-from promptc.model.pack import Choice, Pack
-from promptc.template.kinds.kind import NEVER, UNKNOWN, Blank, Gap, Kind, List, Number, Unknown, list_members, name_kind
-from promptc.template.kinds.kind import Text as TextKind
+from promptc.model.operation import Append, Ask, Keep, Operation, Set, StateEdit
+from promptc.model.pack import Choice, PackModel
+from promptc.template.kinds.kind import (
+    NEVER,
+    UNKNOWN_TYPE,
+    BlankType,
+    ListType,
+    NumberType,
+    TextType,
+    Type,
+    UndefinedType,
+    UnknownType,
+    list_members,
+    name_type,
+)
 from promptc.template.kinds.parts import find_element
 from promptc.template.kinds.unite import keep_members
 from promptc.template.load_template import Template
@@ -26,7 +37,7 @@ _OF_THE_WHOLE = frozenset({"PC0642", "PC0654"})
 """What is said of a pack that alone has its states; the pack of a question shares them."""
 
 
-def check_operations(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_operations(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Every expression and template by kind; pointers that the state's schema does not have, and values it refuses; the packs of asks."""
     if not pack.operations:
         return
@@ -39,13 +50,13 @@ def check_operations(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     yield from _check_packs(pack)
 
 
-def _check_texts(pack: Pack, scopes: Scopes) -> Iterator[Diagnostic]:
+def _check_texts(pack: PackModel, scopes: Scopes) -> Iterator[Diagnostic]:
     describer = Describer(pack, pack.find_schema_place or (lambda pointer: None))
     for text in iter_operation_texts(pack, scopes.state):
         yield from iter_wrong(text, scopes, describer, ())
 
 
-def _check_packs(pack: Pack) -> Iterator[Diagnostic]:
+def _check_packs(pack: PackModel) -> Iterator[Diagnostic]:
     from promptc.check.check_pack import check_pack  # which runs this rule
 
     met: set[str] = set()
@@ -55,7 +66,7 @@ def _check_packs(pack: Pack) -> Iterator[Diagnostic]:
             if ask.pack not in met:
                 met.add(ask.pack)
                 try:
-                    asking: Pack = ask.find_pack()
+                    asking: PackModel = ask.find_pack()
                 except PromptcError as error:
                     yield from error.diagnostics
                 else:
@@ -76,15 +87,15 @@ def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
 # --- edits ---
 
 
-def _check_edits(pack: Pack, operation: Operation, schema: Kind, scopes: Scopes) -> Iterator[Diagnostic]:
+def _check_edits(pack: PackModel, operation: Operation, schema: Type, scopes: Scopes) -> Iterator[Diagnostic]:
     values = {id(edit): text for edit, text in iter_edit_values(pack, operation)}
     for edit in operation.edits:
         target = find_kind_at(schema, edit.pointer)
-        gaps = [member for member in list_members(target) if isinstance(member, Gap)]
-        there = keep_members(target, lambda member: not isinstance(member, Gap))
+        gaps = [member for member in list_members(target) if isinstance(member, UndefinedType)]
+        there = keep_members(target, lambda member: not isinstance(member, UndefinedType))
         if there == NEVER:
-            yield _describe_gap(edit, next((gap for gap in gaps if gap.reason != "optional"), Gap()))
-        elif any(gap.reason == "undeclared" for gap in gaps) and all(isinstance(one, Unknown) for one in list_members(there)):
+            yield _describe_gap(edit, next((gap for gap in gaps if gap.reason != "optional"), UndefinedType()))
+        elif any(gap.reason == "undeclared" for gap in gaps) and all(isinstance(one, UnknownType) for one in list_members(there)):
             message = f"`{_name(edit)}` edits what the state's schema does not declare"
             help = suggest(gaps[0].part, gaps[0].known)
             yield Diagnostic("PC0811", message, edit.span, help or "declare it in the schema", "warn")
@@ -92,27 +103,27 @@ def _check_edits(pack: Pack, operation: Operation, schema: Kind, scopes: Scopes)
             yield from _check_value(edit, there, values.get(id(edit)), scopes)
 
 
-def _describe_gap(edit: Edit, gap: Gap) -> Diagnostic:
+def _describe_gap(edit: StateEdit, gap: UndefinedType) -> Diagnostic:
     help = suggest(gap.part, gap.known) or "declare it in the schema"
     return Diagnostic("PC0811", f"`{_name(edit)}` edits what no valid state has", edit.span, help)
 
 
-def _check_value(edit: Edit, target: Kind, text: Text | None, scopes: Scopes) -> Iterator[Diagnostic]:
+def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: Scopes) -> Iterator[Diagnostic]:
     if isinstance(edit, Append | Keep):
-        lists = keep_members(target, lambda member: isinstance(member, List | Unknown))
+        lists = keep_members(target, lambda member: isinstance(member, ListType | UnknownType))
         if lists == NEVER:
-            message = f"`{_name(edit)}` takes a list, and by the state's schema it is {name_kind(target)}"
+            message = f"`{_name(edit)}` takes a list, and by the state's schema it is {name_type(target)}"
             yield Diagnostic("PC0812", message, edit.span, "correct the pointer" + (", or use `set`" if isinstance(edit, Append) else ""))
             return
-        target = find_element(lists) if not any(isinstance(one, Unknown) for one in list_members(lists)) else UNKNOWN
+        target = find_element(lists) if not any(isinstance(one, UnknownType) for one in list_members(lists)) else UNKNOWN_TYPE
     if text is None or not isinstance(edit, Set | Append):
         return
-    kind = scopes.find(text).kind or UNKNOWN
+    kind = scopes.find(text).kind or UNKNOWN_TYPE
     if text.takes.refuses(kind):
         return  # told of the text
     if isinstance(edit, Append) and edit.each is not None:
         kind = find_element(kind)
-    members = [one for one in list_members(kind) if not isinstance(one, Gap | Blank)]
+    members = [one for one in list_members(kind) if not isinstance(one, UndefinedType | BlankType)]
     if members and not any(_may_suit(one, other) for one in members for other in list_members(target)):
         what = "puts" if isinstance(edit, Set) else "appends"
         message = f"`{_name(edit)}` {what} {_show(kind)}, and the state's schema takes {_show(target)} there"
@@ -121,24 +132,24 @@ def _check_value(edit: Edit, target: Kind, text: Text | None, scopes: Scopes) ->
         )
 
 
-def _may_suit(value: Kind, target: Kind) -> bool:
+def _may_suit(value: Type, target: Type) -> bool:
     """Whether a value of one kind may be one of the other. What is not followed (lists, mappings, patterns) may."""
-    if isinstance(value, Unknown) or isinstance(target, Unknown):
+    if isinstance(value, UnknownType) or isinstance(target, UnknownType):
         return True
     if type(value) is not type(target):
         return False
-    if isinstance(value, TextKind | Number) and isinstance(target, TextKind | Number):
+    if isinstance(value, TextType | NumberType) and isinstance(target, TextType | NumberType):
         given, known = value.values, target.values
         return given is None or known is None or bool(set(given) & set(known))
     return True
 
 
-def _show(kind: Kind) -> str:
-    values = [one.values if isinstance(one, TextKind) else None for one in list_members(kind)]
+def _show(kind: Type) -> str:
+    values = [one.values if isinstance(one, TextType) else None for one in list_members(kind)]
     if all(values):
         return " or ".join(f"`{value}`" for value in sorted({value for some in values for value in some or ()})[:6])
-    return name_kind(kind)
+    return name_type(kind)
 
 
-def _name(edit: Edit) -> str:
+def _name(edit: StateEdit) -> str:
     return f"{type(edit).__name__.lower()}: {edit.pointer}"

@@ -3,26 +3,26 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from promptc.check.blocks import Block, Blocks
+from promptc.check.blocks import BlockFinder, ComparedBlock
 from promptc.check.can_both import can_both
-from promptc.check.fold import fold_looks
+from promptc.check.fold import merge_configurations
 from promptc.check.is_deduped import is_deduped
 from promptc.check.is_repeat import Repeats
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Section
 
 
-def check_overlaps(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_overlaps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Two sections of one list whose conditions may hold for one item, and that both print something of it. Nothing is said where an item
     is sought in what cannot be told (`item.id not in shown`), or the list is cut by place; repeats are another rule's."""
-    blocks = Blocks(pack)
+    blocks = BlockFinder(pack)
     repeats = Repeats()
-    return fold_looks(looks, lambda look: _iter_look(look, blocks, repeats))
+    return merge_configurations(looks, lambda look: _iter_look(look, blocks, repeats))
 
 
-def _iter_look(look: Look, blocks: Blocks, repeats: Repeats) -> Iterator[Diagnostic]:
+def _iter_look(look: Configuration, blocks: BlockFinder, repeats: Repeats) -> Iterator[Diagnostic]:
     lists = [block for block in blocks.list_blocks(look) if block.origins]
     for first, second in combinations(lists, 2):
         path = _find_shared(first, second)
@@ -30,7 +30,7 @@ def _iter_look(look: Look, blocks: Blocks, repeats: Repeats) -> Iterator[Diagnos
             yield _describe(first.section, second.section, path)
 
 
-def _find_shared(first: Block, second: Block) -> str:
+def _find_shared(first: ComparedBlock, second: ComparedBlock) -> str:
     """The first list that an item of both may come from; empty for none, and where they print nothing of it that is the same."""
     if not any(one[: len(other)] == other[: len(one)] for one in first.prints for other in second.prints):
         return ""

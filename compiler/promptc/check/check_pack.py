@@ -34,12 +34,12 @@ from promptc.check.check_unmet import check_unmet
 from promptc.check.check_unused_tools import check_unused_tools
 from promptc.check.check_unwalked import check_unwalked
 from promptc.check.check_worst_case import check_worst_case
-from promptc.check.fold import fold
-from promptc.check.looks import Look, Looks, find_looks
+from promptc.check.fold import merge_findings
+from promptc.check.looks import Configuration, Configurations, list_configurations
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 
-Rule = Callable[[Pack, Sequence[Look]], Iterator[Diagnostic]]
+Rule = Callable[[PackModel, Sequence[Configuration]], Iterator[Diagnostic]]
 
 RULES: tuple[Rule, ...] = (
     check_fixed_steps,
@@ -84,10 +84,10 @@ PROOFS = frozenset({"PC0656"})
 """The codes that say what holds of every valid state. Nothing is proved of a pack that some state, or every one, makes fail."""
 
 
-def check_pack(pack: Pack) -> tuple[Diagnostic, ...]:
+def check_pack(pack: PackModel) -> tuple[Diagnostic, ...]:
     """Every finding about a loaded pack, each once, sorted; what was found while loading is among them. Never raises for what is wrong
     in the pack: a combination that does not load is a finding."""
-    looks = find_looks(pack)
+    looks = list_configurations(pack)
     found = [*pack.warnings, *_iter_whole(pack, looks), *check_conflicts(pack)]
     for rule in (*RULES, *(RULES_OF_ALL if not looks.failed else ())):
         found.extend(rule(pack, looks.loaded))
@@ -96,8 +96,8 @@ def check_pack(pack: Pack) -> tuple[Diagnostic, ...]:
     return sort_diagnostics(found)
 
 
-def _iter_whole(pack: Pack, looks: Looks) -> Iterator[Diagnostic]:
-    yield from fold(looks.failed, [look.combination for look in looks.loaded])
+def _iter_whole(pack: PackModel, looks: Configurations) -> Iterator[Diagnostic]:
+    yield from merge_findings(looks.failed, [look.combination for look in looks.loaded])
     if looks.looked < looks.count:
         message = f"looked at {looks.looked} of {looks.count} combinations of variants and tiers: every case alone over the defaults"
         yield Diagnostic("PC0644", message, pack.manifest.key_span("variants"), "findings that take two cases may be missing", "note")

@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.value import join_names
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import HALVES, PART_KINDS, MessageForm, Section, find_part_kind
-from promptc.template.kinds.kind import NEVER, Gap, Kind, List, Mapping, Text, Unknown, list_members
+from promptc.template.kinds.kind import NEVER, ListType, MappingType, TextType, Type, UndefinedType, UnknownType, list_members
 from promptc.template.kinds.parts import find_element
 
 
-def check_parts(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_parts(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Contents of which no part can ever pass, kinds that stop every render they come to, one half of a tool's turn without the other."""
     scopes = Scopes(pack)
-    return fold_looks(looks, lambda look: _iter_look(pack, look, scopes))
+    return merge_configurations(looks, lambda look: _iter_look(pack, look, scopes))
 
 
-def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
     for text in iter_texts(pack, look.plan, look.combination.tier + 1):
         section = text.section
         message = section.items.message if section is not None and section.items is not None else None
@@ -45,9 +45,9 @@ def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]
         yield Diagnostic("PC0692", what, message.span, f"name `{other}` as well, or leave `{kind}` out", "warn")
 
 
-def _judge_kind(section: Section, message: MessageForm, kind: Kind) -> Iterator[Diagnostic]:
+def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[Diagnostic]:
     """Of a content that may be text, the lists alone."""
-    lists = [member for member in list_members(kind) if isinstance(member, List) and member.most != 0]
+    lists = [member for member in list_members(kind) if isinstance(member, ListType) and member.most != 0]
     elements = [element for element in map(find_element, lists) if element != NEVER]
     types = [_list_types(element) for element in elements]
     if not elements or any(one is None for one in types):
@@ -60,19 +60,19 @@ def _judge_kind(section: Section, message: MessageForm, kind: Kind) -> Iterator[
     yield Diagnostic("PC0690", what, message.span, f"`parts` is {join_names(message.parts)}: name the kinds that the state has", "warn")
 
 
-def _list_types(element: Kind) -> set[str] | None:
+def _list_types(element: Type) -> set[str] | None:
     """The types that elements may have; None where there may be others."""
     found: set[str] = set()
     for member in list_members(element):
-        types = list_members(member.find("type")) if isinstance(member, Mapping) else ()
-        if isinstance(member, Unknown) or any(_is_open(type) for type in types):
+        types = list_members(member.find("type")) if isinstance(member, MappingType) else ()
+        if isinstance(member, UnknownType) or any(_is_open(type) for type in types):
             return None
-        found |= {name for type in types if isinstance(type, Text) for name in type.values or ()}
+        found |= {name for type in types if isinstance(type, TextType) for name in type.values or ()}
     return found
 
 
-def _is_open(type: Kind) -> bool:
+def _is_open(type: Type) -> bool:
     """Whether it may be any text."""
-    if isinstance(type, Text):
+    if isinstance(type, TextType):
         return type.values is None
-    return isinstance(type, Unknown) or (isinstance(type, Gap) and type.reason == "undeclared")
+    return isinstance(type, UnknownType) or (isinstance(type, UndefinedType) and type.reason == "undeclared")

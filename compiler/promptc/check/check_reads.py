@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.check_kinds import check_kinds
 from promptc.check.check_unread import check_unread
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 
 
-def check_reads(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_reads(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Reads that do not suit the kinds of what is read, and properties of the state that nothing reads."""
     scopes = Scopes(pack)
     yield from check_kinds(pack, looks, scopes)

@@ -3,29 +3,29 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from promptc.check.blocks import Block, Blocks
-from promptc.check.fold import fold_looks
+from promptc.check.blocks import BlockFinder, ComparedBlock
+from promptc.check.fold import merge_configurations
 from promptc.check.is_deduped import is_deduped
 from promptc.check.is_repeat import Repeats
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.template.kinds.conditions import join_cases
-from promptc.template.kinds.kind import Gap, Kind, Nothing, Number, Text, Truth, list_members
+from promptc.template.kinds.kind import BoolType, NoneType, NumberType, TextType, Type, UndefinedType, list_members
 from promptc.template.kinds.meets import find_clash
 from promptc.template.kinds.parts import find_part
 
 
-def check_repeats(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_repeats(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Two sections that may be on together and have the same text, list the same items in the same form, or print one value of the state
     as all they hold. A name or a number may stand twice."""
-    blocks = Blocks(pack)
+    blocks = BlockFinder(pack)
     repeats = Repeats()
-    return fold_looks(looks, lambda look: _iter_look(look, blocks, repeats))
+    return merge_configurations(looks, lambda look: _iter_look(look, blocks, repeats))
 
 
-def _iter_look(look: Look, blocks: Blocks, repeats: Repeats) -> Iterator[Diagnostic]:
+def _iter_look(look: Configuration, blocks: BlockFinder, repeats: Repeats) -> Iterator[Diagnostic]:
     for first, second in combinations(blocks.list_blocks(look), 2):
         why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
         if why and not is_deduped(first.section, second.section) and _can_both(first, second):
@@ -34,11 +34,11 @@ def _iter_look(look: Look, blocks: Blocks, repeats: Repeats) -> Iterator[Diagnos
             yield Diagnostic("PC0671", message, second.section.span, help, "warn")
 
 
-def _can_both(first: Block, second: Block) -> bool:
+def _can_both(first: ComparedBlock, second: ComparedBlock) -> bool:
     return find_clash(join_cases(first.cases, second.cases)) is None
 
 
-def _compare(first: Section, second: Section, blocks: Blocks, repeats: Repeats) -> str:
+def _compare(first: Section, second: Section, blocks: BlockFinder, repeats: Repeats) -> str:
     """How the second is the first again, or nothing."""
     if repeats.is_repeat(first, second):
         return "both have the same text" if first.items is None else "both list the same items in the same form"
@@ -48,20 +48,20 @@ def _compare(first: Section, second: Section, blocks: Blocks, repeats: Repeats) 
     return f"`{'.'.join(path)}` is all that both hold"
 
 
-def _is_long(path: tuple[str, ...], blocks: Blocks) -> bool:
+def _is_long(path: tuple[str, ...], blocks: BlockFinder) -> bool:
     """True for what holds more than a word: no number, no truth, no listed text, and not one of so few characters."""
     if path[0] != "state":
         return False
-    kind: Kind = blocks.scopes.state
+    kind: Type = blocks.scopes.state
     for part in path[1:]:
         kind = find_part(kind, part)
     return not all(_is_short(member) for member in list_members(kind))
 
 
-def _is_short(member: Kind) -> bool:
-    if isinstance(member, Text):
+def _is_short(member: Type) -> bool:
+    if isinstance(member, TextType):
         return member.values is not None or (member.characters is not None and member.characters <= _WORDS)
-    return isinstance(member, Number | Truth | Nothing | Gap)
+    return isinstance(member, NumberType | BoolType | NoneType | UndefinedType)
 
 
 _WORDS = 80

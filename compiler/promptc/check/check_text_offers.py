@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 
 
-def check_text_offers(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_text_offers(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """A note where the output is text in every combination, and some offer tools or ask for an answer by a schema."""
     if any(look.plan.output.format == "messages" for look in looks):
         return

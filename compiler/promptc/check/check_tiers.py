@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
-from promptc.check.settled import Settled
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
+from promptc.check.settled import SettledTexts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Pack, Strain, Tier
+from promptc.model.pack import PackModel, Strain, Tier
 from promptc.model.ratio import Ratio
 from promptc.model.step import Step
 from promptc.model.tiers import find_caps, list_steps
@@ -25,7 +25,7 @@ class _Reach:
     short: tuple[tuple[str, int, int], ...]
 
 
-def check_tiers(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_tiers(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Tiers that cannot be reached under any choice of cases, sections counted for nothing, and `do` steps on what does not exist."""
     rules = pack.strain
     if rules is None:
@@ -33,15 +33,15 @@ def check_tiers(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
     lowest = [look for look in looks if look.combination.tier == 0]
     for step in dict.fromkeys(step for tier in rules.tiers for step in tier.do or ()):
         acting = [look for look in looks if step in list_steps(rules.tiers[: look.combination.tier + 1])[0]]
-        yield from fold_looks(acting, partial(_iter_unknown, step))
-    yield from fold_looks(lowest, lambda look: _iter_uncapped(pack, rules, look))
-    settled = Settled(pack)
+        yield from merge_configurations(acting, partial(_iter_unknown, step))
+    yield from merge_configurations(lowest, lambda look: _iter_uncapped(pack, rules, look))
+    settled = SettledTexts(pack)
     reaches = [_find_reach(rules, look, settled) for look in lowest if not look.combination.patch]
     if reaches and len(rules.tiers) > 1:
         yield from _judge(rules, reaches)
 
 
-def _iter_unknown(step: Step, look: Look) -> Iterator[Diagnostic]:
+def _iter_unknown(step: Step, look: Configuration) -> Iterator[Diagnostic]:
     known = [section.id for section in look.plan.sections]
     if step.section not in known:
         yield Diagnostic(
@@ -49,7 +49,7 @@ def _iter_unknown(step: Step, look: Look) -> Iterator[Diagnostic]:
         )
 
 
-def _iter_uncapped(pack: Pack, rules: Strain, look: Look) -> Iterator[Diagnostic]:
+def _iter_uncapped(pack: PackModel, rules: Strain, look: Configuration) -> Iterator[Diagnostic]:
     plan = look.base
     caps = find_caps(plan, rules, plan.budget.total)
     node = pack.manifest.value["strain"].get("count")
@@ -59,7 +59,7 @@ def _iter_uncapped(pack: Pack, rules: Strain, look: Look) -> Iterator[Diagnostic
             yield Diagnostic("PC0614", message, name.span, f"give `{name.value}` a budget with a number, or take it out of `count`", "warn")
 
 
-def _find_reach(rules: Strain, look: Look, settled: Settled) -> _Reach:
+def _find_reach(rules: Strain, look: Configuration, settled: SettledTexts) -> _Reach:
     caps = find_caps(look.base, rules, look.base.budget.total)
     short = []
     for name, cap in caps.items():

@@ -3,25 +3,25 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.count_offer import count_offer
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
-from promptc.check.settled import Settled
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
+from promptc.check.settled import SettledTexts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.plural import count_noun
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 
 _Claim = tuple[str, int]
 
 
-def check_totals(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_totals(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """An error where what is always there may need more than the total by the pack's own numbers; a warning where that takes sections
     with a `when`."""
-    settled = Settled(pack)
-    return fold_looks(looks, lambda look: _iter_plan(look.plan, settled, count_offer(pack, look.plan)))
+    settled = SettledTexts(pack)
+    return merge_configurations(looks, lambda look: _iter_plan(look.plan, settled, count_offer(pack, look.plan)))
 
 
-def _iter_plan(plan: Plan, settled: Settled, offer: _Claim) -> Iterator[Diagnostic]:
+def _iter_plan(plan: Plan, settled: SettledTexts, offer: _Claim) -> Iterator[Diagnostic]:
     total = plan.budget.total
     sections = [section for section in plan.sections if not settled.is_off(section)]
     if total > 0:
@@ -68,7 +68,7 @@ def _show(claims: Sequence[_Claim]) -> str:
     return shown + (f" and {len(largest) - 4} more" if len(largest) > 4 else "")
 
 
-def _iter_texts(section: Section, total: int, settled: Settled) -> Iterator[Diagnostic]:
+def _iter_texts(section: Section, total: int, settled: SettledTexts) -> Iterator[Diagnostic]:
     """A pinned section whose content is the same in any state, and over its own cap."""
     budget = section.budget
     content = settled.find_content(section) if section.pinned and budget is not None else None

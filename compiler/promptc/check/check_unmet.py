@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.fold import fold_looks
-from promptc.check.looks import Look
+from promptc.check.fold import merge_configurations
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
-from promptc.check.texts import Text, iter_texts
+from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Items
 from promptc.model.source import Retrieve, Segments
 from promptc.model.step import Ranked, Recap, Step
@@ -22,14 +22,14 @@ _TOLD = ("name", "part", "never")
 """What is wrong with a condition that says already why it does not hold."""
 
 
-def check_unmet(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_unmet(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Each condition of a section or step that is never true, whatever valid state it is asked of. Constant ones are other rules', and so
     is a comparison with what a value never is."""
     scopes = Scopes(pack)
-    return fold_looks(looks, lambda look: _iter_look(pack, look, scopes))
+    return merge_configurations(looks, lambda look: _iter_look(pack, look, scopes))
 
 
-def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
+def _iter_look(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
     steps = list_steps(pack.strain.tiers[: look.combination.tier + 1])[0] if pack.strain is not None else ()
     conditions = set(map(id, _iter_conditions(look.plan, steps)))
     before: dict[int, Cases] = {}
@@ -44,7 +44,7 @@ def _iter_look(pack: Pack, look: Look, scopes: Scopes) -> Iterator[Diagnostic]:
             before[id(text.section)] = join_cases(before.get(id(text.section), ANYTHING), _forget_this(own))
 
 
-def _is_first(text: Text) -> bool:
+def _is_first(text: UsedText) -> bool:
     """True for a section's `when` and the `where` of its items: they hold where any other condition of it is asked."""
     section = text.section
     return section is not None and (text.code is section.when or (section.items is not None and text.code is section.items.where))
@@ -78,7 +78,7 @@ def _iter_of_items(items: Items) -> Iterator[Expression]:
         yield from (one.where for one in items.source.boosts)
 
 
-def _describe(text: Text, clash: tuple[Demand, ...]) -> Diagnostic:
+def _describe(text: UsedText, clash: tuple[Demand, ...]) -> Diagnostic:
     span = find_place(text.code).find_span("", text.code.text, clash[0].at if clash else 1)
     asks = " and ".join(f"`{describe_demand(one)}`" for one in clash)
     if not clash:

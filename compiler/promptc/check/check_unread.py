@@ -4,26 +4,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from promptc.check.kinds_at import find_kind_at
-from promptc.check.looks import Look, find_looks
+from promptc.check.looks import Configuration, list_configurations
 from promptc.check.operation_texts import iter_operation_texts
 from promptc.check.scopes import Scopes
-from promptc.check.texts import Text, iter_texts
+from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
-from promptc.model.pack import Pack
-from promptc.template.kinds.kind import Kind, List, Mapping, list_members
+from promptc.model.pack import PackModel
+from promptc.template.kinds.kind import ListType, MappingType, Type, list_members
 from promptc.template.kinds.parts import find_part
-from promptc.template.kinds.unite import join
+from promptc.template.kinds.unite import join_members
 
 _SHOWN = 8
 _DEEPEST = 12
 
 
-def check_unread(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> Iterator[Diagnostic]:
+def check_unread(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> Iterator[Diagnostic]:
     """One note that lists what the schema declares and no text of any combination reads."""
     read, whole = _collect(pack, looks, scopes)
     for asking in _iter_asked(pack):
-        more, entire = _collect(asking, find_looks(asking).loaded, Scopes(asking))
+        more, entire = _collect(asking, list_configurations(asking).loaded, Scopes(asking))
         read, whole = read | more, whole | entire
     found = list(dict.fromkeys(_iter_unread(scopes.state, "", read, whole, frozenset())))
     if not found:
@@ -39,7 +39,7 @@ def check_unread(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> Iterator[
     yield Diagnostic("PC0654", message, span, "nothing, if others use the state too; else take it out, or read it", "note")
 
 
-def _collect(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> tuple[set[tuple[str, str]], set[str]]:
+def _collect(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> tuple[set[tuple[str, str]], set[str]]:
     read: set[tuple[str, str]] = set()
     whole: set[str] = set()
     passing = {id(let.value) for let in pack.lets}
@@ -59,17 +59,17 @@ def _collect(pack: Pack, looks: Sequence[Look], scopes: Scopes) -> tuple[set[tup
     return read | set(_iter_edited(pack, scopes.state)), whole
 
 
-def _iter_edited(pack: Pack, state: Kind) -> Iterator[tuple[str, str]]:
+def _iter_edited(pack: PackModel, state: Type) -> Iterator[tuple[str, str]]:
     """What operations edit is used as well."""
     for operation in pack.operations:
         for edit in operation.edits:
             kind, (_, *way) = state, edit.pointer.split("/")
             for part in way:
-                yield from ((member.at, part) for member in list_members(kind) if isinstance(member, Mapping))
+                yield from ((member.at, part) for member in list_members(kind) if isinstance(member, MappingType))
                 kind = find_kind_at(kind, f"/{part}")
 
 
-def _iter_asked(pack: Pack) -> Iterator[Pack]:
+def _iter_asked(pack: PackModel) -> Iterator[PackModel]:
     """The packs of what operations ask, each once; those that do not load are told of elsewhere."""
     asks = {ask.pack: ask for operation in pack.operations for ask in operation.asks}
     for ask in asks.values():
@@ -77,26 +77,26 @@ def _iter_asked(pack: Pack) -> Iterator[Pack]:
             yield ask.find_pack()
 
 
-def _is_source(text: Text) -> bool:
+def _is_source(text: UsedText) -> bool:
     items = text.section.items if text.section is not None else None
     return items is not None and text.code is items.source
 
 
-def _note_whole(kind: Kind, whole: set[str], depth: int) -> None:
+def _note_whole(kind: Type, whole: set[str], depth: int) -> None:
     """What an expression of the manifest gives is used as it is."""
     for member in list_members(kind):
-        if isinstance(member, Mapping):
+        if isinstance(member, MappingType):
             whole.add(member.at)
-        elif isinstance(member, List) and depth < _DEEPEST:
-            _note_whole(join(member), whole, depth + 1)
+        elif isinstance(member, ListType) and depth < _DEEPEST:
+            _note_whole(join_members(member), whole, depth + 1)
 
 
-def _iter_unread(kind: Kind, path: str, read: set[tuple[str, str]], whole: set[str], above: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[str], above: frozenset[str]) -> Iterator[tuple[str, str]]:
     """The properties, the outermost first; what stands in one that is not read is not told."""
     for member in list_members(kind):
-        if isinstance(member, List):
-            yield from _iter_unread(join(member), f"{path}[]", read, whole, above)
-        elif isinstance(member, Mapping) and member.at.startswith("#") and member.at not in whole | above and len(above) < _DEEPEST:
+        if isinstance(member, ListType):
+            yield from _iter_unread(join_members(member), f"{path}[]", read, whole, above)
+        elif isinstance(member, MappingType) and member.at.startswith("#") and member.at not in whole | above and len(above) < _DEEPEST:
             for name in member.names:
                 inner = f"{path}.{name}" if path else name
                 if (member.at, name) not in read:

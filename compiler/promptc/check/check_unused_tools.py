@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 
 
-def check_unused_tools(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_unused_tools(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """A tool that some list names, and that is in force in no combination of cases, tiers and patches; a file beside the tools that looks
     like one, and that no list names.
     """

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.diag.diagnostic import Diagnostic
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.model.step import Continue
 
 
-def check_unwalked(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_unwalked(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """Sections whose own `overflow` is walked in no combination. A default ladder is not the author's and is not told."""
     found: dict[str, Section] = {}
     walked: set[str] = set()

@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterator, Sequence
 
 from promptc.check.count_offer import count_offer
-from promptc.check.looks import Look
+from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
-from promptc.check.settled import Settled
+from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
 from promptc.check.worst_case import bound_section, find_texts, make_cost
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
 from promptc.diag.span import Span
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.model.source import Segments
 from promptc.template.kinds.amount import Amount
@@ -34,7 +34,7 @@ class _Case:
     span: Span
 
 
-def check_worst_case(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
+def check_worst_case(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
     """One finding for the plan that needs most, or one for each section that has no bound. Nothing where nothing is pinned or kept."""
     if pack.schema is None or pack.counting.counter.name not in PROVABLE:
         return
@@ -47,8 +47,8 @@ def check_worst_case(pack: Pack, looks: Sequence[Look]) -> Iterator[Diagnostic]:
         yield _report_bound(pack, max(bounded, key=lambda case: _sum_case(pack, case) - case.total))
 
 
-def _iter_cases(pack: Pack, looks: Sequence[Look]) -> Iterator[_Case]:
-    settled = Settled(pack)
+def _iter_cases(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[_Case]:
+    settled = SettledTexts(pack)
     scopes: dict[tuple[str, ...], Scopes] = {}
     for look in looks:
         fences = list_fences(look.plan, settled)
@@ -58,12 +58,12 @@ def _iter_cases(pack: Pack, looks: Sequence[Look]) -> Iterator[_Case]:
         yield _Case(bounds, count_offer(pack, look.plan), _find_total(pack, look.plan), look.plan.budget.span)
 
 
-def _find_total(pack: Pack, plan: Plan) -> int:
+def _find_total(pack: PackModel, plan: Plan) -> int:
     held = pack.counting.margin if pack.counting.reason else 0
     return plan.budget.total * (100 - held) // 100
 
 
-def list_fences(plan: Plan, settled: Settled) -> tuple[str, ...]:
+def list_fences(plan: Plan, settled: SettledTexts) -> tuple[str, ...]:
     """The lines of all fences, or how they begin where the rest depends on the state. An item fence that begins with an expression guards
     nothing; a section's may then begin as any line does."""
     found: set[str] = set()
@@ -78,7 +78,9 @@ def list_fences(plan: Plan, settled: Settled) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _iter_bounds(pack: Pack, look: Look, fences: tuple[str, ...], scopes: Scopes, settled: Settled) -> Iterator[tuple[Section, Amount]]:
+def _iter_bounds(
+    pack: PackModel, look: Configuration, fences: tuple[str, ...], scopes: Scopes, settled: SettledTexts
+) -> Iterator[tuple[Section, Amount]]:
     for section in look.plan.sections:
         if settled.is_off(section) or not (section.pinned or (section.items is not None and section.items.keep)):
             continue
@@ -86,22 +88,22 @@ def _iter_bounds(pack: Pack, look: Look, fences: tuple[str, ...], scopes: Scopes
         yield section, bound_section(section, texts, look.plan.output, fences)
 
 
-def _sum_case(pack: Pack, case: _Case) -> int:
+def _sum_case(pack: PackModel, case: _Case) -> int:
     return sum_up(pack, case.bounds) + case.offer[1]
 
 
-def sum_up(pack: Pack, bounds: Sequence[tuple[Section, Amount]]) -> int:
+def sum_up(pack: PackModel, bounds: Sequence[tuple[Section, Amount]]) -> int:
     """The tokens of all sections together; with `chars/4`, of their characters together."""
     return sum(count(pack, amount) for _, amount in bounds) + _PROMPT
 
 
-def count(pack: Pack, amount: Amount) -> int:
+def count(pack: PackModel, amount: Amount) -> int:
     """The tokens of one bound."""
     unit = pack.counting.counter.unit
     return (amount.tokens or 0) if unit == 1 else -(-(amount.characters or 0) // unit)
 
 
-def _report_open(pack: Pack, section: Section, amount: Amount) -> Diagnostic:
+def _report_open(pack: PackModel, section: Section, amount: Amount) -> Diagnostic:
     what = "the pinned content" if section.pinned else "what `keep` holds"
     pointer = amount.at.removeprefix("#")
     place = pack.find_schema_place
@@ -120,7 +122,7 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
     return "not all it prints has a bound", "cut it in the text with `truncate_at(..., chars=...)`, or bound the list it goes over"
 
 
-def _iter_over(pack: Pack, case: _Case) -> Iterator[tuple[Section, int]]:
+def _iter_over(pack: PackModel, case: _Case) -> Iterator[tuple[Section, int]]:
     """Pinned sections that may need more than they are given. What is the same in any state is told by PC0610."""
     for section, amount in case.bounds:
         budget, constant = section.budget, section.text is not None and not section.text.reads
@@ -141,7 +143,7 @@ def _spell(pointer: str) -> str:
     return shown
 
 
-def _report_bound(pack: Pack, case: _Case) -> Diagnostic:
+def _report_bound(pack: PackModel, case: _Case) -> Diagnostic:
     most = _sum_case(pack, case)
     held = [(count(pack, amount), f"`{section.id}`") for section, amount in case.bounds]
     held += [(case.offer[1], case.offer[0])] if case.offer[1] else []

@@ -1,10 +1,10 @@
 """What a plan's tools and response schema take of the total."""
 
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.text.canonical import render_canonical_json
 
 
-def count_offer(pack: Pack, plan: Plan) -> tuple[str, int]:
+def count_offer(pack: PackModel, plan: Plan) -> tuple[str, int]:
     """What they are called in a finding (nothing where there are none), and their tokens without any provider's overhead."""
     counter = pack.counting.counter
     values = [tool.counted for tool in plan.tools]

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from promptc.check.texts import Names, Text
+from promptc.check.texts import Names, UsedText
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 
 _WHERE = {
     "item": "it is there in the items of a section and in steps",
@@ -29,7 +29,7 @@ _WHERE = {
 }
 
 
-def describe_name(name: str, text: Text, pack: Pack, span: Span) -> Diagnostic:
+def describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Diagnostic:
     """A text reads a name that is not there where it stands."""
     if name in _WHERE:
         help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
@@ -40,7 +40,7 @@ def describe_name(name: str, text: Text, pack: Pack, span: Span) -> Diagnostic:
     return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text.names, pack))
 
 
-def _suggest_name(name: str, known: Names, pack: Pack) -> str:
+def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
     properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
     if isinstance(properties, dict) and name in properties:
         return f"did you mean `state.{name}`?"
@@ -48,7 +48,7 @@ def _suggest_name(name: str, known: Names, pack: Pack) -> str:
     return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
 
 
-def describe_part(name: str, part: str, text: Text, order: Sequence[str], span: Span) -> Diagnostic:
+def describe_part(name: str, part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
     """A text reads a part that one of the compiler's own names does not have there."""
     parts = text.names.get(name) or frozenset()
     if name == "selected":
@@ -62,7 +62,7 @@ def describe_part(name: str, part: str, text: Text, order: Sequence[str], span: 
     return Diagnostic("PC0632", f"{text.what} reads `{name}.{part}`; `{name}` has no `{part}`", span, suggest(part, parts))
 
 
-def _describe_selected(part: str, text: Text, order: Sequence[str], span: Span) -> Diagnostic:
+def _describe_selected(part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
     if part not in order:
         return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, which is no section", span, suggest(part, order))
     where = "fences are made before anything is selected" if "`fence`" in text.what else "move it behind that section"

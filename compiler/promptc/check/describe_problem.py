@@ -6,13 +6,23 @@ from collections.abc import Callable, Sequence
 from promptc.check.describe_name import describe_name, describe_part
 from promptc.check.scopes import PARTED
 from promptc.check.source_kinds import CHUNK
-from promptc.check.texts import Text
+from promptc.check.texts import UsedText
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
-from promptc.model.pack import Pack
-from promptc.template.kinds.kind import Gap, Kind, List, Mapping, Nothing, Number, Truth, list_members, name_kind  # fmt: skip
-from promptc.template.kinds.kind import Text as TextKind
+from promptc.model.pack import PackModel
+from promptc.template.kinds.kind import (  # fmt: skip
+    BoolType,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    TextType,
+    Type,
+    UndefinedType,
+    list_members,
+    name_type,
+)
 from promptc.template.kinds.problem import Problem
 
 Where = Callable[[str], str]
@@ -24,11 +34,11 @@ _COMPUTED = "a value"
 class Describer:
     """Words the problems of one pack. `find_place` tells where a JSON pointer leads in the schema's file."""
 
-    def __init__(self, pack: Pack, find_place: Callable[[str], Span | None]) -> None:
+    def __init__(self, pack: PackModel, find_place: Callable[[str], Span | None]) -> None:
         self._pack = pack
         self._find_place = find_place
 
-    def describe(self, problem: Problem, text: Text, order: Sequence[str], span: Span) -> Diagnostic:
+    def describe(self, problem: Problem, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
         """The finding."""
         if problem.told is not None:
             code, message, help = problem.told
@@ -48,8 +58,8 @@ class Describer:
             return _describe_order(problem, text, subject, span)
         return _describe_kind(problem, text, subject, span)
 
-    def _describe_part(self, problem: Problem, text: Text, order: Sequence[str], span: Span) -> Diagnostic:
-        gap = problem.gap or Gap()
+    def _describe_part(self, problem: Problem, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
+        gap = problem.gap or UndefinedType()
         if gap.at in PARTED and gap.reason == "closed":
             return describe_part(gap.at, gap.part, text, order, span)
         owner = _cut_part(problem.subject, gap.part)
@@ -65,8 +75,8 @@ class Describer:
         help = suggest(gap.part, gap.known) or (f"declare it under `{owner}` in the schema" if owner else "declare it in the schema")
         return Diagnostic("PC0635", f"{reads}, which the schema does not allow", span, help)
 
-    def _describe_absent(self, problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:
-        gap = problem.gap or Gap()
+    def _describe_absent(self, problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
+        gap = problem.gap or UndefinedType()
         reads = f"{text.what} reads {subject if problem.subject else f'`{gap.part}` of {_COMPUTED}'}"
         ask = _show_guard(problem.subject, "is defined", f"{problem.subject} | default('')")
         if gap.reason == "undeclared" and gap.holder == CHUNK:
@@ -89,8 +99,8 @@ class Describer:
         help = f"{near} Else {ask}" if near.startswith("did you mean") else ask
         return Diagnostic("PC0650", f"{reads}, which may be absent{why}", span, help)
 
-    def _describe_left_out(self, problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:
-        place = self._show_place(problem.kind.at) if isinstance(problem.kind, Nothing | Gap) else ""
+    def _describe_left_out(self, problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
+        place = self._show_place(problem.kind.at) if isinstance(problem.kind, NoneType | UndefinedType) else ""
         asked = problem.subject
         if problem.gap is not None:
             asked = _cut_part(problem.subject, problem.gap.part)
@@ -119,7 +129,7 @@ def _cut_part(subject: str, part: str) -> str:
     return ""
 
 
-def _describe_answer(problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:
+def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
     if problem.rule == "always":
         message = f"{text.what} asks {problem.wants} of {subject}, which always is: where it is left out, it reads as none"
         help = (
@@ -130,14 +140,14 @@ def _describe_answer(problem: Problem, text: Text, subject: str, span: Span) -> 
         return Diagnostic("PC0653", message, span, help, "warn")
     sought = problem.wants.partition("`")[2].partition("`")[2].strip(" `")
     is_text = problem.known and not problem.wants.endswith((" text", " number", " none", " false", " list", " mapping"))
-    held = f"it is one of {', '.join(f'`{one}`' for one in problem.known[:6])}" if is_text else f"it is {name_kind(problem.kind)}"
+    held = f"it is one of {', '.join(f'`{one}`' for one in problem.known[:6])}" if is_text else f"it is {name_type(problem.kind)}"
     more = ", ..." if is_text and len(problem.known) > 6 else ""
     message = f"{text.what} compares {subject} {problem.wants}, and that it never is: {held}{more}"
     near = suggest(sought, problem.known) if problem.known else ""
     return Diagnostic("PC0652", message, span, near if near.startswith("did you mean") else "correct the value, or the schema", "warn")
 
 
-def _describe_order(problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:
+def _describe_order(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
     plain = problem.subject if re.fullmatch(r"[\w.\[\]'\"]+", problem.subject) else ""
     by = problem.wants.strip("`")
     end = {"sort": "", "min": " | first", "max": " | last"}.get(by)
@@ -153,8 +163,8 @@ def _describe_order(problem: Problem, text: Text, subject: str, span: Span) -> D
     return Diagnostic("PC0699", message, span, help, "warn")
 
 
-def _describe_kind(problem: Problem, text: Text, subject: str, span: Span) -> Diagnostic:
-    kind = name_kind(problem.kind)
+def _describe_kind(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
+    kind = name_type(problem.kind)
     if problem.gap is not None:
         owner = _cut_part(problem.subject, problem.gap.part)
         held = f"`{owner}`" if owner else "what that is a part of"
@@ -175,15 +185,15 @@ def _find_help(problem: Problem, kind: str) -> str:
         return f"ask first: `if {problem.subject or 'it'} {question}`" if question else "ask first what it is"
     if "takes a list" in problem.wants and kind == "a text":
         return "loop over its parts: `.split(...)`, `.splitlines()`"
-    if any(isinstance(one, Number) for one in list_members(problem.kind)) and "takes a text" in problem.wants:
+    if any(isinstance(one, NumberType) for one in list_members(problem.kind)) and "takes a text" in problem.wants:
         return "make it a text first with `| string`, or leave the filter out"
     return "correct the path, or the schema"
 
 
-_QUESTIONS: dict[type[Kind], str] = {
-    TextKind: "is not string",
-    Number: "is not number",
-    Truth: "is not boolean",
-    Mapping: "is not mapping",
-    List: "is string",
+_QUESTIONS: dict[type[Type], str] = {
+    TextType: "is not string",
+    NumberType: "is not number",
+    BoolType: "is not boolean",
+    MappingType: "is not mapping",
+    ListType: "is string",
 }

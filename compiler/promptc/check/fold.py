@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from promptc.check.looks import Combination, Look, iter_variations
+from promptc.check.looks import Combination, Configuration, iter_variations
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import replace
 
 _SHOWN = 3
 
 
-def fold_looks(looks: Sequence[Look], find: Callable[[Look], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+def merge_configurations(looks: Sequence[Configuration], find: Callable[[Configuration], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
     """What `find` says of each look, each finding once; one that does not hold in all of them names where it does."""
-    return fold([(look.combination, find(look)) for look in looks])
+    return merge_findings([(look.combination, find(look)) for look in looks])
 
 
-def fold(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], among: Sequence[Combination] = ()) -> Iterator[Diagnostic]:
+def merge_findings(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], among: Sequence[Combination] = ()) -> Iterator[Diagnostic]:
     """The same over findings at hand; `among` are further combinations that have none."""
     held: dict[Diagnostic, list[Combination]] = {}
     for combination, findings in found:

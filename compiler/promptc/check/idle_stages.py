@@ -8,7 +8,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.model.section import Items, LimitPer
 from promptc.model.source import Retrieve
-from promptc.template.kinds.kind import Number, list_members
+from promptc.template.kinds.kind import NumberType, list_members
 from promptc.template.kinds.parts import find_count
 
 
@@ -75,6 +75,6 @@ def _sum_caps(limit: LimitPer, texts: Texts) -> int | None:
     """What passes in all, where every value that `by` may have is capped. A number is written in several ways: 1 and 1.0 are two keys."""
     kind = texts.kind(limit.by)
     caps, keys = dict(limit.caps), list_values(kind)
-    if keys is None or not set(keys) <= caps.keys() or any(isinstance(one, Number) for one in list_members(kind)):
+    if keys is None or not set(keys) <= caps.keys() or any(isinstance(one, NumberType) for one in list_members(kind)):
         return None
     return sum(caps[key] for key in set(keys))

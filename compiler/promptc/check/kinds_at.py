@@ -1,24 +1,24 @@
 """What stands at a JSON pointer, by its kind."""
 
-from promptc.template.kinds.kind import Gap, Kind, List
+from promptc.template.kinds.kind import ListType, Type, UndefinedType
 from promptc.template.kinds.parts import find_element, find_part
 from promptc.template.kinds.unite import map_members
 
 
-def find_kind_at(kind: Kind, pointer: str) -> Kind:
+def find_kind_at(kind: Type, pointer: str) -> Type:
     """The kind of what a pointer leads to, with a `Gap` where it may lead nowhere."""
     for part in pointer.split("/")[1:]:
         kind = _step(kind, part.replace("~1", "/").replace("~0", "~"))
     return kind
 
 
-def _step(kind: Kind, part: str) -> Kind:
+def _step(kind: Type, part: str) -> Type:
     return map_members(kind, lambda member: _step_in(member, part))
 
 
-def _step_in(member: Kind, part: str) -> Kind:
-    if isinstance(member, Gap):
+def _step_in(member: Type, part: str) -> Type:
+    if isinstance(member, UndefinedType):
         return member
-    if isinstance(member, List) and part.isdecimal():
+    if isinstance(member, ListType) and part.isdecimal():
         return find_element(member)
     return find_part(member, part)

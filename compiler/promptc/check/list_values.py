@@ -1,10 +1,10 @@
 """The values of a kind, where they are listed."""
 
 from promptc.model.section import spell_key
-from promptc.template.kinds.kind import Kind, Nothing, Number, Text, Truth, list_members
+from promptc.template.kinds.kind import BoolType, NoneType, NumberType, TextType, Type, list_members
 
 
-def list_values(kind: Kind) -> list[str] | None:
+def list_values(kind: Type) -> list[str] | None:
     """Every value as a cap of `limit_per` names it; None where there may be others, or none is known."""
     found: list[str] = []
     for member in list_members(kind):
@@ -15,9 +15,9 @@ def list_values(kind: Kind) -> list[str] | None:
     return found or None
 
 
-def _list_one(member: Kind) -> list[object] | None:
-    if isinstance(member, Text | Number):
+def _list_one(member: Type) -> list[object] | None:
+    if isinstance(member, TextType | NumberType):
         return [*sorted(member.values)] if member.values is not None else None
-    if isinstance(member, Truth):
+    if isinstance(member, BoolType):
         return [False, True] if member.value is None else [member.value]
-    return [None] if isinstance(member, Nothing) else None
+    return [None] if isinstance(member, NoneType) else None

@@ -7,12 +7,12 @@ from math import prod
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import frozen, replace
-from promptc.model.pack import Choice, Pack, Plan
+from promptc.model.pack import Choice, PackModel, Plan
 from promptc.model.tiers import list_steps
 
 MAX_COMBINATIONS = 256
 
-Cases = tuple[tuple[str, str], ...]
+Choices = tuple[tuple[str, str], ...]
 """The case of each axis."""
 
 
@@ -21,14 +21,14 @@ class Combination:
     """A choice, told to an author: its cases by axis, the index and name of its tier (none: no strain), and its patch (empty: none)."""
 
     choice: Choice
-    cases: Cases
+    cases: Choices
     tier: int
     tier_name: str
     patch: str
 
 
 @frozen(eq=False)
-class Look:
+class Configuration:
     """A combination that loads, and its plan. `base` is the plan without tiers: it tells budgets and the caps of pressure."""
 
     combination: Combination
@@ -37,16 +37,16 @@ class Look:
 
 
 @frozen(eq=False)
-class Looks:
+class Configurations:
     """What there is to look at. `failed` are combinations that do not load; `count` is how many there would be without patches."""
 
-    loaded: tuple[Look, ...]
+    loaded: tuple[Configuration, ...]
     failed: tuple[tuple[Combination, tuple[Diagnostic, ...]], ...]
     looked: int
     count: int
 
 
-def find_looks(pack: Pack) -> Looks:
+def list_configurations(pack: PackModel) -> Configurations:
     """Every combination of cases and tiers if they are at most MAX_COMBINATIONS; else all tiers of the defaults and the first and the last
     tier of each other case alone. Each patch is looked at over the defaults."""
     tiers = len(pack.strain.tiers) if pack.strain is not None else 1
@@ -58,13 +58,13 @@ def find_looks(pack: Pack) -> Looks:
     for combination in combinations:
         try:
             base = pack.find_plan(replace(combination.choice, tiers=0, uses=()))
-            loaded.append(Look(combination, pack.find_plan(combination.choice), base))
+            loaded.append(Configuration(combination, pack.find_plan(combination.choice), base))
         except PromptcError as error:
             failed.append((combination, error.diagnostics))
-    return Looks(tuple(loaded), tuple(failed), len(pairs), count)
+    return Configurations(tuple(loaded), tuple(failed), len(pairs), count)
 
 
-def list_defaults(pack: Pack) -> Cases:
+def list_defaults(pack: PackModel) -> Choices:
     """The case of each axis that its default names, else its first."""
     return tuple((axis.name, axis.default if axis.default is not None else axis.cases[0]) for axis in pack.axes)
 
@@ -79,14 +79,14 @@ def iter_variations(combination: Combination) -> Iterator[str]:
         yield f"patch `{combination.patch}`"
 
 
-def _iter_all(pack: Pack, tiers: int) -> Iterator[tuple[Cases, int]]:
+def _iter_all(pack: PackModel, tiers: int) -> Iterator[tuple[Choices, int]]:
     axes = [[(axis.name, case) for case in axis.cases] for axis in pack.axes]
     for cases in product(*axes):
         for tier in range(tiers):
             yield cases, tier
 
 
-def _iter_alone(pack: Pack, tiers: int) -> Iterator[tuple[Cases, int]]:
+def _iter_alone(pack: PackModel, tiers: int) -> Iterator[tuple[Choices, int]]:
     defaults = list_defaults(pack)
     for tier in range(tiers):
         yield defaults, tier
@@ -97,7 +97,7 @@ def _iter_alone(pack: Pack, tiers: int) -> Iterator[tuple[Cases, int]]:
                 yield from ((cases, tier) for tier in sorted({0, tiers - 1}))
 
 
-def _combine(pack: Pack, cases: Cases, tier: int, patch: str = "") -> Combination:
+def _combine(pack: PackModel, cases: Choices, tier: int, patch: str = "") -> Combination:
     patches = (patch,) if patch else ()
     if pack.strain is None:
         return Combination(Choice(cases, patches), cases, 0, "", patch)

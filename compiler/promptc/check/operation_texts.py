@@ -6,26 +6,38 @@ from promptc.check.kinds_at import find_kind_at
 from promptc.check.literal_kinds import find_literal
 from promptc.check.state_kinds import StateKinds
 from promptc.check.takes import ANYTHING, COUNT, EACH
-from promptc.check.texts import Names, Text
+from promptc.check.texts import Names, UsedText
 from promptc.diag.typed import Any
-from promptc.model.operation import Append, Ask, Edit, Keep, Operation, Set
-from promptc.model.pack import Pack
-from promptc.template.kinds.kind import NOTHING, TEXT, TRUTH, UNKNOWN, WHOLE, Gap, Kind, List, Nothing, Number, make_mapping
-from promptc.template.kinds.kind import Mapping as MappingKind
-from promptc.template.kinds.kind import Text as TextKind
+from promptc.model.operation import Append, Ask, Keep, Operation, Set, StateEdit
+from promptc.model.pack import PackModel
+from promptc.template.kinds.kind import (
+    BOOL_TYPE,
+    NONE_TYPE,
+    TEXT_TYPE,
+    UNKNOWN_TYPE,
+    WHOLE,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    TextType,
+    Type,
+    UndefinedType,
+    make_mapping,
+)
 from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.unite import map_members, unite
+from promptc.template.kinds.unite import join_types, map_members
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
 
-def iter_operation_texts(pack: Pack, state: Kind) -> Iterator[Text]:
+def iter_operation_texts(pack: PackModel, state: Type) -> Iterator[UsedText]:
     """All that a run of any operation may evaluate. `state` is the kind of the pack's states."""
     for operation in pack.operations:
         yield from _iter_operation(operation, _list_names(pack), state)
 
 
-def iter_edit_values(pack: Pack, operation: Operation) -> Iterator[tuple[Edit, Text]]:
+def iter_edit_values(pack: PackModel, operation: Operation) -> Iterator[tuple[StateEdit, UsedText]]:
     """Each edit that puts a value into the state, with the expression of that value."""
     names, kinds = _list_names(pack), _find_kinds(operation, len(operation.asks))
     for place, edit in enumerate(operation.edits):
@@ -36,40 +48,42 @@ def iter_edit_values(pack: Pack, operation: Operation) -> Iterator[tuple[Edit, T
             yield edit, _make_edit_text(operation, place, key, code, names, kinds)
 
 
-def _list_names(pack: Pack) -> dict[str, frozenset[str] | None]:
+def _list_names(pack: PackModel) -> dict[str, frozenset[str] | None]:
     return {"state": None, **dict.fromkeys(let.name for let in pack.lets), "args": None, "answers": None}
 
 
-def _iter_operation(operation: Operation, names: Names, state: Kind) -> Iterator[Text]:
+def _iter_operation(operation: Operation, names: Names, state: Type) -> Iterator[UsedText]:
     if operation.when is not None:
         bare = {name: parts for name, parts in names.items() if name != "answers"}
-        yield Text(f"`when` of `{operation.name}`", operation.when, bare, kinds=_find_kinds(operation, 0))
+        yield UsedText(f"`when` of `{operation.name}`", operation.when, bare, kinds=_find_kinds(operation, 0))
     for place in range(len(operation.asks)):
         yield from _iter_ask(operation, place, names)
     kinds = _find_kinds(operation, len(operation.asks))
     for place, edit in enumerate(operation.edits):
         yield from _iter_edit(operation, place, edit, names, kinds, state)
     if operation.say is not None:
-        removed = make_mapping({name: Number(True, 0) for name in operation.archives})
-        yield Text(f"`say` of `{operation.name}`", operation.say, {**names, "removed": None}, kinds={**kinds, "removed": removed})
+        removed = make_mapping({name: NumberType(True, 0) for name in operation.archives})
+        yield UsedText(f"`say` of `{operation.name}`", operation.say, {**names, "removed": None}, kinds={**kinds, "removed": removed})
 
 
-def _iter_ask(operation: Operation, place: int, names: Names) -> Iterator[Text]:
+def _iter_ask(operation: Operation, place: int, names: Names) -> Iterator[UsedText]:
     """Claims see the answer they are about, and those before it."""
     ask, kinds = operation.asks[place], _find_kinds(operation, place)
     answered = {**kinds, "answers": _find_answers(operation, place + 1, sure=(place,))}
     name = f"{operation.name}.asks.{ask.name}"
     if ask.when is not None:
-        yield Text(f"`when` of `{name}`", ask.when, names, kinds=kinds)
-    yield Text(f"`else` of `{name}`", ask.otherwise, names, kinds=kinds, holds=ask.when)
+        yield UsedText(f"`when` of `{name}`", ask.when, names, kinds=kinds)
+    yield UsedText(f"`else` of `{name}`", ask.otherwise, names, kinds=kinds, holds=ask.when)
     for claim in ask.check.claims if ask.check is not None else ():
-        yield Text(f"`that` of `{name}`", claim.that, names, kinds=answered, holds=ask.when)
-        yield Text(f"`else` of a claim of `{name}`", claim.otherwise, names, kinds=answered, holds=ask.when)
+        yield UsedText(f"`that` of `{name}`", claim.that, names, kinds=answered, holds=ask.when)
+        yield UsedText(f"`else` of a claim of `{name}`", claim.otherwise, names, kinds=answered, holds=ask.when)
 
 
-def _iter_edit(operation: Operation, place: int, edit: Edit, names: Names, kinds: Mapping[str, Kind], state: Kind) -> Iterator[Text]:
+def _iter_edit(
+    operation: Operation, place: int, edit: StateEdit, names: Names, kinds: Mapping[str, Type], state: Type
+) -> Iterator[UsedText]:
     if edit.when is not None:
-        yield Text(f"`when` of `{operation.name}.edits[{place}]`", edit.when, names, kinds=kinds)
+        yield UsedText(f"`when` of `{operation.name}.edits[{place}]`", edit.when, names, kinds=kinds)
     codes: dict[str, Expression | Template | None] = {}
     if isinstance(edit, Set):
         codes = {"to": edit.value}
@@ -79,78 +93,80 @@ def _iter_edit(operation: Operation, place: int, edit: Edit, names: Names, kinds
         codes = {"last": edit.last}
         if edit.where is not None:
             element = find_element(find_kind_at(state, edit.pointer))
-            yield _make_edit_text(operation, place, "where", edit.where, {**names, "item": None}, {**kinds, "item": element or UNKNOWN})
+            yield _make_edit_text(
+                operation, place, "where", edit.where, {**names, "item": None}, {**kinds, "item": element or UNKNOWN_TYPE}
+            )
     for key, code in codes.items():
         if code is not None:
             yield _make_edit_text(operation, place, key, code, names, kinds)
 
 
 def _make_edit_text(
-    operation: Operation, place: int, key: str, code: Expression | Template, names: Names, kinds: Mapping[str, Kind]
-) -> Text:
+    operation: Operation, place: int, key: str, code: Expression | Template, names: Names, kinds: Mapping[str, Type]
+) -> UsedText:
     """Where an edit has a `when`, what is asked only sometimes is taken as answered: its condition says so, in its own words."""
     when = operation.edits[place].when
     answered = (
         {**kinds, "answers": _find_answers(operation, len(operation.asks), sure=range(len(operation.asks)))} if when is not None else kinds
     )
     takes = {"each": EACH, "last": COUNT}.get(key, ANYTHING)
-    return Text(f"`{key}` of `{operation.name}.edits[{place}]`", code, names, kinds=answered, holds=when, takes=takes)
+    return UsedText(f"`{key}` of `{operation.name}.edits[{place}]`", code, names, kinds=answered, holds=when, takes=takes)
 
 
 # --- the kinds of arguments and answers ---
 
 
-def _find_kinds(operation: Operation, asked: int) -> dict[str, Kind]:
+def _find_kinds(operation: Operation, asked: int) -> dict[str, Type]:
     """Of `args`, and of `answers` when so many asks are answered."""
     args = make_mapping({name: _find_arg(default) for name, default in operation.args.items()})
     return {"args": args, "answers": _find_answers(operation, asked)}
 
 
-def _find_arg(default: Any) -> Kind:
+def _find_arg(default: Any) -> Type:
     """Any value of the default's kind may be given."""
     if default is None or isinstance(default, dict):
-        return UNKNOWN
+        return UNKNOWN_TYPE
     if isinstance(default, bool):
-        return TRUTH
+        return BOOL_TYPE
     if isinstance(default, list):
-        return List(UNKNOWN)
-    return TEXT if isinstance(default, str) else WHOLE if isinstance(default, int) else find_literal(0.5)
+        return ListType(UNKNOWN_TYPE)
+    return TEXT_TYPE if isinstance(default, str) else WHOLE if isinstance(default, int) else find_literal(0.5)
 
 
-def _find_answers(operation: Operation, asked: int, *, sure: Sequence[int] = ()) -> Kind:
+def _find_answers(operation: Operation, asked: int, *, sure: Sequence[int] = ()) -> Type:
     """An answer that is not there yet, or not asked for, is none. `sure` are the places of those that are."""
     kinds = {}
     for place, ask in enumerate(operation.asks):
-        kind = _find_answer(ask) if place < asked else NOTHING
-        kinds[ask.name] = unite(kind, NOTHING) if ask.when is not None and place not in sure and place < asked else kind
+        kind = _find_answer(ask) if place < asked else NONE_TYPE
+        kinds[ask.name] = join_types(kind, NONE_TYPE) if ask.when is not None and place not in sure and place < asked else kind
     return make_mapping(kinds)
 
 
-def _find_answer(ask: Ask) -> Kind:
+def _find_answer(ask: Ask) -> Type:
     schema = ask.check.schema if ask.check is not None else None
-    return _unplace(StateKinds(schema.schema).make((), (schema.schema,))) if schema is not None else TEXT
+    return _unplace(StateKinds(schema.schema).make((), (schema.schema,))) if schema is not None else TEXT_TYPE
 
 
-def _unplace(kind: Kind) -> Kind:
+def _unplace(kind: Type) -> Type:
     """The kind without places in its schema, which would be taken for places in the state's."""
     return map_members(kind, _unplace_one)
 
 
-def _unplace_one(kind: Kind) -> Kind:
+def _unplace_one(kind: Type) -> Type:
     match kind:
-        case MappingKind():
+        case MappingType():
             find, rest = kind.find, kind.rest
-            return MappingKind(kind.names, lambda name: _unplace(find(name)), lambda: _unplace(rest()), kind.closed, kind.most)
-        case List():
+            return MappingType(kind.names, lambda name: _unplace(find(name)), lambda: _unplace(rest()), kind.closed, kind.most)
+        case ListType():
             first = tuple(map(_unplace, kind.first))
-            return List(_unplace(kind.element), kind.least, kind.most, first, kind.shape, kind.loose)
-        case TextKind():
-            return TextKind(kind.characters, kind.size, kind.values)
-        case Number():
-            return Number(kind.whole, kind.least, kind.most, kind.values)
-        case Nothing():
-            return Nothing(kind.absent)
-        case Gap():
-            return Gap(kind.reason, kind.part, kind.known, kind.holder)
+            return ListType(_unplace(kind.element), kind.least, kind.most, first, kind.shape, kind.loose)
+        case TextType():
+            return TextType(kind.characters, kind.size, kind.values)
+        case NumberType():
+            return NumberType(kind.whole, kind.least, kind.most, kind.values)
+        case NoneType():
+            return NoneType(kind.absent)
+        case UndefinedType():
+            return UndefinedType(kind.reason, kind.part, kind.known, kind.holder)
         case _:
             return kind

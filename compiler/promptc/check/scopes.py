@@ -4,24 +4,24 @@ from functools import lru_cache
 
 from promptc.check.source_kinds import find_source_kind
 from promptc.check.state_kinds import StateKinds
-from promptc.check.texts import Text
+from promptc.check.texts import UsedText
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.index import StateIndex
-from promptc.model.pack import Assign, Band, Let, Pack
+from promptc.model.pack import Assign, Band, Let, PackModel
 from promptc.model.section import Items, Section
 from promptc.model.source import Retrieve, Segments, iter_expressions
-from promptc.template.kinds.find_kinds import Found, add_name, find_kinds, suppose, weigh_bytes
-from promptc.template.kinds.kind import (  # fmt: skip
-    TEXT,
-    TRUTH,
-    UNKNOWN,
+from promptc.template.kinds.find_kinds import InferredTypes, add_name, infer_types, suppose, weigh_bytes
+from promptc.template.kinds.kind import (
+    BOOL_TYPE,
+    TEXT_TYPE,
+    UNKNOWN_TYPE,
     WHOLE,
-    Kind,
-    List,
-    Nothing,
-    Number,
-    Unknown,
+    ListType,
+    NoneType,
+    NumberType,
+    Type,
+    UnknownType,
     list_members,
     make_mapping,
     text_of,
@@ -34,12 +34,12 @@ from promptc.template.kinds.unite import keep_members
 from promptc.template.kinds.walk import Cost
 from promptc.template.load_expression import Expression
 
-_COUNT = Number(True, 0)
-_PARTS: dict[str, Kind] = {
-    **dict.fromkeys(("title", "id", "role", "tier"), TEXT),
+_COUNT = NumberType(True, 0)
+_PARTS: dict[str, Type] = {
+    **dict.fromkeys(("title", "id", "role", "tier"), TEXT_TYPE),
     **dict.fromkeys(("number", "index"), WHOLE),
     **dict.fromkeys(("tokens", "chars", "form", "percent"), _COUNT),
-    **dict.fromkeys(("anchor", "kept"), TRUTH),
+    **dict.fromkeys(("anchor", "kept"), BOOL_TYPE),
 }
 PARTED = ("variant", "strain", "selected", "section", "this")
 """Names of the compiler's own whose parts are known; a gap in one of them has its name as its place."""
@@ -48,21 +48,21 @@ PARTED = ("variant", "strain", "selected", "section", "this")
 class Scopes:
     """The scopes of one pack's texts. A text in a scope is walked once, however many combinations share it."""
 
-    def __init__(self, pack: Pack, cost: Cost = weigh_bytes) -> None:
+    def __init__(self, pack: PackModel, cost: Cost = weigh_bytes) -> None:
         self._pack = pack
         self._cost = cost
         self._trials = _find_trials(pack)
         self._cases = {axis.name: text_of(*axis.cases) for axis in pack.axes if axis.cases}
-        self._tiers = text_of(*(tier.name for tier in pack.strain.tiers)) if pack.strain is not None else TEXT
-        self._found: dict[tuple[Any, ...], tuple[object, Found]] = {}
+        self._tiers = text_of(*(tier.name for tier in pack.strain.tiers)) if pack.strain is not None else TEXT_TYPE
+        self._found: dict[tuple[Any, ...], tuple[object, InferredTypes]] = {}
         kinds = StateKinds(pack.schema) if pack.schema is not None else None
-        self.state = kinds.find_state() if kinds is not None else UNKNOWN
+        self.state = kinds.find_state() if kinds is not None else UNKNOWN_TYPE
         self._bare = add_name(Scope({}), "state", self.state)
         for name in pack.given:
-            self._bare = add_name(self._bare, name, UNKNOWN)
+            self._bare = add_name(self._bare, name, UNKNOWN_TYPE)
         self._bound = self._bind(pack)
 
-    def find(self, text: Text) -> Found:
+    def find(self, text: UsedText) -> InferredTypes:
         """What is known of a text where it stands."""
         section = text.section
         items = section.items if section is not None else None
@@ -74,10 +74,10 @@ class Scopes:
             (id(items.source), id(items.where), id(items.group.by if items.group is not None else None)) if items is not None else None,
         )
         if key not in self._found:
-            self._found[key] = (text, find_kinds(read_code(text.code), self.open(text), self._cost, self._trials))
+            self._found[key] = (text, infer_types(read_code(text.code), self.open(text), self._cost, self._trials))
         return self._found[key][1]
 
-    def open(self, text: Text) -> Scope:
+    def open(self, text: UsedText) -> Scope:
         """The scope of a text: its names, and what holds whenever it is evaluated."""
         if text.section is None:
             return self._find_of_pack(text)
@@ -90,7 +90,7 @@ class Scopes:
 
     # --- names of the pack ---
 
-    def _bind(self, pack: Pack) -> Scope:
+    def _bind(self, pack: PackModel) -> Scope:
         """The state, what asserts prove of it, and `let`."""
         scope = self._bare
         for one in pack.asserts:
@@ -101,16 +101,16 @@ class Scopes:
             scope = add_name(scope, let.name, kind, read_code(code) if code is not None else None)
         return scope
 
-    def _find_let(self, let: Let, scope: Scope) -> tuple[Kind, Expression | None]:
+    def _find_let(self, let: Let, scope: Scope) -> tuple[Type, Expression | None]:
         if isinstance(let.value, Band):
             return text_of(*(label for _, label in let.value.bounds)), None
         if isinstance(let.value, Assign):
             return text_of(*(label for label, _ in let.value.weights)), None
-        return find_kinds(read_code(let.value), scope, self._cost, self._trials).kind or UNKNOWN, let.value
+        return infer_types(read_code(let.value), scope, self._cost, self._trials).kind or UNKNOWN_TYPE, let.value
 
     # --- one text ---
 
-    def _find_of_pack(self, text: Text) -> Scope:
+    def _find_of_pack(self, text: UsedText) -> Scope:
         failing = next((one for one in self._pack.asserts if one.otherwise is text.code), None)
         if failing is not None:
             return suppose(read_code(failing.that), self._bare, truth=False)
@@ -123,7 +123,7 @@ class Scopes:
         scope = self._add(Scope(known, self._bound.facts, self._bound.doubts, self._bound.dead), text)
         return _suppose(text.holds, scope) if text.holds is not None else scope
 
-    def _add(self, scope: Scope, text: Text) -> Scope:
+    def _add(self, scope: Scope, text: UsedText) -> Scope:
         """The compiler's own names."""
         for name, parts in text.names.items():
             if name in text.kinds:
@@ -131,22 +131,22 @@ class Scopes:
             elif parts is not None:
                 scope = add_name(scope, name, make_mapping({part: self._find_part(name, part, text) for part in sorted(parts)}, name))
             elif name not in scope.names:
-                scope = add_name(scope, name, _NAMES.get(name, UNKNOWN) if name not in ("before", "after") else self._tiers)
+                scope = add_name(scope, name, _NAMES.get(name, UNKNOWN_TYPE) if name not in ("before", "after") else self._tiers)
         return scope
 
-    def _find_part(self, name: str, part: str, text: Text) -> Kind:
+    def _find_part(self, name: str, part: str, text: UsedText) -> Type:
         if name == "section" and text.section is not None:
             section = text.section
             return text_of({"id": section.id, "title": section.title, "role": section.role}[part])
         if name == "variant":
-            return self._cases.get(part, TEXT)
+            return self._cases.get(part, TEXT_TYPE)
         if (name, part) == ("strain", "tier"):
             return self._tiers
         if (name, part) == ("strain", "index"):
-            return Number(True, 0, max(0, len(self._pack.strain.tiers) - 1) if self._pack.strain is not None else 0)
+            return NumberType(True, 0, max(0, len(self._pack.strain.tiers) - 1) if self._pack.strain is not None else 0)
         return _COUNT if name == "selected" else _PARTS[part]
 
-    def _add_item(self, scope: Scope, text: Text, section: Section, items: Items) -> Scope:
+    def _add_item(self, scope: Scope, text: UsedText, section: Section, items: Items) -> Scope:
         if isinstance(items.source, Segments) and "each" in text.names:
             scope = add_name(scope, "each", self._find_element(scope, items.source.each))
         if text.code is items.source or not {"item", "group", "items"} & text.names.keys():
@@ -157,15 +157,15 @@ class Scopes:
             inner = _suppose(items.where, inner)
         element = inner.facts.get(("item",), inner.names["item"].kind)
         if "items" in text.names:
-            scope = add_name(scope, "items", List(element, 0, None, (), "list", True))
+            scope = add_name(scope, "items", ListType(element, 0, None, (), "list", True))
         if "item" in text.names:
             scope = inner if "items" not in text.names else scope
         if "group" in text.names and items.group is not None and text.code is not items.group.by:
-            found = find_kinds(read_code(items.group.by), inner, self._cost, self._trials).kind or UNKNOWN
+            found = infer_types(read_code(items.group.by), inner, self._cost, self._trials).kind or UNKNOWN_TYPE
             scope = add_name(scope, "group", found)
         return scope
 
-    def _find_item(self, scope: Scope, items: Items, *, asked: bool) -> Kind:
+    def _find_item(self, scope: Scope, items: Items, *, asked: bool) -> Type:
         """What an item is: an element of the list, a row of a store or a chunk of an index."""
         if isinstance(items.source, Expression):
             return self._find_element(scope, items.source)
@@ -174,17 +174,21 @@ class Scopes:
         listed = [self._find_element(self._bound, one.source) if isinstance(one, StateIndex) else one for one in own]
         return find_source_kind(items.source, listed, asked=asked)
 
-    def _find_element(self, scope: Scope, source: Expression | None) -> Kind:
+    def _find_element(self, scope: Scope, source: Expression | None) -> Type:
         """What the elements of a list may be; none stands for no list."""
         if source is None:
-            return UNKNOWN
-        found = find_kinds(read_code(source), scope, self._cost, self._trials).kind or UNKNOWN
-        kept = keep_members(found, lambda member: not isinstance(member, Nothing))
-        return find_element(kept) if list_members(kept) and not any(isinstance(one, Unknown) for one in list_members(kept)) else UNKNOWN
+            return UNKNOWN_TYPE
+        found = infer_types(read_code(source), scope, self._cost, self._trials).kind or UNKNOWN_TYPE
+        kept = keep_members(found, lambda member: not isinstance(member, NoneType))
+        return (
+            find_element(kept)
+            if list_members(kept) and not any(isinstance(one, UnknownType) for one in list_members(kept))
+            else UNKNOWN_TYPE
+        )
 
 
 @lru_cache(maxsize=2)
-def _find_trials(pack: Pack) -> Trials:
+def _find_trials(pack: PackModel) -> Trials:
     """One account for a pack, however many rules make scopes of it."""
     return Trials()
 
@@ -200,4 +204,4 @@ def _suppose(condition: Expression, scope: Scope) -> Scope:
     return replace(found, facts={path: kind for path, kind in found.facts.items() if path[0] != "this"})
 
 
-_NAMES: dict[str, Kind] = {"text": TEXT, "removed": Number(True, 0), "items": List(UNKNOWN)}
+_NAMES: dict[str, Type] = {"text": TEXT_TYPE, "removed": NumberType(True, 0), "items": ListType(UNKNOWN_TYPE)}

@@ -1,7 +1,7 @@
 """What is known of a pack's texts without a state: constant conditions and constant sections."""
 
 from promptc.diag.errors import PromptcError
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
@@ -11,10 +11,10 @@ from promptc.text.meter import Meter
 _SLACK = 16
 
 
-class Settled:
+class SettledTexts:
     """Answers about one pack. Each text is evaluated at most once, however many combinations share it."""
 
-    def __init__(self, pack: Pack) -> None:
+    def __init__(self, pack: PackModel) -> None:
         self._run = pack.open_account()
         self._meter = Meter(pack.counting.counter)
         self._truths: dict[int, tuple[Expression, bool | None]] = {}

@@ -1,13 +1,13 @@
 """What the items of two sections both print."""
 
-from promptc.check.blocks import Block
-from promptc.template.kinds.kind import Kind, Text, list_members
+from promptc.check.blocks import ComparedBlock
+from promptc.template.kinds.kind import TextType, Type, list_members
 from promptc.template.kinds.parts import find_part
 
 Path = tuple[str, ...]
 
 
-def find_shared_prints(first: Block, second: Block) -> tuple[Path, ...]:
+def find_shared_prints(first: ComparedBlock, second: ComparedBlock) -> tuple[Path, ...]:
     """The paths of `item` that texts of both read, sorted; of `item.a` and `item.a.b` the longer."""
     found = set()
     for one in first.prints:
@@ -22,10 +22,10 @@ def is_within(path: Path, whole: Path) -> bool:
     return path[: len(whole)] == whole
 
 
-def is_free_text(block: Block, path: Path) -> bool:
+def is_free_text(block: ComparedBlock, path: Path) -> bool:
     """Whether a part of its items is known to be a text that may be any."""
-    kind: Kind = block.item
+    kind: Type = block.item
     for part in path[1:]:
         kind = find_part(kind, part)
-    texts = [member for member in list_members(kind) if isinstance(member, Text)]
+    texts = [member for member in list_members(kind) if isinstance(member, TextType)]
     return any(text.values is None for text in texts)

@@ -8,54 +8,54 @@ from collections.abc import Sequence
 from promptc.diag.frozen import replace
 from promptc.model.index import CorpusIndex
 from promptc.model.source import Retrieve, Segments
-from promptc.template.kinds.kind import (  # fmt: skip
-    NOTHING,
-    NUMBER,
-    TEXT,
-    UNKNOWN,
+from promptc.template.kinds.kind import (
+    NONE_TYPE,
+    NUMBER_TYPE,
+    TEXT_TYPE,
+    UNKNOWN_TYPE,
     WHOLE,
-    Gap,
-    Kind,
-    List,
-    Mapping,
+    ListType,
+    MappingType,
+    Type,
+    UndefinedType,
     list_members,
     make_mapping,
     text_of,
 )
-from promptc.template.kinds.unite import unite
+from promptc.template.kinds.unite import join_types
 
-_METADATA = Mapping((), lambda name: UNKNOWN, lambda: UNKNOWN, False)
+_METADATA = MappingType((), lambda name: UNKNOWN_TYPE, lambda: UNKNOWN_TYPE, False)
 _RANKED = ("index", "score")
-_CHUNK: dict[str, Kind] = {
-    **dict.fromkeys(("id", "text", "file", "preview"), TEXT),
-    "heading": List(TEXT),
+_CHUNK: dict[str, Type] = {
+    **dict.fromkeys(("id", "text", "file", "preview"), TEXT_TYPE),
+    "heading": ListType(TEXT_TYPE),
     "length": WHOLE,
-    **dict.fromkeys(("version", "domain", "mode", "date"), UNKNOWN),
+    **dict.fromkeys(("version", "domain", "mode", "date"), UNKNOWN_TYPE),
 }
 _BRACED = re.compile(r"\{(\w+)\}")
 CHUNK = "a chunk"
 """The holder of a gap in the metadata of an index over files."""
 
 
-def find_source_kind(source: Segments | Retrieve, own: Sequence[CorpusIndex | Kind], *, asked: bool) -> Kind:
+def find_source_kind(source: Segments | Retrieve, own: Sequence[CorpusIndex | Type], *, asked: bool) -> Type:
     """The kind of an item; with `asked` of what the source's own `where` and `boost` see, which is not scored yet.
 
     `own`: of each index asked, the index over files, or the kind of the elements of the list in the state that it is made of.
     """
     if isinstance(source, Segments):
         return _find_row(source)
-    ranked: dict[str, Kind] = {"index": text_of(*source.indexes), "score": NUMBER} if source.indexes and not asked else {}
-    return unite(*(_find_chunk(one, ranked) for one in own)) if own else _find_chunk(UNKNOWN, ranked)
+    ranked: dict[str, Type] = {"index": text_of(*source.indexes), "score": NUMBER_TYPE} if source.indexes and not asked else {}
+    return join_types(*(_find_chunk(one, ranked) for one in own)) if own else _find_chunk(UNKNOWN_TYPE, ranked)
 
 
-def _find_row(source: Segments) -> Kind:
-    maybe = unite(TEXT, NOTHING)
+def _find_row(source: Segments) -> Type:
+    maybe = join_types(TEXT_TYPE, NONE_TYPE)
     return make_mapping(
         {
-            "id": TEXT,
+            "id": TEXT_TYPE,
             "scope": text_of(source.scope),
-            "ref_id": TEXT if source.ref is not None else maybe,
-            "content": TEXT,
+            "ref_id": TEXT_TYPE if source.ref is not None else maybe,
+            "content": TEXT_TYPE,
             "metadata": _METADATA,
             "locale": maybe,
             "version": maybe,
@@ -63,22 +63,22 @@ def _find_row(source: Segments) -> Kind:
     )
 
 
-def _find_chunk(own: CorpusIndex | Kind, ranked: dict[str, Kind]) -> Kind:
+def _find_chunk(own: CorpusIndex | Type, ranked: dict[str, Type]) -> Type:
     """The compiler's own keys, and its metadata. `index` and `score` are not there before it is ranked, whatever its metadata has."""
     said = _list_said(own) if isinstance(own, CorpusIndex) else ()
-    known = {**dict.fromkeys(said, UNKNOWN), **_CHUNK, **ranked}
+    known = {**dict.fromkeys(said, UNKNOWN_TYPE), **_CHUNK, **ranked}
     names = tuple(known)
 
-    def find(name: str) -> Kind:
+    def find(name: str) -> Type:
         if name in _RANKED and name not in known:
-            return Gap("closed", name, names, "a mapping")
+            return UndefinedType("closed", name, names, "a mapping")
         if name in known:
             return known[name]
         if isinstance(own, CorpusIndex):
-            return unite(UNKNOWN, Gap("undeclared", name, names, CHUNK))
+            return join_types(UNKNOWN_TYPE, UndefinedType("undeclared", name, names, CHUNK))
         return _find_in_elements(own, name, names)
 
-    return Mapping(names, find, lambda: UNKNOWN, False)
+    return MappingType(names, find, lambda: UNKNOWN_TYPE, False)
 
 
 def _list_said(index: CorpusIndex) -> tuple[str, ...]:
@@ -86,10 +86,10 @@ def _list_said(index: CorpusIndex) -> tuple[str, ...]:
     return (*index.defaults, *_BRACED.findall(index.pattern))
 
 
-def _find_in_elements(element: Kind, name: str, names: tuple[str, ...]) -> Kind:
+def _find_in_elements(element: Type, name: str, names: tuple[str, ...]) -> Type:
     """A part of what a list in the state holds: all of an element but the compiler's own keys is metadata of its chunk."""
     members = list_members(element)
-    if not members or not all(isinstance(one, Mapping) for one in members):
-        return UNKNOWN
-    parts = [part for one in members if isinstance(one, Mapping) for part in list_members(one.find(name))]
-    return unite(*(replace(part, known=(*names, *part.known)) if isinstance(part, Gap) else part for part in parts))
+    if not members or not all(isinstance(one, MappingType) for one in members):
+        return UNKNOWN_TYPE
+    parts = [part for one in members if isinstance(one, MappingType) for part in list_members(one.find(name))]
+    return join_types(*(replace(part, known=(*names, *part.known)) if isinstance(part, UndefinedType) else part for part in parts))

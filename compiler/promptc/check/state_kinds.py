@@ -7,9 +7,19 @@ from promptc.check.literal_kinds import find_literal
 from promptc.check.object_kinds import ObjectKinds
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.template.kinds.kind import NEVER, NOTHING, TRUTH, UNKNOWN, Kind, List, Number, Text, text_up_to
-from promptc.template.kinds.kind import Mapping as MappingKind
-from promptc.template.kinds.unite import keep_members, loosen, unite
+from promptc.template.kinds.kind import (
+    BOOL_TYPE,
+    NEVER,
+    NONE_TYPE,
+    UNKNOWN_TYPE,
+    ListType,
+    MappingType,
+    NumberType,
+    TextType,
+    Type,
+    text_up_to,
+)
+from promptc.template.kinds.unite import join_types, keep_members, weaken
 
 Schema = Any
 Together = tuple[Schema, ...]
@@ -30,19 +40,19 @@ class StateKinds:
         parts = list(_iter_parts(root, "#"))
         self._places = {id(schema): pointer for pointer, schema in parts}
         self._anchors = {schema[key]: schema for _, schema in parts for key in ("$anchor", "$dynamicAnchor") if key in schema}
-        self._made: dict[tuple[tuple[int, ...], ...], Kind] = {}
+        self._made: dict[tuple[tuple[int, ...], ...], Type] = {}
 
-    def find_state(self) -> Kind:
+    def find_state(self) -> Type:
         """The kind of the state, which is a mapping whatever the schema says."""
-        mappings = keep_members(self.make((self._root,), ()), lambda member: isinstance(member, MappingKind))
-        return mappings if mappings != NEVER else UNKNOWN
+        mappings = keep_members(self.make((self._root,), ()), lambda member: isinstance(member, MappingType))
+        return mappings if mappings != NEVER else UNKNOWN_TYPE
 
-    def make(self, declared: Together, asked: Together) -> Kind:
+    def make(self, declared: Together, asked: Together) -> Type:
         """What all of these hold of. `declared`: those that fill in what is left out; `asked`: the others, which only judge."""
         own, more = self.gather(declared), self.gather(asked)
         key = (tuple(map(id, own)), tuple(map(id, more)))
         if key not in self._made:
-            self._made[key] = UNKNOWN  # for a schema that is its own alternative
+            self._made[key] = UNKNOWN_TYPE  # for a schema that is its own alternative
             self._made[key] = self._choose(own, more, frozenset(), 1)
         return self._made[key]
 
@@ -83,7 +93,7 @@ class StateKinds:
 
     # --- one value ---
 
-    def _choose(self, own: Together, more: Together, done: frozenset[tuple[int, str]], count: int) -> Kind:
+    def _choose(self, own: Together, more: Together, done: frozenset[tuple[int, str]], count: int) -> Type:
         """Every choice of one branch from each `anyOf` and `oneOf`."""
         together = (*own, *more)
         if False in together:
@@ -94,40 +104,40 @@ class StateKinds:
                 if not branches or (id(schema), keyword) in done:
                     continue
                 if count * len(branches) > _MOST_CHOICES:
-                    return UNKNOWN
+                    return UNKNOWN_TYPE
                 chosen = (self.gather((*more, branch)) for branch in branches)
                 held = done | {(id(schema), keyword)}
-                return unite(*(self._choose(own, one, held, count * len(branches)) for one in chosen))
+                return join_types(*(self._choose(own, one, held, count * len(branches)) for one in chosen))
         found = self._make(own, more)
-        return loosen(found) if any(key in schema for schema in together for key in DOUBTFUL) else found
+        return weaken(found) if any(key in schema for schema in together for key in DOUBTFUL) else found
 
-    def _make(self, own: Together, more: Together) -> Kind:
+    def _make(self, own: Together, more: Together) -> Type:
         together = (*own, *more)
         types = _find_types(together)
         listed = [schema["enum"] if "enum" in schema else [schema["const"]] for schema in together if {"enum", "const"} & schema.keys()]
         if listed:
             values = [value for value in listed[0] if all(any(_is_same(value, one) for one in other) for other in listed[1:])]
-            found = unite(*(find_literal(value) for value in values))
+            found = join_types(*(find_literal(value) for value in values))
             return found if types is None else keep_members(found, lambda member: _suits(member, types))
         if types is None:
-            return UNKNOWN
-        return unite(*(self._make_type(name, own, more) for name in types))
+            return UNKNOWN_TYPE
+        return join_types(*(self._make_type(name, own, more) for name in types))
 
-    def _make_type(self, name: str, own: Together, more: Together) -> Kind:
+    def _make_type(self, name: str, own: Together, more: Together) -> Type:
         together = (*own, *more)
         place = self.find_place(together)
         if name == "string":
             format = next((schema["format"] for schema in together if "format" in schema), "")
             return replace(text_up_to(_find_least(together, "maxLength"), place), format=format)
         if name in ("integer", "number"):
-            return Number(name == "integer", *_find_range(together, whole=name == "integer"), None, place)
+            return NumberType(name == "integer", *_find_range(together, whole=name == "integer"), None, place)
         if name == "array":
             return self._make_list(own, more, place)
         if name == "object":
             return ObjectKinds(self, own, more).make()
-        return NOTHING if name == "null" else TRUTH
+        return NONE_TYPE if name == "null" else BOOL_TYPE
 
-    def _make_list(self, own: Together, more: Together, place: str) -> Kind:
+    def _make_list(self, own: Together, more: Together, place: str) -> Type:
         together = (*own, *more)
         count = max((len(schema.get("prefixItems", ())) for schema in together), default=0)
         first = tuple(self._make_element(own, more, at) for at in range(count))
@@ -135,9 +145,9 @@ class StateKinds:
         element = self._make_element(own, more, count)
         if element == NEVER:
             most = count if most is None else min(most, count)
-        return NEVER if most is not None and most < least else List(element, least, most, first, "list", False, place)
+        return NEVER if most is not None and most < least else ListType(element, least, most, first, "list", False, place)
 
-    def _make_element(self, own: Together, more: Together, at: int) -> Kind:
+    def _make_element(self, own: Together, more: Together, at: int) -> Type:
         return self.make(tuple(_iter_element(own, at)), tuple(_iter_element(more, at)))
 
 
@@ -178,11 +188,16 @@ def _find_types(together: Together) -> tuple[str, ...] | None:
     return tuple(sorted(shared - {"integer"} if "number" in shared else shared))
 
 
-_TYPES: dict[type[Kind], tuple[str, ...]] = {Text: ("string",), Number: ("integer", "number"), List: ("array",), MappingKind: ("object",)}
+_TYPES: dict[type[Type], tuple[str, ...]] = {
+    TextType: ("string",),
+    NumberType: ("integer", "number"),
+    ListType: ("array",),
+    MappingType: ("object",),
+}
 
 
-def _suits(member: Kind, types: tuple[str, ...]) -> bool:
-    names = _TYPES.get(type(member), ("null",) if member == NOTHING else ("boolean",))
+def _suits(member: Type, types: tuple[str, ...]) -> bool:
+    names = _TYPES.get(type(member), ("null",) if member == NONE_TYPE else ("boolean",))
     return any(name in types for name in names)
 
 

@@ -2,31 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.check.takes import (  # fmt: skip
-    ANYTHING,
-    CONTENT,
-    COUNT,
-    DRAWN,
-    KEY,
-    LIST,
-    LOCALE,
-    NUMBER,
-    PLACE,
-    REF,
-    SORTED,
-    TEXT_OR_NONE,
-    Takes,
-    one_of,
-)
+from promptc.check.takes import ANYTHING, CONTENT, COUNT, DRAWN, KEY, LIST, LOCALE, NUMBER, PLACE, REF, SORTED, TEXT_OR_NONE, Takes, one_of
 from promptc.diag.frozen import field, frozen
 from promptc.model.index import StateIndex
-from promptc.model.pack import Assign, Band, Let, Pack, Plan
+from promptc.model.pack import Assign, Band, Let, PackModel, Plan
 from promptc.model.section import Fence, Items, Section
 from promptc.model.source import Retrieve, Segments, has_each, iter_expressions
 from promptc.model.step import Evict, Lower, Ranked, Recap, Replace, Step, Trim
 from promptc.model.store import Store
 from promptc.model.tiers import list_steps
-from promptc.template.kinds.kind import Kind
+from promptc.template.kinds.kind import Type
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -41,7 +26,7 @@ _STEP = _ITEM | {"tokens", "chars", "form"}
 
 
 @frozen(eq=False)
-class Text:
+class UsedText:
     """An expression or template as it is used: what the author calls it, the names it sees, and the section it belongs to.
 
     `kinds` are those of names that no schema of the state tells of, `holds` a condition under which alone it is evaluated. `takes`: what
@@ -52,12 +37,12 @@ class Text:
     code: Expression | Template
     names: Names
     section: Section | None = None
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, Type] = field(default_factory=dict)
     holds: Expression | None = None
     takes: Takes = ANYTHING
 
 
-def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
+def iter_texts(pack: PackModel, plan: Plan, tiers: int) -> Iterator[UsedText]:
     """All texts that a render of `plan`, with so many tiers in force, may evaluate; those of the pack as a whole first."""
     yield from _iter_pack(pack)
     names = _list_bound(pack)
@@ -71,59 +56,59 @@ def iter_texts(pack: Pack, plan: Plan, tiers: int) -> Iterator[Text]:
         earlier.append(section.id)
 
 
-def _list_bound(pack: Pack) -> dict[str, frozenset[str] | None]:
+def _list_bound(pack: PackModel) -> dict[str, frozenset[str] | None]:
     names: dict[str, frozenset[str] | None] = {"state": None, **dict.fromkeys(pack.given), **dict.fromkeys(let.name for let in pack.lets)}
     return {**names, "variant": frozenset(axis.name for axis in pack.axes)}
 
 
-def _iter_pack(pack: Pack) -> Iterator[Text]:
+def _iter_pack(pack: PackModel) -> Iterator[UsedText]:
     names: dict[str, frozenset[str] | None] = {"state": None, **dict.fromkeys(pack.given)}
     for one in pack.asserts:
-        yield Text("`that` of an assert", one.that, names)
-        yield Text("`else` of an assert", one.otherwise, names)
+        yield UsedText("`that` of an assert", one.that, names)
+        yield UsedText("`else` of an assert", one.otherwise, names)
     for let in pack.lets:
         yield _make_let(let, dict(names))
         names[let.name] = None
     for place, axis in enumerate(pack.axes):
         earlier = frozenset(other.name for other in pack.axes[:place])
         takes = ANYTHING if axis.default is not None else one_of(axis.cases, f"`default: {axis.cases[0]}`, for all that name no case")
-        yield Text(f"`select` of `{axis.name}`", axis.select, {**names, "variant": earlier}, takes=takes)
+        yield UsedText(f"`select` of `{axis.name}`", axis.select, {**names, "variant": earlier}, takes=takes)
     yield from _iter_strain(pack)
     yield from _iter_indexes(pack)
 
 
-def _make_let(let: Let, names: Names) -> Text:
+def _make_let(let: Let, names: Names) -> UsedText:
     if isinstance(let.value, Band):
-        return Text(f"`let.{let.name}.band`", let.value.value, names, takes=NUMBER)
+        return UsedText(f"`let.{let.name}.band`", let.value.value, names, takes=NUMBER)
     if isinstance(let.value, Assign):
-        return Text(f"`let.{let.name}.assign`", let.value.value, names, takes=DRAWN)
-    return Text(f"`let.{let.name}`", let.value, names)
+        return UsedText(f"`let.{let.name}.assign`", let.value.value, names, takes=DRAWN)
+    return UsedText(f"`let.{let.name}`", let.value, names)
 
 
-def _iter_strain(pack: Pack) -> Iterator[Text]:
+def _iter_strain(pack: PackModel) -> Iterator[UsedText]:
     if pack.strain is None:
         return
     names = _list_bound(pack)
     if pack.strain.previous is not None:
         takes = one_of([tier.name for tier in pack.strain.tiers], "the tier of the last render, or `none` before the first", none=True)
-        yield Text("`strain.previous`", pack.strain.previous, names, takes=takes)
+        yield UsedText("`strain.previous`", pack.strain.previous, names, takes=takes)
     for name, template in pack.strain.watch:
-        yield Text(f"`strain.watch.{name}`", template, {**names, "before": None, "after": None})
+        yield UsedText(f"`strain.watch.{name}`", template, {**names, "before": None, "after": None})
 
 
-def _iter_indexes(pack: Pack) -> Iterator[Text]:
+def _iter_indexes(pack: PackModel) -> Iterator[UsedText]:
     """Of indexes over lists in the state."""
     names = _list_bound(pack)
     for index in pack.indexes:
         if isinstance(index, StateIndex):
             what = f"of the index `{index.name}`"
-            yield Text(f"`from` {what}", index.source, names, takes=LIST)
+            yield UsedText(f"`from` {what}", index.source, names, takes=LIST)
             if index.id is not None:
-                yield Text(f"`id` {what}", index.id, {**names, "item": None}, takes=KEY)
-            yield Text(f"the text {what}", index.text, {**names, "item": None})
+                yield UsedText(f"`id` {what}", index.id, {**names, "item": None}, takes=KEY)
+            yield UsedText(f"the text {what}", index.text, {**names, "item": None})
 
 
-def _iter_section(section: Section, names: Names, stores: Sequence[Store]) -> Iterator[Text]:
+def _iter_section(section: Section, names: Names, stores: Sequence[Store]) -> Iterator[UsedText]:
     yield from _make(section, names, ("when", section.when), ("header", section.header))
     yield from _make(section, names, ("the text", section.text))
     yield from _iter_fence(section.fence, section, {**names, "selected": frozenset()})
@@ -131,12 +116,12 @@ def _iter_section(section: Section, names: Names, stores: Sequence[Store]) -> It
         yield from _iter_items(section.items, section, names, stores)
 
 
-def _iter_fence(fence: Fence | None, section: Section, names: Names) -> Iterator[Text]:
+def _iter_fence(fence: Fence | None, section: Section, names: Names) -> Iterator[UsedText]:
     if fence is not None:
         yield from _make(section, names, ("fence", fence.open), ("fence", fence.close))
 
 
-def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[Text]:
+def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[UsedText]:
     window, group = items.window, items.group
     last = window.last if window is not None and not isinstance(window.last, int) else None
     yield from _iter_source(items.source, section, names, stores)
@@ -163,7 +148,7 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
     yield from _iter_fence(items.fence, section, shown)
 
 
-def _iter_source(source: Expression | Segments | Retrieve, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[Text]:
+def _iter_source(source: Expression | Segments | Retrieve, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[UsedText]:
     """What a source is asked: `where` and `boost` see each row or chunk, all but `each` an element of that."""
     if isinstance(source, Segments):
         yield from _make(section, names, ("segments.each", source.each), takes=LIST)
@@ -185,7 +170,7 @@ _ROLE = "one of them for each item: `'assistant' if item.from == 'agent' else 'u
 _TAKES = {"items.from": LIST, "retrieve.query": TEXT_OR_NONE, "retrieve.version": TEXT_OR_NONE}
 
 
-def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Text]:
+def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[UsedText]:
     """What is evaluated while the list is read, before items have their ids."""
     read = {**names, "item": None, "this": _READ}
     yield from _make(section, read, ("items.where", items.where))
@@ -198,7 +183,7 @@ def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Text
         yield from _make(section, names, ("keep.last", matches.last), takes=COUNT)
 
 
-def _iter_step(step: Step, section: Section, names: Names) -> Iterator[Text]:
+def _iter_step(step: Step, section: Section, names: Names) -> Iterator[UsedText]:
     source = section.items.source if section.items is not None else None
     each = {**names, "item": None, "this": _STEP, "group": None}
     if source is not None and has_each(source):
@@ -218,15 +203,15 @@ def _iter_step(step: Step, section: Section, names: Names) -> Iterator[Text]:
         yield from _make_step(section, {**names, "items": None, "text": None}, label, ("template", step.template))
 
 
-def _make(section: Section, names: Names, *codes: tuple[str, Expression | Template | None], takes: Takes = ANYTHING) -> Iterator[Text]:
+def _make(section: Section, names: Names, *codes: tuple[str, Expression | Template | None], takes: Takes = ANYTHING) -> Iterator[UsedText]:
     for key, code in codes:
         if code is not None:
-            yield Text(f"{key if ' ' in key else f'`{key}`'} of `{section.id}`", code, names, section, takes=takes)
+            yield UsedText(f"{key if ' ' in key else f'`{key}`'} of `{section.id}`", code, names, section, takes=takes)
 
 
 def _make_step(
     section: Section, names: Names, label: str, *codes: tuple[str, Expression | Template | None], takes: Takes = ANYTHING
-) -> Iterator[Text]:
+) -> Iterator[UsedText]:
     for key, code in codes:
         if code is not None:
-            yield Text(f"`{key}` of `{label}`", code, names, section, takes=takes)
+            yield UsedText(f"`{key}` of `{label}`", code, names, section, takes=takes)

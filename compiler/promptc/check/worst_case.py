@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from promptc.check.scopes import Scopes
-from promptc.check.texts import Text
+from promptc.check.texts import UsedText
 from promptc.diag.frozen import frozen
 from promptc.model.pack import Output
 from promptc.model.section import Items, Matches, Section
 from promptc.model.source import Retrieve
 from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest
-from promptc.template.kinds.find_kinds import Found, weigh_bytes
-from promptc.template.kinds.kind import UNKNOWN, Kind, List, Number, list_members, text_of
+from promptc.template.kinds.find_kinds import InferredTypes, weigh_bytes
+from promptc.template.kinds.kind import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of
 from promptc.template.kinds.measure import measure
 from promptc.template.kinds.parts import find_count
 from promptc.template.kinds.texts import MAX_TOKEN
@@ -34,7 +34,7 @@ _INVISIBLE = 10
 class Texts:
     """The texts of one section, each with what is known of it."""
 
-    found: dict[int, Found]
+    found: dict[int, InferredTypes]
 
     def amount(self, code: Template | None) -> Amount:
         """What a template puts out."""
@@ -42,12 +42,12 @@ class Texts:
             return Amount()
         return self.found[id(code)].amount if id(code) in self.found else UNBOUNDED
 
-    def kind(self, code: object) -> Kind:
+    def kind(self, code: object) -> Type:
         """What an expression gives; unknown for another source of items."""
-        return (self.found[id(code)].kind or UNKNOWN) if id(code) in self.found else UNKNOWN
+        return (self.found[id(code)].kind or UNKNOWN_TYPE) if id(code) in self.found else UNKNOWN_TYPE
 
 
-def find_texts(texts: Iterator[Text], section: Section, scopes: Scopes) -> Texts:
+def find_texts(texts: Iterator[UsedText], section: Section, scopes: Scopes) -> Texts:
     """The section's own texts."""
     return Texts({id(text.code): scopes.find(text) for text in texts if text.section is section})
 
@@ -160,15 +160,15 @@ def _count_matches(matches: Matches, texts: Texts) -> int:
     return matches.within if last is None else min(last, matches.within)
 
 
-def _find_most(kind: Kind) -> int | None:
+def _find_most(kind: Type) -> int | None:
     members = list_members(kind)
-    if len(members) != 1 or not isinstance(members[0], Number) or members[0].most is None:
+    if len(members) != 1 or not isinstance(members[0], NumberType) or members[0].most is None:
         return None
     return max(0, int(members[0].most))
 
 
-def _find_open(kind: Kind) -> str:
-    return next((one.at for one in list_members(kind) if isinstance(one, List) and one.most is None), "")
+def _find_open(kind: Type) -> str:
+    return next((one.at for one in list_members(kind) if isinstance(one, ListType) and one.most is None), "")
 
 
 def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:

@@ -7,11 +7,11 @@ from promptc.cli.find_pending import find_named, refuse_in_ci
 from promptc.cli.group import Command
 from promptc.cli.pending_options import ALL, DIR, ONLY, PATTERNS
 from promptc.cli.reporter import Reporter
-from promptc.cli.settle_all import settle_all
+from promptc.cli.settle_all import resolve_pending
 from promptc.diag.errors import fail
 from promptc.golden.find_stale import find_stale
-from promptc.golden.pending import Pending
-from promptc.golden.settle import Settled, accept_golden
+from promptc.golden.pending import PendingGolden
+from promptc.golden.settle import SettledGolden, accept_golden
 
 
 @click.command(
@@ -38,10 +38,10 @@ def command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: s
     """
     refuse_in_ci()
     pending = find_named(patterns, is_all=is_all, folder=folder, only=only)
-    return settle_all(reporter, pending, accept_golden if stale else _accept_fresh, "accepted")
+    return resolve_pending(reporter, pending, accept_golden if stale else _accept_fresh, "accepted")
 
 
-def _accept_fresh(pending: Pending) -> Settled:
+def _accept_fresh(pending: PendingGolden) -> SettledGolden:
     """Raises `PromptcError` (PC0947) for one that is not what `promptc test` would write now."""
     stale = find_stale(pending)
     if stale:

@@ -6,14 +6,14 @@ from posixpath import basename
 from promptc.api import Pack
 from promptc.diag.typed import Any
 from promptc.golden.case import Case
-from promptc.golden.outcome import Outcome
+from promptc.golden.outcome import CaseOutcome
 from promptc.operations.ask import ask
-from promptc.operations.make_change import make_change
+from promptc.operations.make_change import make_diff
 from promptc.operations.run_operation import run_operation
 from promptc.operations.write_archive import render_archive
 
 
-def apply_case(pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> Outcome:
+def apply_case(pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
     """The operation of the case, run on a state that findings call `name`.
 
     `text` is what it says, `messages` are those of its requests, each with the name of its ask, `state` is the new one, `archive` the
@@ -21,8 +21,8 @@ def apply_case(pack: Pack, state: bytes, case: Case, answers: Mapping[str, str],
     """
     operation, args = case.asked["operation"], case.asked.get("args", {})
     done = run_operation(pack, state, operation, args, answers, name=name)
-    change = make_change(pack, done, state, file=basename(name))
-    return Outcome(
+    change = make_diff(pack, done, state, file=basename(name))
+    return CaseOutcome(
         0,
         done.warnings,
         text=f"{done.said}\n" if done.said else "",

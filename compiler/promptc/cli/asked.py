@@ -10,7 +10,7 @@ _MOOD = "mood"
 
 
 @frozen
-class Asked:
+class RenderRequest:
     """What a command line asks of a render in place of the pack's and the state's own choice."""
 
     budget: int | None
@@ -27,7 +27,7 @@ class RenderAsked:
 
     pack: str
     state: str
-    asked: Asked
+    asked: RenderRequest
     only: tuple[str, ...] = ()
     output: str | None = None
     report: str | None = None
@@ -43,10 +43,10 @@ def read_asked(
     format: str | None,
     set: Sequence[str],
     store: Sequence[str] = (),
-) -> Asked:
+) -> RenderRequest:
     """The options of that name. `UsageError` (PC0721) for a variant, a change or a store that is not of its form."""
     variants = _read_variants([*variant, *([f"{_MOOD}={mood}"] if mood is not None else [])])
-    return Asked(budget, variants, tuple(patch), format, _read_changes(set), read_stores(store))
+    return RenderRequest(budget, variants, tuple(patch), format, _read_changes(set), read_stores(store))
 
 
 def is_count(given: str) -> bool:

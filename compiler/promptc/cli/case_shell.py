@@ -15,9 +15,9 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError
-from promptc.golden.given import There, given
-from promptc.golden.outcome import Outcome
-from promptc.golden.shelf import Shelf
+from promptc.golden.given import CaseEnvironment, prepare_case
+from promptc.golden.outcome import CaseOutcome
+from promptc.golden.shelf import SuiteResources
 
 
 class CaseShell:
@@ -27,7 +27,7 @@ class CaseShell:
         """Findings as they are printed, without colours."""
         return render_diagnostics(found)
 
-    def run_command(self, case: Case, there: There) -> Outcome:
+    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
         """The exit code of the case's command line, what it found, and what it would have printed. It sees no variable of the caller's but
         those every program needs. Raises `CaseError` (PC0750, PC0751) for one that a case may not call.
         """
@@ -36,28 +36,28 @@ class CaseShell:
         with _hiding_variables(case.given.get("environment", {})):
             return self._run(partial(run_judged, case.asked, judge=CommandJudge(case, there)))
 
-    def _run(self, run: Callable[[Reporter], int]) -> Outcome:
+    def _run(self, run: Callable[[Reporter], int]) -> CaseOutcome:
         reporter = _Recorder()
         printed = BytesIO()
         try:
             with contextlib.redirect_stdout(TextIOWrapper(printed, write_through=True)) as stream:
                 code = run(reporter)
                 stream.flush()
-                return Outcome(code, tuple(reporter.found), text=printed.getvalue().decode("utf-8", "replace"))
+                return CaseOutcome(code, tuple(reporter.found), text=printed.getvalue().decode("utf-8", "replace"))
         except CaseError:
             raise
         except PromptcError as error:
-            return Outcome(error.exit_code, error.diagnostics)
+            return CaseOutcome(error.exit_code, error.diagnostics)
 
-    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> Outcome:
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
         """The operation of a case."""
         from promptc.cli.apply_case import apply_case
 
         return apply_case(pack, state, case, answers, name)
 
-    def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
+    def surround(self, case: Case, shelf: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
         """The circumstances that a case asks for."""
-        return given(case, shelf)
+        return prepare_case(case, shelf)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from promptc.diag.typed import Self
 from promptc.golden.case import Case
 from promptc.golden.find_cause import Cause, KnownCause, find_cause
 from promptc.golden.load_case import load_case
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 from promptc.golden.verdict import Verdict
 
 MOST = 20
@@ -27,7 +27,7 @@ class CauseFinder:
     """To be used in a `with`. Verdicts are given in the order in which they are told, so that the same ones have a cause each time."""
 
     def __init__(self, cache: Cache | None) -> None:
-        self._shelf = Shelf(cache)
+        self._shelf = SuiteResources(cache)
         self._left = MOST
         self._known: list[tuple[KnownCause, tuple[str, ...]]] = []
 

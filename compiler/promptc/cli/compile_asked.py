@@ -2,7 +2,7 @@
 
 from promptc.api import Pack
 from promptc.cache.store import open_cache
-from promptc.cli.asked import Asked
+from promptc.cli.asked import RenderRequest
 from promptc.cli.streams import read_stdin
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
@@ -19,7 +19,7 @@ def open_pack(path: str, *, is_cached: bool) -> Pack:
     return Pack.load(path, open_cache() if is_cached else None)
 
 
-def load_state_file(pack: Pack, name: str, asked: Asked) -> State:
+def load_state_file(pack: Pack, name: str, asked: RenderRequest) -> State:
     """The state in the file `name` (`-`: standard input) with what `--set` changes. `DiskError` (PC0724) when it cannot be read."""
     if name == STDIN:
         return pack.load_state(read_stdin(), "stdin", changes=asked.changes)
@@ -32,7 +32,7 @@ def load_state_file(pack: Pack, name: str, asked: Asked) -> State:
     return pack.load_state(raw, name, changes=asked.changes)
 
 
-def compile_asked(pack: Pack, state: State, asked: Asked, *, without: tuple[str, ...] = (), budget: int | None = None) -> Outcome:
+def compile_asked(pack: Pack, state: State, asked: RenderRequest, *, without: tuple[str, ...] = (), budget: int | None = None) -> Outcome:
     """The render that was asked for; `budget` in place of the asked one."""
     return pack.compile(
         state,

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from promptc.cli.asked import Asked
+from promptc.cli.asked import RenderRequest
 from promptc.cli.compile_asked import STDIN
 from promptc.cli.find_width import find_width
 from promptc.cli.group import Command
@@ -14,7 +14,7 @@ from promptc.cli.options import read_count, takes_choice
 from promptc.cli.read_compared import Compared, find_compared, read_compared
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import read_stdin
-from promptc.cli.views.difference import STYLES, Style, render_difference, render_stat
+from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.page import Page
 from promptc.compare.compare_sides import compare_sides
 from promptc.diag.diagnostic import Diagnostic
@@ -48,11 +48,11 @@ def command(
     reporter: Reporter,
     old: str,
     new: str,
-    asked: Asked,
+    asked: RenderRequest,
     states: tuple[str, ...],
     pack: str | None,
     stat: bool,
-    style: Style,
+    style: DifferenceStyle,
     as_json: bool,
     width: int | None,
 ) -> int:

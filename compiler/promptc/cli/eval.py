@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import click
 
 from promptc.api import Pack, find_format
-from promptc.cli.asked import Asked
+from promptc.cli.asked import RenderRequest
 from promptc.cli.compile_asked import compile_asked, load_state_file
 from promptc.cli.find_selected import find_selected
 from promptc.cli.group import Command
@@ -50,7 +50,7 @@ _LATE = {"strain", "selected", "section", "item", "this", "group"}
 @takes_choice
 @click.option("--section", metavar="SECTION", help="See the names of this section, too: strain, selected, section.")
 @click.option("--item", metavar="SECTION/ITEM", help="See the names of this selected item, too: item, this, group.")
-def command(pack: str, state: str, expression: str, asked: Asked, section: str | None, item: str | None) -> int:
+def command(pack: str, state: str, expression: str, asked: RenderRequest, section: str | None, item: str | None) -> int:
     """Evaluate EXPRESSION over STATE as PACK's own expressions are, and print the value as JSON.
 
     It sees state, what PACK declares under let, variant, and strain as it was measured.
@@ -68,7 +68,9 @@ def command(pack: str, state: str, expression: str, asked: Asked, section: str |
     return 0
 
 
-def _find_names(pack: Pack, state: State, asked: Asked, expression: Expression, section: str | None, item: str | None) -> Mapping[str, Any]:
+def _find_names(
+    pack: Pack, state: State, asked: RenderRequest, expression: Expression, section: str | None, item: str | None
+) -> Mapping[str, Any]:
     """No more is run than the expression reads, so that it can be asked why the rest fails."""
     reads = {path[0] for path in expression.reads}
     meter = Meter(pack.model.counting.counter)

@@ -8,7 +8,7 @@ from functools import cache
 import click
 
 from promptc.api import Pack
-from promptc.cli.asked import Asked
+from promptc.cli.asked import RenderRequest
 from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.find_selected import find_selected
 from promptc.cli.find_width import find_width
@@ -71,7 +71,7 @@ def command(
     reporter: Reporter,
     pack: str,
     state: str,
-    asked: Asked,
+    asked: RenderRequest,
     why: str | None,
     stages: str | None,
     source: str | None,
@@ -123,13 +123,13 @@ def _show_meter(outcome: Outcome, page: Page) -> None:
 
 
 def _show_why(outcome: Outcome, address: str, page: Page) -> None:
-    from promptc.cli.views.section_story import find_section_story
-    from promptc.cli.views.story import find_stories, render_stories
+    from promptc.cli.views.section_story import describe_section
+    from promptc.cli.views.story import list_histories, render_histories
 
     section, slash, item = address.partition("/")
     selected = find_selected(outcome, section)
-    stories = find_stories(outcome, selected, item) if slash else [find_section_story(outcome, selected)]
-    page.show(stories, render_stories)
+    stories = list_histories(outcome, selected, item) if slash else [describe_section(outcome, selected)]
+    page.show(stories, render_histories)
 
 
 def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
@@ -193,7 +193,7 @@ def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: P
     return after
 
 
-def _show_sweep(pack: Pack, state: State, asked: Asked, given: str, page: Page) -> int:
+def _show_sweep(pack: Pack, state: State, asked: RenderRequest, given: str, page: Page) -> int:
     from promptc.cli.views.sweep import PLENTY, Point, describe_point, render_sweep, sweep_all, sweep_range
 
     budgets = _read_range(given)

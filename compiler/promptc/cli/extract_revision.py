@@ -11,7 +11,7 @@ from promptc.diag.errors import DiskError
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.golden.check_repository import GitError
 from promptc.golden.read_before import is_inside
-from promptc.golden.run_git import Entry, list_entries, read_blobs, run_git
+from promptc.golden.run_git import TreeEntry, list_entries, read_blobs, run_git
 
 _LINK = "120000"
 
@@ -40,7 +40,7 @@ def extract_revision(revision: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _write_files(root: Path, entries: dict[str, Entry], contents: Iterator[bytes | None]) -> None:
+def _write_files(root: Path, entries: dict[str, TreeEntry], contents: Iterator[bytes | None]) -> None:
     """Links last, so that nothing is written through one."""
     links: dict[Path, bytes] = {}
     for (path, entry), content in zip(entries.items(), contents, strict=True):

@@ -13,13 +13,13 @@ from promptc.golden.case import PENDING
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import find_root, show_path
 from promptc.golden.list_pending import list_pending
-from promptc.golden.pending import Pending
+from promptc.golden.pending import PendingGolden
 
 _HERE = "."
 ONLY = ("new", "changed")
 
 
-def find_pending(patterns: Sequence[str], *, folder: str | None, only: str | None) -> list[Pending]:
+def find_pending(patterns: Sequence[str], *, folder: str | None, only: str | None) -> list[PendingGolden]:
     """Those that a pattern means (all without patterns), in order; `only` those that are `new`, or `changed`.
 
     A pattern is a path (a folder: all under it; a golden), else the name of a case or of a golden in one, else a pattern of either.
@@ -32,18 +32,18 @@ def find_pending(patterns: Sequence[str], *, folder: str | None, only: str | Non
     return [*(one for one in found if one in chosen), *(one for one in chosen if one not in found)]
 
 
-def find_named(patterns: Sequence[str], *, is_all: bool, folder: str | None, only: str | None) -> list[Pending]:
+def find_named(patterns: Sequence[str], *, is_all: bool, folder: str | None, only: str | None) -> list[PendingGolden]:
     """The same where nothing may be meant that was not named: without patterns all have to be asked for. `UsageError` (PC0943)."""
     if not patterns and not is_all:
         raise UsageError([Diagnostic("PC0943", "no pending golden is named", help="name cases, such as `tavern/*`, or say `--all`")])
     return find_pending(patterns, folder=folder, only=only)
 
 
-def _list(folder: str, only: str | None) -> list[Pending]:
+def _list(folder: str, only: str | None) -> list[PendingGolden]:
     return [one for one in list_pending([folder]) if only is None or one.status == only]
 
 
-def _list_at(pattern: str, folder: str | None, only: str | None) -> list[Pending]:
+def _list_at(pattern: str, folder: str | None, only: str | None) -> list[PendingGolden]:
     """Those at a path or under it, if it is one; of `folder` alone where that is given."""
     path = Path(pattern)
     place = path if path.is_dir() else path.parent
@@ -56,13 +56,13 @@ def _list_at(pattern: str, folder: str | None, only: str | None) -> list[Pending
     ]
 
 
-def _is_at(one: Pending, path: str) -> bool:
+def _is_at(one: PendingGolden, path: str) -> bool:
     """Whether it is at that path, absolute, or under it; the case's file stands for its folder."""
     golden = str(Path(one.folder, one.name))
     return path in (golden, golden + PENDING, str(Path(one.folder, CASE))) or Path(golden).is_relative_to(path)
 
 
-def _choose(pattern: str, found: Sequence[Pending], at_path: Sequence[Pending]) -> Sequence[Pending]:
+def _choose(pattern: str, found: Sequence[PendingGolden], at_path: Sequence[PendingGolden]) -> Sequence[PendingGolden]:
     if at_path:
         return at_path
     named = [one for one in found if pattern in _list_names(one)]
@@ -76,12 +76,12 @@ def _choose(pattern: str, found: Sequence[Pending], at_path: Sequence[Pending]) 
     return matching
 
 
-def _list_names(one: Pending) -> tuple[str, ...]:
+def _list_names(one: PendingGolden) -> tuple[str, ...]:
     """What it is called wherever the work is done: its case, its name in it, and its path from the case's root, as of `promptc test`."""
     return one.case, f"{one.case}/{one.name}", show_path(str(Path(one.folder, one.name)), find_root(one.folder))
 
 
-def _list_paths(one: Pending) -> tuple[str, ...]:
+def _list_paths(one: PendingGolden) -> tuple[str, ...]:
     return one.path, one.path.rpartition("/")[0]
 
 
@@ -93,7 +93,7 @@ def _refuse_several(name: str, folders: Sequence[str]) -> UsageError:
     )
 
 
-def _refuse_none(pattern: str, found: Sequence[Pending]) -> UsageError:
+def _refuse_none(pattern: str, found: Sequence[PendingGolden]) -> UsageError:
     near = suggest(pattern, sorted({one.case for one in found})) or "`promptc pending` lists them"
     help = near if found else "nothing is pending: `promptc test` writes what differs"
     return UsageError([Diagnostic("PC0943", f"no pending golden is `{pattern}`", help=help)])

@@ -13,9 +13,9 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
-from promptc.frontend.build_corpus import Done, build_corpus
+from promptc.frontend.build_corpus import IndexBuild, build_corpus
 from promptc.model.index import CorpusIndex
-from promptc.sources.retrieval.encoder import Encoder, Missing
+from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.text.meter import Meter
 
@@ -50,9 +50,9 @@ def _build(index: CorpusIndex, meter: Meter, retriever: Retriever, reporter: Rep
     def count(text: str) -> int:
         return meter.tokens(meter.count(text))
 
-    def load_encoder() -> Encoder | None:
+    def load_encoder() -> VectorEncoder | None:
         found = retriever.load_encoder(index.matching.encoder) if index.matching.encoder else None
-        if not isinstance(found, Missing):
+        if not isinstance(found, MissingEncoder):
             return found
         reporter.report([Diagnostic("PC0197", f"`{index.name}` is built without vectors: {found.reason}", index.span, level="warn")])
         return None
@@ -69,7 +69,7 @@ def _build(index: CorpusIndex, meter: Meter, retriever: Retriever, reporter: Rep
         progress.close()
 
 
-def _describe(done: Done) -> str:
+def _describe(done: IndexBuild) -> str:
     built = done.built
     by = f"vectors by {built.vectors.encoder}" if built.vectors is not None else "words alone"
     sizes = f"{show_plural(len(built.documents), 'file')}, {show_plural(len(built.chunks), 'chunk')}, {by}"

@@ -22,9 +22,9 @@ from promptc.files.read_file import read_given
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
 from promptc.model.source import show_score
-from promptc.sources.retrieval.judge_index import SHARE, Judged, Known, Verdict, judge_index
+from promptc.sources.retrieval.judge_index import SHARE, IndexVerdict, JudgedQuery, KnownAnswer, judge_index
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import Request
+from promptc.sources.retrieval.request import ChunkQuery
 from promptc.sources.retrieval.retriever import Retriever
 
 _DEPTHS = (1, 6, 12)
@@ -68,7 +68,7 @@ def command(
     recall@n: the answer is among the best n. After the cap: among the best 6, and within the cap, whole. Flagged: nothing reaches the
     floor, so a render would be sparse. A query without an answer should be flagged.
     """
-    least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else Request("").floor
+    least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else ChunkQuery("").floor
     loaded = Pack.load(pack)
     (one,) = find_corpus_indexes(loaded, (index,))
     known = read_queries(_read(queries), queries)
@@ -78,7 +78,7 @@ def command(
     depth = max(_DEPTHS)
 
     def ask(query: str) -> Any:
-        found = retriever.ask(opened, Request(query, version=wanted, floor=0, top=depth, candidates=depth))
+        found = retriever.ask(opened, ChunkQuery(query, version=wanted, floor=0, top=depth, candidates=depth))
         notes.update(dict.fromkeys(found.notes))
         return found
 
@@ -98,7 +98,7 @@ def _read(name: str) -> bytes:
         raise DiskError([Diagnostic("PC0724", f"cannot read the queries {name}: {reason}", help="name a TSV file")]) from wrong
 
 
-def _check_answers(known: Sequence[Known], opened: Sequence[LoadedIndex], name: str) -> None:
+def _check_answers(known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], name: str) -> None:
     """An answer that is in no chunk could never be found: the list of queries is wrong, not the index."""
     chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
     lost = [one for one in known if one.answers and not any(answer.is_in(chunk) for answer in one.answers for chunk in chunks)]
@@ -107,7 +107,7 @@ def _check_answers(known: Sequence[Known], opened: Sequence[LoadedIndex], name: 
         raise UsageError(Diagnostic("PC0196", text, help="name a file and a heading of the corpus") for text in told)
 
 
-def _render(verdict: Verdict, cap: int) -> str:
+def _render(verdict: IndexVerdict, cap: int) -> str:
     answered, junk = verdict.answered, [one for one in verdict.judged if not one.known.answers]
     flagged = sum(1 for one in answered if one.is_flagged)
     rows = [(f"recall@{depth}", _show_share(verdict.recall(depth))) for depth in _DEPTHS]
@@ -121,7 +121,7 @@ def _render(verdict: Verdict, cap: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _describe(one: Judged) -> str:
+def _describe(one: JudgedQuery) -> str:
     place = f"place {one.rank}" if one.rank else "not found"
     why = [place, *(["after the cap"] if one.rank and not one.in_cap else []), *(["flagged"] if one.is_flagged else [])]
     return f"  {show_score(one.best)}  {escape_controls(one.known.query)}  ({', '.join(why)})"
@@ -131,7 +131,7 @@ def _show_share(share: int) -> str:
     return f"{share // SHARE}.{share % SHARE:03}"
 
 
-def _render_json(verdict: Verdict) -> str:
+def _render_json(verdict: IndexVerdict) -> str:
     told = {
         "queries": len(verdict.judged),
         "recall": {str(depth): verdict.recall(depth) / SHARE for depth in _DEPTHS},

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from promptc.api import Pack
-from promptc.cli.asked import Asked
+from promptc.cli.asked import RenderRequest
 from promptc.cli.compile_asked import load_state_file
 from promptc.cli.escape import escape_controls
 from promptc.cli.group import Command
@@ -29,7 +29,7 @@ from promptc.passes.bind_lets import bind_lets
 from promptc.passes.list_entries import list_entries
 from promptc.passes.tell_source import WHYS
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import Found, Request, Retrieved
+from promptc.sources.retrieval.request import ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
@@ -77,7 +77,7 @@ def command(
     """
     loaded, retriever = Pack.load(pack), Retriever()
     one, opened = _open(loaded, index, state, wanted, retriever)
-    usual, count = Request(query), top or _TOP
+    usual, count = ChunkQuery(query), top or _TOP
     request = replace(
         usual,
         version=wanted,
@@ -105,7 +105,7 @@ def _open(
         return corpus, open_corpus(corpus, counter.digest, wanted, os.environ)
     if state is None:
         raise UsageError([Diagnostic("PC0731", f"`{name}` is over a list in the state", help="name the state: `--state state.json`")])
-    loaded, meter = load_state_file(pack, state, Asked(None, {}, (), None, (), {})), Meter(counter)
+    loaded, meter = load_state_file(pack, state, RenderRequest(None, {}, (), None, (), {})), Meter(counter)
     names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_account()})
     entries = list_entries(listed, names)
     opened = retriever.open_entries(name, listed.matching, entries, lambda text: meter.tokens(meter.count(text)))
@@ -130,13 +130,13 @@ def _render(found: Retrieved, paint: Paint) -> str:
     return "".join((shown, paint.apply(told.rstrip(), "dim"), "\n", *lines))
 
 
-def _render_refused(one: Found, why: str) -> str:
+def _render_refused(one: FoundChunk, why: str) -> str:
     heading = escape_controls(" > ".join(one.chunk.heading) or one.chunk.id)
     made = f"words {show_score(one.score.words)}, vectors {show_score(one.score.vectors)}"
     return f"{show_score(one.score.total)}  {heading}: {why} ({made})\n"
 
 
-def _render_found(found: Found, paint: Paint, *, is_near: bool) -> str:
+def _render_found(found: FoundChunk, paint: Paint, *, is_near: bool) -> str:
     chunk, score = found.chunk, found.score
     heading = escape_controls(" > ".join(chunk.heading))
     why = f"words {show_score(score.words)}" + (f"  vectors {show_score(score.vectors)}" if is_near else "")

@@ -13,7 +13,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
-from promptc.frontend.open_corpus import Part, iter_parts
+from promptc.frontend.open_corpus import CorpusPart, iter_parts
 from promptc.model.index import CorpusIndex
 from promptc.sources.retrieval.built_index import BuiltIndex
 from promptc.sources.retrieval.open_index import check_index
@@ -56,7 +56,7 @@ def command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int:
 _STATES = {"PC0190": "missing", "PC0192": "stale", "PC0193": "damaged", "PC0194": "another's"}
 
 
-def _find_state(index: CorpusIndex, part: Part, counter: str) -> BuiltIndex | Diagnostic:
+def _find_state(index: CorpusIndex, part: CorpusPart, counter: str) -> BuiltIndex | Diagnostic:
     try:
         built = read_index(part.place)
         check_index(index, built, part.documents, counter, part.place)

@@ -10,7 +10,7 @@ from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError, fail_case
 from promptc.golden.confine import confine
 from promptc.golden.find_home import MANIFEST
-from promptc.golden.given import WRITING, There
+from promptc.golden.given import WRITING, CaseEnvironment
 
 Holds = Literal["nothing", "file", "output", "named_file", "store", "compared"]
 """What a value is: nothing that is opened; a file or folder; one that is made, or `-`; `NAME=FILE`; the address of a store, with a name or
@@ -68,7 +68,7 @@ class CommandJudge:
     PC0751 for the command or one of its options, PC0750 for a path outside `there.fence`. What writes is run in a copy alone.
     """
 
-    def __init__(self, case: Case, there: There) -> None:
+    def __init__(self, case: Case, there: CaseEnvironment) -> None:
         self._span = case.node.value["run"].span
         self._there = there
         self._is_copy = there.root != case.root

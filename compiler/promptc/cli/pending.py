@@ -15,7 +15,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.table import render_table
 from promptc.golden.case import PENDING
-from promptc.golden.pending import Pending
+from promptc.golden.pending import PendingGolden
 
 
 @click.command(
@@ -55,7 +55,7 @@ def command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, fol
     return 0
 
 
-def _iter_named(found: Sequence[Pending]) -> Iterator[tuple[Pending, str]]:
+def _iter_named(found: Sequence[PendingGolden]) -> Iterator[tuple[PendingGolden, str]]:
     """Each with its case's name; with its path, where another case is called so as well. `promptc accept` takes both."""
     folders: dict[str, set[str]] = {}
     for one in found:

@@ -12,7 +12,7 @@ from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError
 from promptc.golden.check_expect import find_idle
-from promptc.golden.find_cases import Place
+from promptc.golden.find_cases import CaseFolder
 from promptc.golden.find_home import show_path
 from promptc.golden.find_places import find_places
 from promptc.golden.judge_case import break_unread, find_obsolete
@@ -53,7 +53,7 @@ def command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> int:
     return PromptcError.exit_code if refused else 0
 
 
-def _list_asked(place: Place) -> list[str]:
+def _list_asked(place: CaseFolder) -> list[str]:
     """The goldens that the folder's case asks for. `PromptcError` where its file cannot be read, holds nothing, or is called otherwise."""
     if place.is_case:
         case = load_case(place.folder, place.top)

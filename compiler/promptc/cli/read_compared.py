@@ -5,7 +5,7 @@ from contextlib import ExitStack, chdir
 from pathlib import Path
 
 from promptc.api import Pack
-from promptc.cli.asked import Asked
+from promptc.cli.asked import RenderRequest
 from promptc.cli.compile_asked import STDIN, compile_asked, load_state_file
 from promptc.cli.extract_revision import extract_revision
 from promptc.cli.read_bytes import read_bytes
@@ -55,7 +55,7 @@ def find_compared(name: str, stack: ExitStack) -> Compared:
     return Compared(name, _find_kind(name, root / path), path, root)
 
 
-def read_compared(one: Compared, other: str, asked: Asked, piped: bytes | None = None) -> Side:
+def read_compared(one: Compared, other: str, asked: RenderRequest, piped: bytes | None = None) -> Side:
     """Its prompt. `other` is the state of a pack (`piped`: what standard input held, where it is that), or the pack of a state; a state is
     never looked for in a revision that it was not named with, nor is a pack.
     """
@@ -72,7 +72,7 @@ def read_compared(one: Compared, other: str, asked: Asked, piped: bytes | None =
     return read_side(prompt.text if prompt.format == "text" else prompt.messages, prompt.report)
 
 
-def _load_state(pack: Pack, name: str, asked: Asked, piped: bytes | None) -> State:
+def _load_state(pack: Pack, name: str, asked: RenderRequest, piped: bytes | None) -> State:
     """Standard input is read once, whatever number of packs is given it."""
     if name == STDIN and piped is not None:
         return pack.load_state(piped, "stdin", changes=asked.changes)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import replace
-from promptc.golden.verdict import Difference, Verdict
+from promptc.golden.verdict import GoldenDifference, Verdict
 
 _PLACE = re.compile(r"(.+?)(:\d+:\d+ .*)", re.DOTALL)
 _QUOTED = re.compile("`([^`\n]+)`")
@@ -45,7 +45,7 @@ class _Rebase:
         span = replace(found.span, file=self.path(found.span.file)) if found.span is not None else None
         return replace(found, message=_QUOTED.sub(self._quoted, found.message), span=span)
 
-    def difference(self, one: Difference) -> Difference:
+    def difference(self, one: GoldenDifference) -> GoldenDifference:
         return replace(one, path=self.path(one.path), pending=self.path(one.pending))
 
     def line(self, line: str) -> str:

@@ -6,7 +6,7 @@ from promptc.cli.find_pending import find_named
 from promptc.cli.group import Command
 from promptc.cli.pending_options import ALL, DIR, ONLY, PATTERNS
 from promptc.cli.reporter import Reporter
-from promptc.cli.settle_all import settle_all
+from promptc.cli.settle_all import resolve_pending
 from promptc.golden.settle import reject_golden
 
 
@@ -28,4 +28,4 @@ def command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: s
 
     A PATTERN is a path (a folder: all under it), a case's name, or either with `*` and `?`.
     """
-    return settle_all(reporter, find_named(patterns, is_all=is_all, folder=folder, only=only), reject_golden, "rejected")
+    return resolve_pending(reporter, find_named(patterns, is_all=is_all, folder=folder, only=only), reject_golden, "rejected")

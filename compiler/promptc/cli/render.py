@@ -2,7 +2,7 @@
 
 import click
 
-from promptc.cli.asked import Asked, RenderAsked
+from promptc.cli.asked import RenderAsked, RenderRequest
 from promptc.cli.group import Command
 from promptc.cli.options import NO_CACHE, PACK, STATE, takes_choice
 from promptc.cli.reporter import Reporter
@@ -33,7 +33,7 @@ def command(
     reporter: Reporter,
     pack: str,
     state: str,
-    asked: Asked,
+    asked: RenderRequest,
     model: str | None,
     only: tuple[str, ...],
     output: str | None,

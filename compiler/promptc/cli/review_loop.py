@@ -13,13 +13,13 @@ from pathlib import Path
 from promptc.cli.paint import Paint
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.difference import STYLES
-from promptc.cli.views.review_page import HELP, Place, Screen, lay_out, render_page
+from promptc.cli.views.review_page import HELP, ReviewPlace, Screen, lay_out, render_page
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import replace
 from promptc.golden.case import PENDING
-from promptc.golden.pending import Pending
+from promptc.golden.pending import PendingGolden
 from promptc.golden.read_pending import Seen, read_pending
-from promptc.golden.settle import Settled, accept_golden, reject_golden, undo_settled
+from promptc.golden.settle import SettledGolden, accept_golden, reject_golden, undo_settled
 
 _EDITOR = "vi"
 _ENDED = ("q", "")
@@ -31,14 +31,14 @@ _STALE = "it is made of files as they were: run `promptc test`, or accept it alo
 class Review:
     """Walks through pending goldens. Nothing is accepted by any key but `a`, and by `g` once it is confirmed; each can be taken back."""
 
-    def __init__(self, pending: Sequence[Pending], read_key: Callable[[], str], paint: Paint) -> None:
+    def __init__(self, pending: Sequence[PendingGolden], read_key: Callable[[], str], paint: Paint) -> None:
         self._pending = list(pending)
         self._read_key = read_key
         self._paint = paint
-        self._settled: list[list[Settled]] = []
-        self._verdicts: dict[Pending, str] = {}
-        self._place = Place(1, len(pending))
-        self._seen: dict[Pending, Seen] = {}
+        self._settled: list[list[SettledGolden]] = []
+        self._verdicts: dict[PendingGolden, str] = {}
+        self._place = ReviewPlace(1, len(pending))
+        self._seen: dict[PendingGolden, Seen] = {}
         self._actions: dict[str, Callable[[], None]] = {
             "a": lambda: self._settle(accept_golden, "accepted"),
             "r": lambda: self._settle(reject_golden, "rejected"),
@@ -73,7 +73,7 @@ class Review:
     # --- what is shown ---
 
     @property
-    def _now(self) -> Pending:
+    def _now(self) -> PendingGolden:
         return self._pending[self._place.at - 1]
 
     def _act(self, action: Callable[[], None]) -> None:
@@ -107,13 +107,13 @@ class Review:
         columns, rows = shutil.get_terminal_size()
         return Screen(columns, rows, self._paint)
 
-    def _read(self, pending: Pending) -> Seen:
+    def _read(self, pending: PendingGolden) -> Seen:
         """What differs, as it was before it was settled."""
         if pending not in self._seen:
             self._seen[pending] = read_pending(pending)
         return self._seen[pending]
 
-    def _is_as_seen(self, pending: Pending) -> bool:
+    def _is_as_seen(self, pending: PendingGolden) -> bool:
         """Whether it still is what was shown; else it is read anew."""
         shown = self._read(pending)
         self._seen.pop(pending)
@@ -139,7 +139,7 @@ class Review:
 
     # --- what is done ---
 
-    def _settle(self, act: Callable[[Pending, bytes], Settled], verdict: str) -> None:
+    def _settle(self, act: Callable[[PendingGolden, bytes], SettledGolden], verdict: str) -> None:
         one = self._now
         if one in self._verdicts:
             self._say(f"it is {self._verdicts[one]} already; u takes it back")
@@ -180,7 +180,7 @@ class Review:
         while self._place.at <= len(self._pending) and self._now in self._verdicts:
             self._go_on()
 
-    def _is_alike(self, other: Pending) -> bool:
+    def _is_alike(self, other: PendingGolden) -> bool:
         """Whether it is this one, or has the same change and is made of what is there now. One that cannot be read has none."""
         wanted = _find_change(self._read(self._now))
         try:
@@ -188,8 +188,8 @@ class Review:
         except DiskError:
             return False
 
-    def _accept_all(self, alike: Sequence[Pending]) -> None:
-        done: list[Settled] = []
+    def _accept_all(self, alike: Sequence[PendingGolden]) -> None:
+        done: list[SettledGolden] = []
         refused: list[str] = []
         self._settled.append(done)
         for one in alike:
@@ -231,7 +231,7 @@ def _leaving_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _find_file(pending: Pending) -> Path:
+def _find_file(pending: PendingGolden) -> Path:
     return Path(pending.folder, pending.name + PENDING)
 
 

@@ -17,10 +17,10 @@ from promptc.diag.errors import DiskError, UsageError
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.ask import ask
-from promptc.operations.change import Change
-from promptc.operations.done import Done, Request
+from promptc.operations.change import StateDiff
+from promptc.operations.done import OperationResult, Request
 from promptc.operations.judge_answer import LONGEST_ANSWER
-from promptc.operations.make_change import make_change
+from promptc.operations.make_change import make_diff
 from promptc.operations.opened import find_operation
 from promptc.operations.rewrite_state import check_expected
 from promptc.operations.run_operation import run_operation
@@ -76,16 +76,16 @@ def _expect(asked: ApplyAsked, digest: str) -> ApplyAsked:
 
 
 def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: OperationAsked, raw: bytes, answers: Mapping[str, str]) -> None:
-    made: list[Done] = []
+    made: list[OperationResult] = []
 
-    def make(read: bytes, file: str) -> Change:
+    def make(read: bytes, file: str) -> StateDiff:
         """Of what the state is now, which may ask what it did not a moment ago."""
         done = run_operation(pack, read, operation.name, operation.args, answers, name=name_state(asked))
         check_expected(asked.expected, done.before, name_state(asked))
         if read != raw and operation.has_model and asked.expected is None:
             _refuse_missing(ask(pack, read, operation.name, operation.args, answers))
         made.append(done)
-        return make_change(pack, done, read, file=file)
+        return make_diff(pack, done, read, file=file)
 
     rewritten = write_change(asked, raw, make, purpose=operation.name)
     done = made[-1]

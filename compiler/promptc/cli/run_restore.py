@@ -16,7 +16,7 @@ from promptc.diag.errors import UsageError
 from promptc.files.read_file import follow_link
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.archived import Archived
-from promptc.operations.change import Change
+from promptc.operations.change import StateDiff
 from promptc.operations.describe_archive import name_source
 from promptc.operations.list_archives import list_archives
 from promptc.operations.make_restoration import make_restoration
@@ -38,7 +38,7 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     counts: tuple[int, ...] = ()
     stuck: tuple[int, ...] = ()
 
-    def make(read: bytes, _file: str) -> Change:
+    def make(read: bytes, _file: str) -> StateDiff:
         nonlocal counts, stuck
         check_expected(asked.expected, pack.load_state(read, name_state(asked)).digest, name_state(asked))
         note = NO_NOTE if asked.state == STDIN else read_note(Path(os.path.realpath(asked.state)), read)

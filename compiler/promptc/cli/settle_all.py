@@ -10,18 +10,20 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, PromptcError
-from promptc.golden.pending import Pending
-from promptc.golden.settle import Settled
+from promptc.golden.pending import PendingGolden
+from promptc.golden.settle import SettledGolden
 
 _STALE = 1
 
 
-def settle_all(reporter: Reporter, chosen: Sequence[Pending], settle: Callable[[Pending], Settled], done: str) -> int:
+def resolve_pending(
+    reporter: Reporter, chosen: Sequence[PendingGolden], settle: Callable[[PendingGolden], SettledGolden], done: str
+) -> int:
     """Settles each and says so; the exit code. What cannot be settled, or is left by an interruption, is named and still pending.
 
     One that cannot be settled does not keep the others from it. 4 where a file could not be read or written, else 1 where one is stale.
     """
-    failed: list[Pending] = []
+    failed: list[PendingGolden] = []
     found: list[Diagnostic] = []
     settled, code = 0, 0
     with _hold_interrupts() as interrupts:
@@ -64,7 +66,7 @@ def _hold_interrupts() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _tell(reporter: Reporter, done: str, count: int, left: Sequence[Pending]) -> None:
+def _tell(reporter: Reporter, done: str, count: int, left: Sequence[PendingGolden]) -> None:
     reporter.say(f"{done} {show_plural(count, 'golden')}\n")
     if left:
         reporter.say(f"not {done}, and still pending:\n" + "".join(f"    {escape_controls(one.path)}\n" for one in left))

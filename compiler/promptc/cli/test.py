@@ -28,10 +28,10 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.value import join_names
-from promptc.golden.find_places import Places, check_met, find_places
+from promptc.golden.find_places import CaseFolders, check_met, find_places
 from promptc.golden.find_touched import find_touched
 from promptc.golden.match_names import match_names
-from promptc.golden.run_suite import Judged, Suite, run_suite
+from promptc.golden.run_suite import JudgedCases, Suite, run_suite
 from promptc.golden.verdict import Verdict
 
 _DIFFERS = 1
@@ -206,7 +206,7 @@ class _Tally:
     packs: frozenset[str] = frozenset()
     pending: tuple[str, ...] = ()
 
-    def add(self, judged: Judged) -> "_Tally":
+    def add(self, judged: JudgedCases) -> "_Tally":
         counts = {status: sum(one.status == status for one in judged.verdicts) for status in _COUNTED}
         pending = [one.name for one in judged.verdicts if any(difference.pending for difference in one.differences)]
         return _Tally(
@@ -236,7 +236,7 @@ class _Tally:
         return _DIFFERS if self.failed or self.broken or (is_ci and (self.new or self.obsolete)) else 0
 
 
-def _run(reporter: Reporter, found: Places, suite: Suite, jobs: int, telling: _Telling) -> _Tally:
+def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, telling: _Telling) -> _Tally:
     """Tells the verdicts, above the bar, their paths as they are from here."""
     tally, done, here = _Tally(), 0, os.getcwd()  # noqa: PTH109
     progress = Progress(reporter, "cases")

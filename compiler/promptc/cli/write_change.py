@@ -13,11 +13,11 @@ from promptc.cli.views.figures import show_plural
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
-from promptc.operations.change import Change
+from promptc.operations.change import StateDiff
 from promptc.operations.rewrite_state import Rewritten, find_archives, rewrite_state
 from promptc.operations.write_archive import Written, write_archive
 
-Make = Callable[[bytes, str], Change]
+Make = Callable[[bytes, str], StateDiff]
 """From a state's bytes, and the name of the file that will hold the new one (empty: none), to the change."""
 
 
@@ -67,7 +67,7 @@ def name_file(asked: ApplyAsked) -> str:
     return "" if goal == STDIN else os.path.basename(os.path.realpath(goal))  # noqa: PTH119  as `rewrite_state` names it
 
 
-def _write_elsewhere(asked: ApplyAsked, change: Change) -> Rewritten:
+def _write_elsewhere(asked: ApplyAsked, change: StateDiff) -> Rewritten:
     goal = asked.output if asked.output is not None else STDIN
     like = Path(asked.state) if asked.state != STDIN else None
     archives: list[Written] = []

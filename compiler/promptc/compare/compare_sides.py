@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.compare.side import BETWEEN, WHOLE, Gap, Side, SideItem, SideSection
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Literal
-from promptc.text.diff_words import Run, diff_words
+from promptc.text.diff_words import TextRun, diff_words
 
 Change = Literal["gained", "lost", "changed", "moved"]
 
@@ -41,7 +41,7 @@ class SectionChange:
     old_tokens: int | None
     new_tokens: int | None
     items: tuple[ItemChange, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     is_moved: bool = False
 
 

@@ -112,5 +112,5 @@ _KINDS = {
     "Joiner": "a joiner",
     "function": "a function",
     "BlockCall": "a block",
-    "Blocks": "the template itself",
+    "TemplateBlocks": "the template itself",
 }

@@ -9,12 +9,12 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Literal
 from promptc.frontend.corpus_pattern import fill_path
 from promptc.frontend.find_engine import find_engine
-from promptc.frontend.open_corpus import Part, iter_parts
+from promptc.frontend.open_corpus import CorpusPart, iter_parts
 from promptc.model.index import CorpusIndex
 from promptc.sources.retrieval.build_index import Count, Progress, build_index
 from promptc.sources.retrieval.built_index import BuiltIndex
 from promptc.sources.retrieval.database_store import DatabaseStore, write_chunks
-from promptc.sources.retrieval.encoder import Encoder
+from promptc.sources.retrieval.encoder import VectorEncoder
 from promptc.sources.retrieval.open_index import check_index
 from promptc.sources.retrieval.read_index import read_index
 from promptc.sources.retrieval.write_index import write_index
@@ -23,10 +23,10 @@ Outcome = Literal["built", "kept"]
 
 
 @frozen
-class Done:
+class IndexBuild:
     """What became of one index: it was `built`, or `kept` since it was up to date."""
 
-    part: Part
+    part: CorpusPart
     outcome: Outcome
     built: BuiltIndex
     encoded: int
@@ -37,11 +37,11 @@ def build_corpus(
     *,
     count: Count,
     counter: str,
-    load_encoder: Callable[[], Encoder | None],
+    load_encoder: Callable[[], VectorEncoder | None],
     progress: Progress = lambda done, total: None,
     version: str | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Iterator[Done]:
+) -> Iterator[IndexBuild]:
     """Each index of `index` in turn, built if it is missing, stale or damaged, or could have vectors now and has none.
 
     `count` and `counter` (its digest) are the pack's; `load_encoder` is called when something is built, and gives None where there are to
@@ -57,15 +57,15 @@ def build_corpus(
 
 
 def _build_part(
-    index: CorpusIndex, part: Part, count: Count, counter: str, load_encoder: Callable[[], Encoder | None], progress: Progress
-) -> Done:
+    index: CorpusIndex, part: CorpusPart, count: Count, counter: str, load_encoder: Callable[[], VectorEncoder | None], progress: Progress
+) -> IndexBuild:
     earlier = _find_earlier(part)
     is_fresh = earlier is not None and _is_fresh(index, earlier, part, counter)
     if earlier is not None and is_fresh and (earlier.vectors or not index.matching.encoder):
-        return Done(part, "kept", earlier, 0)
+        return IndexBuild(part, "kept", earlier, 0)
     encoder = load_encoder()
     if earlier is not None and is_fresh and encoder is None:
-        return Done(part, "kept", earlier, 0)
+        return IndexBuild(part, "kept", earlier, 0)
     encoded = [0]
 
     def note(done: int, total: int) -> None:
@@ -74,17 +74,17 @@ def _build_part(
 
     built = build_index(index, part.documents, count=count, counter=counter, encoder=encoder, earlier=earlier, progress=note)
     fingerprint = write_index(part.place.folder, built, part.place.span)
-    return Done(part, "built", replace(built, fingerprint=fingerprint), encoded[0])
+    return IndexBuild(part, "built", replace(built, fingerprint=fingerprint), encoded[0])
 
 
-def _find_earlier(part: Part) -> BuiltIndex | None:
+def _find_earlier(part: CorpusPart) -> BuiltIndex | None:
     try:
         return read_index(part.place)
     except DiskError:
         return None
 
 
-def _is_fresh(index: CorpusIndex, earlier: BuiltIndex, part: Part, counter: str) -> bool:
+def _is_fresh(index: CorpusIndex, earlier: BuiltIndex, part: CorpusPart, counter: str) -> bool:
     try:
         check_index(index, earlier, part.documents, counter, part.place)
     except DiskError:

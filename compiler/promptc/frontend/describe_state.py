@@ -7,7 +7,7 @@ from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.suggest import suggest
 from promptc.diag.value import shorten
 from promptc.frontend.json_io import JsonDocument
-from promptc.frontend.schema.fault import Fault, find_causes
+from promptc.frontend.schema.fault import SchemaFault, find_causes
 from promptc.frontend.schema.keywords import Schema, escape
 from promptc.frontend.schema.rules import FuelError, PatternLimitError
 from promptc.frontend.schema.verdict import Verdicts
@@ -45,7 +45,7 @@ def _limit(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
     return shown
 
 
-def _describe(fault: Fault, document: JsonDocument) -> Iterator[Diagnostic]:
+def _describe(fault: SchemaFault, document: JsonDocument) -> Iterator[Diagnostic]:
     pointer = "".join(f"/{escape(str(step))}" for step in fault.path)
     name = f"`{shorten(pointer, _LONGEST_POINTER)}`" if pointer else "the state"
     since = f", since {fault.condition}" if fault.condition else ""
@@ -68,12 +68,12 @@ def _describe(fault: Fault, document: JsonDocument) -> Iterator[Diagnostic]:
             yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), find_help(fault))
 
 
-def _describe_extra(fault: Fault) -> str:
+def _describe_extra(fault: SchemaFault) -> str:
     around = "".join(f"/{escape(str(step))}" for step in fault.path[:-1])
     name = f"`{shorten(around, _LONGEST_POINTER)}`" if around else "the state"
     return f"{name} has the unknown key `{shorten(str(fault.path[-1]))}`"
 
 
-def _suggest_key(fault: Fault) -> str:
+def _suggest_key(fault: SchemaFault) -> str:
     known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else ()
     return suggest(str(fault.path[-1]), known)

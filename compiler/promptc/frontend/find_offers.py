@@ -12,7 +12,7 @@ from promptc.files.read_file import read_inside
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.offered_files import OfferedFiles
 from promptc.model.node import Node
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.tool import Offers
 
 _ENDING = ".json"
@@ -20,7 +20,7 @@ _MOST_FILES = 500
 _LONGEST = 200_000
 
 
-def find_offers(manifest: Node, folder: str, offered: OfferedFiles, questions: Sequence[Callable[[], Pack]]) -> Offers:
+def find_offers(manifest: Node, folder: str, offered: OfferedFiles, questions: Sequence[Callable[[], PackModel]]) -> Offers:
     """The tools of all lists of a manifest, those of every case; and the loose files, which the packs of `questions` do not name either.
     Only in `folder`, the pack's own, are files looked at: packs that it extends have lists of their own.
     """
@@ -37,7 +37,7 @@ def _iter_tools(manifest: Node) -> Iterator[Node]:
             yield from node.value
 
 
-def _iter_manifests(questions: Sequence[Callable[[], Pack]]) -> Iterator[Node]:
+def _iter_manifests(questions: Sequence[Callable[[], PackModel]]) -> Iterator[Node]:
     """Of the packs that load; of the others it is told elsewhere."""
     for find_pack in questions:
         with suppress(PromptcError):

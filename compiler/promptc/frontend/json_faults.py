@@ -9,7 +9,7 @@ from itertools import islice
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError, fail
 from promptc.frontend.json_io import MAX_DEPTH
-from promptc.frontend.json_places import Places
+from promptc.frontend.json_places import JsonPlaces
 
 _MOST = 50
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
@@ -33,14 +33,14 @@ _MESSAGES = {
 _TRAILING = "Illegal trailing comma"
 
 
-def find_faults(text: str, places: Places) -> list[Diagnostic]:
+def find_faults(text: str, places: JsonPlaces) -> list[Diagnostic]:
     """Keys met twice, numbers that are none, lone surrogates, U+0000, the first place that is too deep; at most 50, in the text's order."""
     return list(islice(_iter_faults(text, places), _MOST))
 
 
 def explain_failure(name: str, text: str) -> PromptcError:
     """What is wrong in a text that the parser refuses."""
-    places = Places(name, text)
+    places = JsonPlaces(name, text)
     try:
         json.loads(text, parse_int=float)
     except json.JSONDecodeError as wrong:
@@ -50,7 +50,7 @@ def explain_failure(name: str, text: str) -> PromptcError:
     return PromptcError(find_faults(text, places) or [_too_deep(places, 0)])
 
 
-def _explain_syntax(message: str, text: str, at: int, places: Places) -> PromptcError:
+def _explain_syntax(message: str, text: str, at: int, places: JsonPlaces) -> PromptcError:
     at += message.startswith(_TRAILING)  # from 3.13 on the parser points at the comma, before that behind it
     before = text[:at].rstrip(" \t\n")
     if before.endswith(",") and text[at:].lstrip(" \t\n")[:1] in ("}", "]", ","):
@@ -64,11 +64,11 @@ def _find_help(text: str, at: int) -> str:
     return "texts stand in double quotes" if text[at : at + 1] == "'" else ""
 
 
-def _too_deep(places: Places, at: int) -> Diagnostic:
+def _too_deep(places: JsonPlaces, at: int) -> Diagnostic:
     return Diagnostic("PC0105", f"nested deeper than {MAX_DEPTH} levels", places.span_at(at))
 
 
-def _iter_faults(text: str, places: Places) -> Iterator[Diagnostic]:
+def _iter_faults(text: str, places: JsonPlaces) -> Iterator[Diagnostic]:
     keys: list[dict[str, int] | None] = []
     wants_key = False
     for match in _TOKEN.finditer(text):
@@ -92,7 +92,7 @@ def _iter_faults(text: str, places: Places) -> Iterator[Diagnostic]:
             yield from _check_number(token, at, places)
 
 
-def _check_key(token: str, at: int, met: dict[str, int] | None, places: Places) -> Iterator[Diagnostic]:
+def _check_key(token: str, at: int, met: dict[str, int] | None, places: JsonPlaces) -> Iterator[Diagnostic]:
     key = _ESCAPE.sub(_unescape, token) if "\\" in token else token
     if met is None:
         return
@@ -113,7 +113,7 @@ def _unescape(match: re.Match[str]) -> str:
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
-def _check_text(token: str, at: int, places: Places) -> Iterator[Diagnostic]:
+def _check_text(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnostic]:
     """The first bad escape of a text, at the text's place."""
     for match in _BAD.finditer(token) if "\\u" in token else ():
         escape = match.group(1)
@@ -131,7 +131,7 @@ def _ordinal(match: re.Match[str], token: str) -> str:
     return f"character {len(_ESCAPE.sub('x', token[1 : match.start()])) + 1}"
 
 
-def _check_number(token: str, at: int, places: Places) -> Iterator[Diagnostic]:
+def _check_number(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnostic]:
     if token in ("NaN", "Infinity", "-Infinity"):
         yield Diagnostic("PC0131", f"`{token}` is not JSON", places.span_at(at), "write null, or leave the key out")
     elif token not in ("true", "false", "null") and math.isinf(float(token)):

@@ -64,9 +64,9 @@ class JsonDocument:
     def _find_places(self) -> Any:
         """Made when first asked for: a state without findings has no use for them."""
         if not self._places:
-            from promptc.frontend.json_places import Places
+            from promptc.frontend.json_places import JsonPlaces
 
-            self._places.append(Places(self.source.name, self.source.text))
+            self._places.append(JsonPlaces(self.source.name, self.source.text))
         return self._places[0]
 
 
@@ -82,7 +82,7 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
     text = decode_text(raw, name)
     if not text.strip(_SPACE):
         raise fail("PC0103", "the file is empty; JSON needs a value", Span(name, 1, 1))
-    reading = _Reading(b"0" * _DOUBTFUL in raw.translate(_DIGITS))
+    reading = _JsonReading(b"0" * _DOUBTFUL in raw.translate(_DIGITS))
     try:
         value = reading.parse(text)
         canonical = b"" if reading.doubtful or _is_deep(value) else _render(value)
@@ -98,7 +98,7 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
 
 def read_value(text: str, at: int) -> tuple[Any, int] | None:
     """The value that begins at a place of an object's text, and where it ends; None for what `load_json` refuses or looks at again."""
-    reading = _Reading(False)
+    reading = _JsonReading(False)
     try:
         value, end = reading.scan(text, at)
     except (ValueError, StopIteration, RecursionError):
@@ -120,7 +120,7 @@ def load_plain(given: Mapping[str, Any], name: str) -> JsonDocument | None:
         return None
     if len(canonical) > _LONGEST_PLAIN or b"\\u0000" in canonical or b"0" * _DOUBTFUL in canonical.translate(_DIGITS):
         return None
-    reading = _Reading(False)
+    reading = _JsonReading(False)
     value = reading.parse(text)
     if reading.doubtful or reading.reordered or _is_deep(value):
         return None
@@ -136,7 +136,7 @@ def _refuse(value: object) -> Any:
     raise TypeError(value)
 
 
-class _Reading:
+class _JsonReading:
     """One run of Python's parser, whose hooks build values and only remember that something may be wrong: they are not told where."""
 
     strict = True
@@ -203,9 +203,9 @@ def _render(value: Any) -> bytes:
 def _look_again(name: str, text: str) -> None:
     """Raises a PromptcError with what is wrong in a text whose syntax is right, if anything is."""
     from promptc.frontend.json_faults import find_faults
-    from promptc.frontend.json_places import Places
+    from promptc.frontend.json_places import JsonPlaces
 
-    found = find_faults(text, Places(name, text))
+    found = find_faults(text, JsonPlaces(name, text))
     if found:
         raise PromptcError(found)
 

@@ -12,7 +12,7 @@ _EXCERPT = 400
 _scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
 
 
-class Places:
+class JsonPlaces:
     """Of a text that is valid JSON. Line and column count characters, from 1."""
 
     def __init__(self, name: str, text: str) -> None:

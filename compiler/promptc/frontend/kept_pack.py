@@ -21,7 +21,7 @@ from promptc.frontend.load_counting import load_counting
 from promptc.frontend.loaded_pack import Input, Inputs, LoadedPack
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
-from promptc.model.pack import Choice, Pack, Plan
+from promptc.model.pack import Choice, PackModel, Plan
 from promptc.model.tiers import list_steps
 
 MANIFEST = "pack.yaml"
@@ -30,7 +30,7 @@ _SIZE = 32
 _LONGEST = 16_000_000
 _MOST_CHOICES = 64
 _LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place", "list_operations", "find_offers")
-_FIELDS = tuple(name for name in Pack.__match_args__ if name not in _LEFT_OUT)
+_FIELDS = tuple(name for name in PackModel.__match_args__ if name not in _LEFT_OUT)
 
 Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]
 """Folder, path and digest of every file, and the paths that must not be links."""
@@ -106,7 +106,7 @@ def _pack(loaded: LoadedPack) -> bytes:
     return dumps((values, pack.manifest.value["tokenizer"], loaded.schema, dict(loaded.plans)), 5)
 
 
-def _find_tiers(pack: Pack, choice: Choice) -> None:
+def _find_tiers(pack: PackModel, choice: Choice) -> None:
     tiers = pack.strain.tiers if pack.strain is not None else ()
     choices = [replace(choice, tiers=count, uses=list_steps(tiers[:count])[1]) for count in range(1, len(tiers) + 1)]
     for one in (choice, *choices):
@@ -133,7 +133,7 @@ def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
         return plans[choice] if choice in plans else _refuse()
 
     named = dict(zip(_FIELDS, values, strict=True))
-    pack = Pack(**named, counting=counting, find_plan=find_plan, read_manifest=_refuse, list_operations=_refuse)
+    pack = PackModel(**named, counting=counting, find_plan=find_plan, read_manifest=_refuse, list_operations=_refuse)
     return LoadedPack(pack, schema, inputs, plans)
 
 

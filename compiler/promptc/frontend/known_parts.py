@@ -18,7 +18,7 @@ _SPACE = re.compile(r"[ \t\n]*")
 _DELIMITED = ("{", "[", '"')
 
 
-class KnownParts:
+class InternedJson:
     """What stood at the keys of the objects that were read. Not for several threads."""
 
     __slots__ = ("_by_key", "_length")

@@ -9,7 +9,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.model.node import Node
-from promptc.model.pack import Choice, Pack
+from promptc.model.pack import Choice, PackModel
 
 GIVEN = ("args", "answers")
 """The names that the pack of a question is given besides the state."""
@@ -22,26 +22,26 @@ class AskPacks:
     state, by its schema, which `share` tells of.
     """
 
-    def __init__(self, load: Callable[[Path], Pack]) -> None:
+    def __init__(self, load: Callable[[Path], PackModel]) -> None:
         self._load = load
-        self._loaded: dict[str, Pack] = {}
+        self._loaded: dict[str, PackModel] = {}
         self._shared: dict[str, Any] = {}
 
-    def share(self, pack: Pack) -> None:
+    def share(self, pack: PackModel) -> None:
         """Tells of the pack that asks."""
         self._shared = {"schema": pack.schema, "find_schema_place": pack.find_schema_place}
 
-    def find(self, name: str, node: Node, manifest: str) -> Callable[[], Pack]:
+    def find(self, name: str, node: Node, manifest: str) -> Callable[[], PackModel]:
         """What loads the pack of the ask `name`; `manifest` is its path, `node` names it."""
 
-        def find_pack() -> Pack:
+        def find_pack() -> PackModel:
             if manifest not in self._loaded:
                 self._loaded[manifest] = self._load_one(name, node, manifest)
             return self._loaded[manifest]
 
         return find_pack
 
-    def _load_one(self, name: str, node: Node, manifest: str) -> Pack:
+    def _load_one(self, name: str, node: Node, manifest: str) -> PackModel:
         try:
             pack = self._load(Path(node.folder, manifest))
         except DiskError:
@@ -59,6 +59,6 @@ class AskPacks:
         return replace(pack, given=GIVEN, **self._shared)
 
 
-def _is_of_user(pack: Pack, name: str) -> bool:
+def _is_of_user(pack: PackModel, name: str) -> bool:
     section = pack.find_plan(Choice()).find_section(name)
     return section is not None and (section.role == "user" or (section.items is not None and section.items.message is not None))

@@ -7,7 +7,7 @@ from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_source import Declared, load_field, load_source
 from promptc.frontend.read_budget import read_size
 from promptc.model.node import Node
-from promptc.model.section import Dedupe, Fence, Group, Items, Limit, LimitPer, Matches, MessageForm, SortKey, TrimEach, Window
+from promptc.model.section import Dedupe, Fence, Grouping, Items, Limit, LimitPer, Matches, MessageForm, SortKey, TrimEach, Window
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -35,7 +35,7 @@ def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
         sort=tuple(_load_sort_key(one, compiler) for one in _listed(node.get("sort"))),
         limit_per=_load_limit_per(limit_per, compiler) if limit_per else None,
         limit=_load_limit(node.get("limit")),
-        group=Group(compiler.expression(group.value["by"]), compiler.find_inline(group.get("header"))) if group else None,
+        group=Grouping(compiler.expression(group.value["by"]), compiler.find_inline(group.get("header"))) if group else None,
         tally=compiler.find_expression(node.get("tally")),
         trim_each=_load_trim_each(node.get("trim_each"), compiler),
         fence=_load_item_fence(node.get("fence"), compiler),

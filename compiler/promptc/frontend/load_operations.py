@@ -17,7 +17,7 @@ from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import MANIFEST
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
-from promptc.model.operation import AnswerCheck, Append, Ask, Edit, Keep, Operation, Remove, Set
+from promptc.model.operation import AnswerCheck, Append, Ask, Keep, Operation, Remove, Set, StateEdit
 
 _KEYS = {"set": ("to", "archive"), "append": ("to", "each"), "remove": (), "keep": ("last", "where", "archive")}
 """What goes with each edit besides `when`."""
@@ -124,7 +124,7 @@ class OperationLoader:
 
     # --- edits ---
 
-    def _iter_edits(self, nodes: Node) -> Iterator[Edit]:
+    def _iter_edits(self, nodes: Node) -> Iterator[StateEdit]:
         for node in nodes.value:
             kind = next(key for key in _KEYS if node.get(key) is not None)
             wrong = _find_wrong(kind, node)
@@ -133,7 +133,7 @@ class OperationLoader:
             else:
                 self._compiler.findings.append(wrong)
 
-    def _load_edit(self, kind: str, node: Node) -> Edit:
+    def _load_edit(self, kind: str, node: Node) -> StateEdit:
         pointer, find = node.value[kind], self._compiler.find_expression
         at, span, when = str(pointer.value), pointer.span, find(node.get("when"))
         archive = str(node.value["archive"].value) if node.get("archive") is not None else ""

@@ -27,7 +27,7 @@ from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node
-from promptc.model.pack import Assign, Axis, Band, Choice, Condition, Let, Pack
+from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel
 from promptc.template.limits import LIMITS, Limits
 
 
@@ -56,7 +56,7 @@ def load_pack(path: Path) -> LoadedPack:
     _load_first_plan(plans, compiler)
     if compiler.findings or counting is None:
         raise PromptcError(compiler.findings)
-    pack = Pack(
+    pack = PackModel(
         name=str(manifest.value["name"].value),
         version=str(manifest.value["version"].value),
         file=manifest.span.file,
@@ -75,7 +75,7 @@ def load_pack(path: Path) -> LoadedPack:
         read_manifest=lambda: manifest,
         warnings=(*(schema.warnings if schema is not None else ()), *offered.doubts, *loader.doubts),
         find_schema_place=lambda pointer: _find_schema_place(manifest, files, pointer),
-        conditions=tuple(Condition(one.name, one.args, one.when) for one in operations if one.when is not None),
+        conditions=tuple(DueCondition(one.name, one.args, one.when) for one in operations if one.when is not None),
         list_operations=lambda: operations,
         find_offers=lambda: find_offers(manifest, str(file.parent), offered, [ask.find_pack for one in operations for ask in one.asks]),
         limits=limits,

@@ -26,7 +26,7 @@ _MAX_FILE = MAX_CONTENT + MAX_BYTES
 
 
 @frozen
-class _Read:
+class _ReadSegments:
     segment: Segment
     span: Span
 
@@ -38,7 +38,7 @@ def load_segments(path: Path) -> tuple[Segment, ...]:
     those of the YAML, of the shape, PC0170, PC0171, PC0173, PC0174, PC0175; `DiskError` (PC0724) for what cannot be read.
     """
     findings: list[Diagnostic] = []
-    read: list[_Read] = []
+    read: list[_ReadSegments] = []
     for file, name in _iter_files(path):
         try:
             found = _load_file(file, name)
@@ -47,7 +47,7 @@ def load_segments(path: Path) -> tuple[Segment, ...]:
         except PromptcError as error:
             findings += error.diagnostics
             continue
-        read += [one for one in found if isinstance(one, _Read)]
+        read += [one for one in found if isinstance(one, _ReadSegments)]
         findings += [one for one in found if isinstance(one, Diagnostic)]
     findings += _find_twins(read)
     if findings:
@@ -75,7 +75,7 @@ def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
                 yield file, file.relative_to(path).as_posix()
 
 
-def _load_file(file: Path, name: str) -> list[_Read | Diagnostic]:
+def _load_file(file: Path, name: str) -> list[_ReadSegments | Diagnostic]:
     raw = _read_bytes(file)
     if file.suffix == ".md":
         return [_load_markdown(raw, file, name)]
@@ -84,7 +84,7 @@ def _load_file(file: Path, name: str) -> list[_Read | Diagnostic]:
     return [_load_segment(one, one.get("content"), "") for one in node.value["segments"].value]
 
 
-def _load_markdown(raw: bytes, file: Path, name: str) -> _Read | Diagnostic:
+def _load_markdown(raw: bytes, file: Path, name: str) -> _ReadSegments | Diagnostic:
     text = decode_text(raw, str(file))
     start = Span(str(file), 1, 1, text.split("\n", 1)[0][:400])
     if not text.startswith(_MARK):
@@ -102,7 +102,7 @@ def _load_markdown(raw: bytes, file: Path, name: str) -> _Read | Diagnostic:
     return _load_segment(node, content, name.removesuffix(".md"), body.removesuffix("\n"))
 
 
-def _load_segment(node: Node, content: Node | None, name: str, body: str = "") -> _Read | Diagnostic:
+def _load_segment(node: Node, content: Node | None, name: str, body: str = "") -> _ReadSegments | Diagnostic:
     """The row it will be is judged as one that is read."""
     plain: dict[str, Any] = node.plain()
     plain["id"] = plain.get("id", name)
@@ -114,12 +114,12 @@ def _load_segment(node: Node, content: Node | None, name: str, body: str = "") -
     judged = judge_row(**row)
     if isinstance(judged, str):
         return Diagnostic("PC0175", f"the segment `{plain['id']}` cannot be stored: {judged}", node.span)
-    return _Read(judged, node.span)
+    return _ReadSegments(judged, node.span)
 
 
-def _find_twins(read: list[_Read]) -> Iterator[Diagnostic]:
+def _find_twins(read: list[_ReadSegments]) -> Iterator[Diagnostic]:
     ids: dict[str, Span] = {}
-    places: dict[Any, _Read] = {}
+    places: dict[Any, _ReadSegments] = {}
     for one in read:
         segment = one.segment
         first = ids.setdefault(segment.id, one.span)

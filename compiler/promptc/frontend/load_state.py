@@ -6,7 +6,7 @@ from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json, load_plain
 from promptc.frontend.state_schema import StateSchema
-from promptc.model.state import Digest, State
+from promptc.model.state import LazyDigest, State
 from promptc.text.digest import render_digest
 
 
@@ -35,7 +35,7 @@ def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
 
 def _fill(document: JsonDocument, schema: StateSchema | None) -> State:
     value = schema.fill(document.value) if schema is not None else document.value
-    late = Digest(render_digest(document.canonical)) if document.is_rendered else Digest(render=lambda: document.canonical)
+    late = LazyDigest(render_digest(document.canonical)) if document.is_rendered else LazyDigest(render=lambda: document.canonical)
     return State(value, late, document.source.name)
 
 

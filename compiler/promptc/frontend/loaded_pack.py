@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.frontend.state_schema import StateSchema
-from promptc.model.pack import Choice, Pack, Plan
+from promptc.model.pack import Choice, PackModel, Plan
 
 
 @frozen
@@ -28,7 +28,7 @@ class Inputs:
 class LoadedPack:
     """A pack, the validator of its states (None when it declares no schema), what it was made of, and the plans found so far."""
 
-    pack: Pack
+    pack: PackModel
     schema: StateSchema | None
     inputs: Inputs
     plans: Mapping[Choice, Plan]

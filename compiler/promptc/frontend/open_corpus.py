@@ -20,16 +20,16 @@ from promptc.sources.retrieval.built_index import BuiltIndex
 from promptc.sources.retrieval.database_store import DatabaseStore
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.open_index import check_index, open_index
-from promptc.sources.retrieval.read_index import Place, read_index
+from promptc.sources.retrieval.read_index import IndexPlace, read_index
 
 _VERSION = "version"
 
 
 @frozen
-class Part:
+class CorpusPart:
     """One index on disk: where it lies, what the names in its path stand for, and its documents."""
 
-    place: Place
+    place: IndexPlace
     values: Mapping[str, str]
     documents: tuple[Document, ...]
 
@@ -54,7 +54,7 @@ def open_corpus(
     return tuple(opened)
 
 
-def _find_store(database: Database, built: BuiltIndex, part: Part) -> DatabaseStore:
+def _find_store(database: Database, built: BuiltIndex, part: CorpusPart) -> DatabaseStore:
     store = DatabaseStore(database, built.fingerprint)
     if not store.is_whole(len(built.chunks)):
         message = (
@@ -64,7 +64,7 @@ def _find_store(database: Database, built: BuiltIndex, part: Part) -> DatabaseSt
     return store
 
 
-def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Part]:
+def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[CorpusPart]:
     """The parts of a corpus, sorted by the names in its path; each is an index of its own. Raises as `open_corpus`."""
     names = find_names(index.path)
     is_known = version is not None and _VERSION in read_corpus_pattern(index.pattern, index.span).names
@@ -79,7 +79,7 @@ def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Part]
     yield from parts
 
 
-def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> Part:
+def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> CorpusPart:
     path = fill_path(index.path, values)
     wrong = check_pack_path(path)
     if wrong:
@@ -87,10 +87,10 @@ def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> Part:
     link = find_link(index.folder, path)
     if link:
         raise fail("PC0152", f"`{path}`: `{link}` is a link; links are not followed", index.span, help="put the folder itself there")
-    return Part(Place(Path(index.folder, path), index.span, index.name), values, read_corpus(index, values))
+    return CorpusPart(IndexPlace(Path(index.folder, path), index.span, index.name), values, read_corpus(index, values))
 
 
-def _holds(part: Part, version: str) -> bool:
+def _holds(part: CorpusPart, version: str) -> bool:
     return any(_find_version(document) == version for document in part.documents)
 
 

@@ -11,9 +11,9 @@ from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.open_store import open_store
 from promptc.model.index import CorpusIndex, StateIndex
 from promptc.model.store import Store
-from promptc.sources.retrieval.index_entries import Entry
+from promptc.sources.retrieval.index_entries import IndexedItem
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import Request, Retrieved
+from promptc.sources.retrieval.request import ChunkQuery, Retrieved
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.sources.segments.rows import Rows
 from promptc.sources.segments.segment_store import Read, SegmentStore
@@ -82,10 +82,10 @@ class ChosenSources:
         """As `open_corpus`."""
         return self._opened.open_corpus(index, version)
 
-    def open_entries(self, index: StateIndex, entries: Sequence[Entry], count: Callable[[str], int]) -> LoadedIndex:
+    def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
         """As `Retriever.open_entries`; what an item may call its version is none of a corpus."""
         return replace(self._opened.retriever.open_entries(index.name, index.matching, entries, count), has_versions=False)
 
-    def ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
+    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
         """As `Retriever.ask`."""
         return self._opened.retriever.ask(indexes, request)

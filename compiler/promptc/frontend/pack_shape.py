@@ -6,12 +6,12 @@ from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import shorten
-from promptc.frontend.schema.fault import Fault, Path, find_causes, find_rule
-from promptc.frontend.schema.words import Words, find_help, join_or
+from promptc.frontend.schema.fault import Path, SchemaFault, find_causes, find_rule
+from promptc.frontend.schema.words import SchemaWords, find_help, join_or
 from promptc.frontend.yaml_scalar import resolve_scalar
 from promptc.model.node import Node
 
-_WORDS = Words("a mapping", "text")
+_WORDS = SchemaWords("a mapping", "text")
 _MANIFEST = "the manifest"
 _OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 _NAMED = {
@@ -31,7 +31,7 @@ _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multip
 _EMPTY = ("minLength", "minItems", "minProperties", "maxItems", "maxLength")
 
 
-def describe_pack_faults(node: Node, faults: Iterable[Fault], whole: str = _MANIFEST) -> list[Diagnostic]:
+def describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str = _MANIFEST) -> list[Diagnostic]:
     """The findings, in the order of the file. A key that is missing because it is misspelt is one finding, not two. `whole` is what
     `node` is called.
     """
@@ -41,21 +41,21 @@ def describe_pack_faults(node: Node, faults: Iterable[Fault], whole: str = _MANI
     return list(sort_diagnostics(found))
 
 
-def _find_meant(fault: Fault) -> str:
+def _find_meant(fault: SchemaFault) -> str:
     """The known key that an unknown one is nearest to, or `""`."""
     known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
     near = suggest(str(fault.path[-1]), known)
     return near.split("`")[1] if near.startswith("did") else ""
 
 
-def _iter_missing(fault: Fault) -> Iterable[str]:
+def _iter_missing(fault: SchemaFault) -> Iterable[str]:
     if fault.keyword == "required":
         return [fault.wanted]
     rule = find_rule(fault)
     return [] if any(key in fault.value for key in rule) else rule
 
 
-def _describe(fault: Fault, root: Node, whole: str) -> Diagnostic:
+def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     match fault.keyword:
         case "additionalProperties":
             return _describe_extra(fault, root)
@@ -73,7 +73,7 @@ def _describe(fault: Fault, root: Node, whole: str) -> Diagnostic:
             return _describe_rule(fault, root, whole) if find_rule(fault) else _describe_value(fault, root, whole)
 
 
-def _describe_extra(fault: Fault, root: Node) -> Diagnostic:
+def _describe_extra(fault: SchemaFault, root: Node) -> Diagnostic:
     *around, key = fault.path
     container = _find(root, tuple(around))
     schema = fault.schema if isinstance(fault.schema, dict) else {}
@@ -86,7 +86,7 @@ def _describe_extra(fault: Fault, root: Node) -> Diagnostic:
     return Diagnostic("PC0201", f"unknown key `{shorten(str(key))}`{_inside(place)}", container.key_span(str(key)), help)
 
 
-def _describe_rule(fault: Fault, root: Node, whole: str) -> Diagnostic:
+def _describe_rule(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     """Keys that exclude each other, or of which one is due."""
     node = _find(root, fault.path)
     present = [key for key in node.value if key in find_rule(fault)]
@@ -103,7 +103,7 @@ def _mend_rule(present: list[str]) -> str:
     return "keep one of them" if len(present) > 1 else "remove it" if present else "give one of them"
 
 
-def _describe_step(fault: Fault, root: Node) -> Diagnostic:
+def _describe_step(fault: SchemaFault, root: Node) -> Diagnostic:
     node = _find(root, fault.path)
     keys = [shorten(key) for key in node.value]
     names = join_and(keys) if len(keys) < 4 else f"{join_and(keys[:2])} among them"
@@ -112,7 +112,7 @@ def _describe_step(fault: Fault, root: Node) -> Diagnostic:
     return Diagnostic("PC0210", message, node.key_span(list(node.value)[1]), help)
 
 
-def _describe_value(fault: Fault, root: Node, whole: str) -> Diagnostic:
+def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     node = _find(root, fault.path)
     name = name_place(fault.path, root) or whole
     if not fault.path:
@@ -129,12 +129,12 @@ def _describe_value(fault: Fault, root: Node, whole: str) -> Diagnostic:
     return Diagnostic(_find_code(fault), message, node.span, _mend(fault, node))
 
 
-def _takes_expression(fault: Fault) -> bool:
+def _takes_expression(fault: SchemaFault) -> bool:
     schemas = [fault.schema, *(inner.schema for branch in fault.branches for inner in branch)]
     return any(isinstance(schema, dict) and schema.get("title") == "an expression" for schema in schemas)
 
 
-def _find_code(fault: Fault) -> str:
+def _find_code(fault: SchemaFault) -> str:
     if fault.keyword in _RANGES:
         return "PC0206"
     if fault.keyword in _EMPTY:
@@ -144,7 +144,7 @@ def _find_code(fault: Fault) -> str:
     return "PC0204" if fault.keyword in ("enum", "const") else "PC0203"
 
 
-def _mend(fault: Fault, node: Node) -> str:
+def _mend(fault: SchemaFault, node: Node) -> str:
     wants = fault.wanted if fault.keyword == "type" else None
     schema = fault.schema if isinstance(fault.schema, dict) else {}
     if schema.get("maxProperties") == 1 and isinstance(node.value, str) and node.value in schema["properties"]:

@@ -10,7 +10,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import frozen
 from promptc.frontend.open_sources import OpenSources
 from promptc.model.index import CorpusIndex
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 
 
 @frozen
@@ -21,7 +21,7 @@ class Probed:
     medians: Mapping[str, int]
 
 
-def probe_sources(pack: Pack, opened: OpenSources, urls: Mapping[str, str]) -> Probed:
+def probe_sources(pack: PackModel, opened: OpenSources, urls: Mapping[str, str]) -> Probed:
     """Opens every store and every index over files, in all its versions."""
     found: list[Diagnostic] = []
     medians: dict[str, int] = {}

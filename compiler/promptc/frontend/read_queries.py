@@ -6,13 +6,13 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.span import Source
 from promptc.frontend.decode import decode_text
-from promptc.sources.retrieval.judge_index import Answer, Known
+from promptc.sources.retrieval.judge_index import Answer, KnownAnswer
 from promptc.text.unicode_form import find_form
 
 _ANY = "||"
 
 
-def read_queries(data: bytes, name: str) -> tuple[Known, ...]:
+def read_queries(data: bytes, name: str) -> tuple[KnownAnswer, ...]:
     """The queries of a tab-separated file: a query, then FILE#HEADING with `||` between any of several, or nothing where nothing is to be
     found. Further columns are not read, nor is a first line whose first column is `query`, nor are empty lines.
 
@@ -20,7 +20,7 @@ def read_queries(data: bytes, name: str) -> tuple[Known, ...]:
     line that is not so (PC0196).
     """
     source = Source(name, find_form("NFC", decode_text(data, name)))
-    known: list[Known] = []
+    known: list[KnownAnswer] = []
     wrong: list[Diagnostic] = []
     for number, line in enumerate(source.text.split("\n"), 1):
         columns = line.split("\t")
@@ -31,7 +31,7 @@ def read_queries(data: bytes, name: str) -> tuple[Known, ...]:
         if None in answers or not columns[0].strip():
             message = "an answer is FILE#HEADING" if columns[0].strip() else "a line has no query"
             wrong.append(Diagnostic("PC0196", message, source.span(number, 1), "such as `combat.md#Initiative`, with tabs between columns"))
-        known.append(Known(columns[0].strip(), tuple(one for one in answers if one is not None)))
+        known.append(KnownAnswer(columns[0].strip(), tuple(one for one in answers if one is not None)))
     if wrong or not known:
         raise PromptcError(wrong or [Diagnostic("PC0196", "the file has no queries", source.span(1, 1), "write a query, a tab, an answer")])
     return tuple(known)

@@ -13,7 +13,7 @@ from promptc.frontend.list_sections import list_sections
 from promptc.frontend.pack_shape import describe_pack_faults
 from promptc.frontend.paths import find_shipped
 from promptc.frontend.schema.describe_condition import describe_condition
-from promptc.frontend.schema.fault import Fault
+from promptc.frontend.schema.fault import SchemaFault
 from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.rules import Fuel, FuelError, is_multiple, is_unique
 from promptc.frontend.schema.verdict import Verdicts
@@ -59,7 +59,7 @@ def _load_schema(kind: str) -> Verdicts:
     return Verdicts(json.loads(find_shipped("schemas", f"{kind}.schema.json").read_text(encoding="utf-8")))
 
 
-def iter_faults(verdicts: Verdicts, schema: Any, value: Any, fuel: Fuel) -> Iterator[Fault]:
+def iter_faults(verdicts: Verdicts, schema: Any, value: Any, fuel: Fuel) -> Iterator[SchemaFault]:
     """Every way in which `value` does not fit `schema`, which is the verdicts' root or stands in it.
 
     Lazily. Values and elements that a quick verdict finds valid are passed over, so that one wrong element of many is found fast.
@@ -76,15 +76,15 @@ def _make_registry() -> Any:
     return Registry()
 
 
-def _convert(error: Any) -> Fault:
-    branches: dict[str, list[Fault]] = {}
+def _convert(error: Any) -> SchemaFault:
+    branches: dict[str, list[SchemaFault]] = {}
     for number, inner in enumerate(error.context):
         place = inner.relative_schema_path[0] if inner.relative_schema_path else f"false {number}"
         branches.setdefault(str(place), []).append(_convert(inner))
     ordered = tuple(map(tuple, branches.values()))
     keyword = str(error.validator) if error.validator is not None else "false"
     condition = getattr(error, "condition", "")
-    return Fault(tuple(error.absolute_path), keyword, error.validator_value, error.instance, error.schema, ordered, condition)
+    return SchemaFault(tuple(error.absolute_path), keyword, error.validator_value, error.instance, error.schema, ordered, condition)
 
 
 def _make_validator(verdicts: Verdicts, fuel: Fuel) -> Any:

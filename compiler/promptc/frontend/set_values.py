@@ -9,7 +9,7 @@ from promptc.diag.plural import count_noun
 from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
-from promptc.frontend.json_places import Places
+from promptc.frontend.json_places import JsonPlaces
 
 Change = tuple[str, str]
 """A JSON pointer (RFC 6901; `-` behind the last element of a list) and the JSON text of the value to put there."""
@@ -31,7 +31,7 @@ def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocumen
     return JsonDocument(value, Source(document.source.name, whole), [changed])
 
 
-class _ChangedPlaces(Places):
+class _ChangedPlaces(JsonPlaces):
     """The places of a document and of the values set in it; the newest value at or above a pointer counts. What was made on the way to a
     value stands where that value does.
     """

@@ -33,7 +33,7 @@ def load_yaml(data: bytes, name: str, folder: str) -> Node:
     if len(data) > MAX_BYTES:
         raise fail("PC0102", f"the file has {len(data)} bytes; at most {MAX_BYTES} are read", Span(name, 1, 1))
     text = decode_text(data, name)
-    reader = _Reader(name, folder, [line[:_EXCERPT] for line in text.split("\n")])
+    reader = _YamlReader(name, folder, [line[:_EXCERPT] for line in text.split("\n")])
     reader.read(text)
     if reader.found:
         raise PromptcError(reader.found)
@@ -63,7 +63,7 @@ class _StopError(Exception):
     """Reading cannot go on; what is wrong has been noted."""
 
 
-class _Reader:
+class _YamlReader:
     """Builds Nodes from parse events, so that every bound is met before anything is expanded."""
 
     def __init__(self, name: str, folder: str, lines: list[str]) -> None:

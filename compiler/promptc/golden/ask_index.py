@@ -9,7 +9,7 @@ from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.golden.case import Case
 from promptc.golden.find_home import show_path
-from promptc.golden.outcome import Outcome
+from promptc.golden.outcome import CaseOutcome
 from promptc.golden.read_plain import read_plain
 
 _TOP = 6
@@ -18,7 +18,7 @@ _LONGEST = 4_000_000
 _TENTHS = 10
 
 
-def ask_index(pack: Pack, case: Case) -> Outcome:
+def ask_index(pack: Pack, case: Case) -> CaseOutcome:
     """The shares of queries that find their answer, in whole per cent: `recall` among the best six, `recall_in_cap` within the cap.
 
     Raises `PromptcError` for an index that is not there or cannot be read, and for queries that cannot be.
@@ -27,7 +27,7 @@ def ask_index(pack: Pack, case: Case) -> Outcome:
     from promptc.frontend.read_queries import read_queries
     from promptc.model.index import CorpusIndex
     from promptc.sources.retrieval.judge_index import judge_index
-    from promptc.sources.retrieval.request import Request
+    from promptc.sources.retrieval.request import ChunkQuery
     from promptc.sources.retrieval.retriever import Retriever
 
     name, version = case.asked["index"], case.asked.get("version")
@@ -41,7 +41,7 @@ def ask_index(pack: Pack, case: Case) -> Outcome:
     retriever = Retriever()
 
     def ask(query: str) -> Any:
-        return retriever.ask(opened, Request(query, version=version, floor=0, top=_TOP, candidates=_TOP))
+        return retriever.ask(opened, ChunkQuery(query, version=version, floor=0, top=_TOP, candidates=_TOP))
 
-    judged = judge_index(known, ask, floor=Request("").floor, top=_TOP, cap=case.asked.get("cap", _CAP))
-    return Outcome(0, figures={"recall": judged.recall(_TOP) // _TENTHS, "recall_in_cap": judged.recall_in_cap // _TENTHS})
+    judged = judge_index(known, ask, floor=ChunkQuery("").floor, top=_TOP, cap=case.asked.get("cap", _CAP))
+    return CaseOutcome(0, figures={"recall": judged.recall(_TOP) // _TENTHS, "recall_in_cap": judged.recall_in_cap // _TENTHS})

@@ -29,7 +29,7 @@ INPUTS = "golden.inputs.json"
 
 
 @frozen
-class Given:
+class GivenState:
     """One state of a case: `base` is its file, relative to the case's folder (none: the state of the turn before), and `changes` JSON
     pointers with the values to put there, in order."""
 
@@ -57,7 +57,7 @@ class Case:
     title: str
     golden: tuple[str, ...]
     node: Node = field(repr=False)
-    states: tuple[Given, ...] = ()
+    states: tuple[GivenState, ...] = ()
     carry: str | None = None
     requires: tuple[str, ...] = ()
     flags: Mapping[str, Any] = field(default_factory=dict)

@@ -34,7 +34,7 @@ class ValueUndo:
 
 
 @frozen
-class Change:
+class FileChange:
     """A file that reads otherwise than before, in one place. `path` is from the root; line and column are where it differs now (from 1),
     `what` says what it said and says, in a line."""
 

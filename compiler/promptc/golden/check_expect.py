@@ -9,7 +9,7 @@ from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
 from promptc.golden.case import Case
-from promptc.golden.outcome import Outcome, Ran
+from promptc.golden.outcome import CaseOutcome, Ran
 from promptc.model.node import Node
 from promptc.passes.render_items import render_part
 
@@ -48,7 +48,7 @@ def find_idle(case: Case) -> Diagnostic | None:
     return None if claims or case.golden or case.kind == "check" else Diagnostic("PC0901", _IDLE, case.node.span, _HOLD)
 
 
-def _iter_broken(case: Case, ran: Ran, last: Outcome, expect: Mapping[str, Node]) -> Iterator[Told]:
+def _iter_broken(case: Case, ran: Ran, last: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
     if "tokens" in expect:
         yield from _check_number("tokens", last.tokens, expect["tokens"])
     if any(key in expect for key in _OF_REPORT):
@@ -159,7 +159,7 @@ def _check_codes(key: str, given: set[str], expect: Mapping[str, Node]) -> Itera
         yield from _check_names(key, sorted(given), sorted(set(expect[key].plain())), expect[key])
 
 
-def _iter_of_text(outcome: Outcome, expect: Mapping[str, Node]) -> Iterator[Told]:
+def _iter_of_text(outcome: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
     whole = (outcome.text or "") if outcome.messages is None else "\n".join(map(_find_text, outcome.messages))
     for node in expect["contains"].value if "contains" in expect else ():
         if node.value not in whole:
@@ -178,7 +178,7 @@ def _find_text(message: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else "\n".join(map(render_part, content))
 
 
-def _check_match(node: Node, whole: str, outcome: Outcome) -> Iterator[Told]:
+def _check_match(node: Node, whole: str, outcome: CaseOutcome) -> Iterator[Told]:
     plain = node.plain()
     try:
         hit = re.search(plain["match"], _leave_out(whole, plain.get("except", ()), outcome))
@@ -189,7 +189,7 @@ def _check_match(node: Node, whole: str, outcome: Outcome) -> Iterator[Told]:
         yield f"the prompt contains {show_value(hit[0])}", node.span
 
 
-def _leave_out(text: str, names: Iterable[str], outcome: Outcome) -> str:
+def _leave_out(text: str, names: Iterable[str], outcome: CaseOutcome) -> str:
     """The text without what the named sections added; of text output only."""
     if not names or outcome.messages is not None:
         return text

@@ -13,9 +13,9 @@ from promptc.files.read_file import read_file
 from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
 from promptc.golden.find_home import show_path
-from promptc.golden.outcome import Outcome, Ran
-from promptc.golden.read_plain import MAX_BYTES, refuse_reading
-from promptc.golden.verdict import Difference
+from promptc.golden.outcome import CaseOutcome, Ran
+from promptc.golden.read_plain import MAX_PLAIN_BYTES, refuse_reading
+from promptc.golden.verdict import GoldenDifference
 
 _MOVING = ("digests", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
 """Where a report has digests, and places in source files: an edit that changes nothing of a prompt, such as a comment, changes them."""
@@ -31,7 +31,7 @@ def render_goldens(case: Case, ran: Ran, print_found: Print) -> dict[str, bytes]
     return {name: render_golden(kind, outcome, print_found) if outcome is not None else b"" for kind, outcome, name in found}
 
 
-def compare_goldens(case: Case, ran: Ran, made: Mapping[str, bytes]) -> list[Difference]:
+def compare_goldens(case: Case, ran: Ran, made: Mapping[str, bytes]) -> list[GoldenDifference]:
     """Every golden the case asks for that is missing, or differs by a byte from what was `made`, in order.
 
     Raises `CaseError`: PC0903 for a golden that cannot be read, PC0906 for one that is a link or no file.
@@ -43,15 +43,15 @@ def compare_goldens(case: Case, ran: Ran, made: Mapping[str, bytes]) -> list[Dif
         if old != made[name]:
             outcome = _find_turn(ran, turn)
             ranges = tuple(_iter_ranges(outcome)) if kind == "text" and outcome is not None else ()
-            differences.append(Difference(kind, show_path(path, case.root), old, made[name], turn=turn, ranges=ranges))
+            differences.append(GoldenDifference(kind, show_path(path, case.root), old, made[name], turn=turn, ranges=ranges))
     return differences
 
 
-def _find_turn(ran: Ran, turn: int) -> Outcome | None:
+def _find_turn(ran: Ran, turn: int) -> CaseOutcome | None:
     return ran.turns[max(turn - 1, 0)] if turn <= len(ran.turns) else None
 
 
-def render_golden(kind: str, outcome: Outcome, print_found: Print) -> bytes:
+def render_golden(kind: str, outcome: CaseOutcome, print_found: Print) -> bytes:
     """The bytes of the golden of that kind."""
     match kind:
         case "text":
@@ -101,12 +101,12 @@ def read_golden(path: str, shown: str) -> bytes | None:
     if not stat.S_ISREG(mode):
         raise fail_case("PC0906", f"the golden `{shown}` is no regular file", help=_LINK)
     try:
-        return read_file(path, MAX_BYTES)
+        return read_file(path, MAX_PLAIN_BYTES)
     except OSError as wrong:
         raise refuse_reading(shown, wrong) from None
 
 
-def describe_difference(case: Case, difference: Difference) -> Diagnostic:
+def describe_difference(case: Case, difference: GoldenDifference) -> Diagnostic:
     """A finding: PC0921 for a golden that is missing, PC0920 at the first line that differs."""
     if difference.old is None:
         return Diagnostic("PC0921", f"there is no golden `{difference.path}` yet", _find_claim(case, difference.kind))
@@ -122,7 +122,7 @@ def _find_claim(case: Case, kind: str) -> Span:
     return found[0] if found else case.node.span
 
 
-def _iter_ranges(outcome: Outcome) -> Iterator[tuple[str, int, int]]:
+def _iter_ranges(outcome: CaseOutcome) -> Iterator[tuple[str, int, int]]:
     try:
         report = outcome.read_report()
     except PromptcError:

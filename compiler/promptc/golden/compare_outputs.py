@@ -11,14 +11,14 @@ PROMPTS = ("text", "messages")
 
 
 @frozen(eq=False)
-class Output:
+class GoldenOutput:
     """The bytes of a golden, and those of the report of the same side, where there is one."""
 
     content: bytes = field(repr=False)
     report: bytes | None = field(default=None, repr=False)
 
 
-def compare_outputs(kind: str, old: Output, new: Output) -> Difference:
+def compare_outputs(kind: str, old: GoldenOutput, new: GoldenOutput) -> Difference:
     """What differs. Prompts are compared section by section where their own reports describe them, anything else as a whole.
 
     Bytes that differ give a difference that is not empty.
@@ -29,7 +29,7 @@ def compare_outputs(kind: str, old: Output, new: Output) -> Difference:
     return found
 
 
-def _read(kind: str, output: Output) -> Side:
+def _read(kind: str, output: GoldenOutput) -> Side:
     if kind not in PROMPTS:
         return _read_whole(output.content)
     known = read_report(output.report)

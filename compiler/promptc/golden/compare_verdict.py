@@ -3,15 +3,15 @@
 import os
 from collections.abc import Iterator
 
-from promptc.compare.compare_sides import Difference as Compared
+from promptc.compare.compare_sides import Difference
 from promptc.files.read_file import read_file
 from promptc.golden.case import name_golden
-from promptc.golden.compare_outputs import PROMPTS, Output, compare_outputs
-from promptc.golden.read_plain import MAX_BYTES
-from promptc.golden.verdict import Difference, Verdict
+from promptc.golden.compare_outputs import PROMPTS, GoldenOutput, compare_outputs
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
+from promptc.golden.verdict import GoldenDifference, Verdict
 
 
-def compare_verdict(verdict: Verdict) -> Iterator[tuple[Difference, Compared]]:
+def compare_verdict(verdict: Verdict) -> Iterator[tuple[GoldenDifference, Difference]]:
     """Every golden that is there and differs, with what differs in it. A prompt is compared by its sections where its report is a golden,
     too, and describes it; anything else as a whole. A report beside a prompt that differs is left out: of what it tells the prompt does
     not show, the figures are told.
@@ -20,11 +20,11 @@ def compare_verdict(verdict: Verdict) -> Iterator[tuple[Difference, Compared]]:
     for one in verdict.differences:
         if one.old is not None and not (one.kind == "report" and one.turn in shown):
             reports = (_find_report(verdict, one, is_new=is_new) for is_new in (False, True))
-            old, new = (Output(content, report) for content, report in zip((one.old, one.new), reports, strict=True))
+            old, new = (GoldenOutput(content, report) for content, report in zip((one.old, one.new), reports, strict=True))
             yield one, compare_outputs(one.kind, old, new)
 
 
-def _find_report(verdict: Verdict, prompt: Difference, *, is_new: bool) -> bytes | None:
+def _find_report(verdict: Verdict, prompt: GoldenDifference, *, is_new: bool) -> bytes | None:
     """The report of that side: of the verdict where it differs, else the golden, which is that of both."""
     if prompt.kind not in PROMPTS:
         return None
@@ -32,6 +32,6 @@ def _find_report(verdict: Verdict, prompt: Difference, *, is_new: bool) -> bytes
         if one.kind == "report" and one.turn == prompt.turn:
             return one.new if is_new else one.old
     try:
-        return read_file(os.path.join(verdict.folder, name_golden("report", prompt.turn)), MAX_BYTES)
+        return read_file(os.path.join(verdict.folder, name_golden("report", prompt.turn)), MAX_PLAIN_BYTES)
     except OSError:
         return None

@@ -14,7 +14,7 @@ from promptc.golden.describe_figures import write_figures
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import show_path
 from promptc.golden.list_inputs import list_inputs
-from promptc.golden.read_plain import MAX_BYTES
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
 from promptc.golden.verdict import Figures
 from promptc.version import VERSION
 
@@ -54,7 +54,7 @@ def _iter_files(case: Case, pack: Pack | None) -> dict[str, bytes]:
         if not is_under(os.path.realpath(path), case.fence):
             continue
         try:
-            files[path] = read_file(path, MAX_BYTES)
+            files[path] = read_file(path, MAX_PLAIN_BYTES)
         except (OSError, ValueError):
             continue  # the run has said so
     return files

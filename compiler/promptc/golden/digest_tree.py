@@ -4,7 +4,7 @@ import os
 from _blake2 import blake2b
 
 from promptc.files.read_file import read_file
-from promptc.golden.read_plain import MAX_BYTES
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
 
 _SIZE = 16
 
@@ -16,7 +16,7 @@ def digest_tree(path: str) -> bytes | None:
     whole = blake2b(digest_size=_SIZE)
     try:
         for name in sorted(_list_names(path)) if os.path.isdir(path) else ("",):
-            content = read_file(os.path.join(path, name) if name else path, MAX_BYTES)
+            content = read_file(os.path.join(path, name) if name else path, MAX_PLAIN_BYTES)
             whole.update(b"%b\0%d\0" % (os.fsencode(name), len(content)))
             whole.update(content)
     except (OSError, ValueError):

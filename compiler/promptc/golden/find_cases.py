@@ -14,7 +14,7 @@ _PASSED_OVER = frozenset(("__pycache__", "node_modules", "venv"))
 
 
 @frozen
-class Place:
+class CaseFolder:
     """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`; where it has
     none, `misnamed` is a file that may be meant as one (`case.yml`). Where `packs` are not empty, the case is meant only if its pack
     (absolute) is among them. `wrong` tells why the folder could not be looked into. `top` is the folder in which cases were looked for."""
@@ -28,7 +28,7 @@ class Place:
     top: str = ""
 
 
-def find_cases(paths: Sequence[str]) -> Iterator[Place]:
+def find_cases(paths: Sequence[str]) -> Iterator[CaseFolder]:
     """Every case folder, and every folder that has goldens without being one, at or under `paths`, sorted by path and each once.
 
     A path may also be a `case.yaml`. Hidden folders, links to folders, `node_modules`, `venv` and `__pycache__` are not looked into.
@@ -60,7 +60,7 @@ def _sort_key(path: str) -> list[str]:
     return path.split(os.sep)
 
 
-def _walk(folder: str) -> Iterator[Place]:
+def _walk(folder: str) -> Iterator[CaseFolder]:
     inner: list[str] = []
     goldens: list[str] = []
     misnamed: list[str] = []
@@ -78,9 +78,9 @@ def _walk(folder: str) -> Iterator[Place]:
                 elif not name.startswith(".") and name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False):
                     inner.append(name)
     except OSError as wrong:
-        yield Place(folder, (), is_case=False, wrong=wrong.strerror or str(wrong))
+        yield CaseFolder(folder, (), is_case=False, wrong=wrong.strerror or str(wrong))
         return
     if is_case or goldens:
-        yield Place(folder, tuple(sorted(goldens)), is_case, min(misnamed, default=""))
+        yield CaseFolder(folder, tuple(sorted(goldens)), is_case, min(misnamed, default=""))
     for name in sorted(inner):
         yield from _walk(f"{folder}{os.sep}{name}")

@@ -10,13 +10,13 @@ from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.golden.case import Case
-from promptc.golden.change import Change, ValueUndo
+from promptc.golden.change import FileChange, ValueUndo
 from promptc.golden.describe_inputs import describe_inputs, identify
 from promptc.golden.list_changes import list_changes
 from promptc.golden.list_line_changes import list_line_changes
 from promptc.golden.list_packs import list_packs
 from promptc.golden.read_before import Before, find_golden_edited, read_before
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 from promptc.golden.shell import Shell
 from promptc.golden.trial import Trial, read_now
 
@@ -30,7 +30,7 @@ class Cause:
     it in a line where it is no edit that can be put back. `before` has what the files of the changes held then (None: not there).
     """
 
-    changes: tuple[Change, ...] = field(default_factory=tuple)
+    changes: tuple[FileChange, ...] = field(default_factory=tuple)
     what: str = ""
     before: Mapping[str, str | None] = field(default_factory=dict, repr=False)
 
@@ -45,7 +45,7 @@ class KnownCause:
         self._root = root
         self._shell = shell
         self._stack = contextlib.ExitStack()
-        self._copies: dict[tuple[Change, ...], tuple[Trial, Shelf]] = {}
+        self._copies: dict[tuple[FileChange, ...], tuple[Trial, SuiteResources]] = {}
 
     def close(self) -> None:
         """Removes the copies."""
@@ -60,9 +60,9 @@ class KnownCause:
         fewer = ((*changes[:at], *changes[at + 1 :]) for at in range(len(changes)))
         return self._holds(case, files, changes) and not any(self._holds(case, files, some) for some in fewer)
 
-    def _holds(self, case: Case, files: Collection[str], changes: tuple[Change, ...]) -> bool:
+    def _holds(self, case: Case, files: Collection[str], changes: tuple[FileChange, ...]) -> bool:
         if changes not in self._copies:
-            self._copies[changes] = (self._stack.enter_context(Trial(self._shell)), self._stack.enter_context(Shelf()))
+            self._copies[changes] = (self._stack.enter_context(Trial(self._shell)), self._stack.enter_context(SuiteResources()))
         trial, shelf = self._copies[changes]
         try:
             trial.add(case, files)
@@ -98,12 +98,12 @@ def _find_in(case: Case, before: Before, trial: Trial) -> Cause | None:
     """The cause by one account; None where putting everything back does not make the case hold."""
     runs = [0]
 
-    def holds(some: Sequence[Change]) -> bool:
+    def holds(some: Sequence[FileChange]) -> bool:
         runs[0] += 1
         if runs[0] > _MOST:
             return False
         trial.put_back(case, before.files, some)
-        with Shelf() as shelf:
+        with SuiteResources() as shelf:
             return trial.holds(case, shelf)
 
     changes = next((found for found in _iter_accounts(case, before) if found and holds(found)), None)
@@ -125,7 +125,7 @@ def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
 
 def _iter_asked(case: Case) -> Iterator[str]:
     """The files beside the packs of the questions that a case may ask: without them none of its runs holds."""
-    with Shelf() as shelf:
+    with SuiteResources() as shelf:
         packs = list_packs(case, shelf)[1:]
     for pack in packs:
         yield from (path.relative_to(case.root).as_posix() for path in _iter_files(Path(case.root, pack).parent))
@@ -137,7 +137,7 @@ def _iter_files(pack: Path) -> Iterator[Path]:
             yield path
 
 
-def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[Change, ...]]:
+def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...]]:
     """All changes; where values are among them also by lines alone, as the text of a JSON file may itself stand in a golden."""
     texts = [(path, old or "", read_now(Path(case.root, path))) for path, old in before.files.items()]
     changes = tuple(change for text in texts for change in list_changes(*text))
@@ -147,8 +147,8 @@ def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[Change, ...]]:
 
 
 def _find_fewest(
-    base: Sequence[Change], changes: Sequence[Change], holds: Callable[[Sequence[Change]], bool], *, is_new: bool
-) -> Sequence[Change]:
+    base: Sequence[FileChange], changes: Sequence[FileChange], holds: Callable[[Sequence[FileChange]], bool], *, is_new: bool
+) -> Sequence[FileChange]:
     """Of `changes` as few as will do together with `base`, where all of them do (QuickXplain: Junker 2004). `is_new` tells that `base` has
     grown, so that it may do alone.
     """

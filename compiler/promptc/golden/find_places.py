@@ -8,28 +8,28 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import UsageError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.suggest import suggest
-from promptc.golden.find_cases import CASE, Place, find_cases
+from promptc.golden.find_cases import CASE, CaseFolder, find_cases
 from promptc.golden.find_home import MANIFEST, PACKS, find_root, name_case
 
 _FIXTURES = "fixtures"
 
 
 @frozen
-class Places:
+class CaseFolders:
     """Folders in the order of their paths. `is_filtered` where not all cases under some paths are meant, but some by name."""
 
-    places: tuple[Place, ...]
+    places: tuple[CaseFolder, ...]
     is_filtered: bool
 
 
-def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = None) -> Places:
+def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = None) -> CaseFolders:
     """The folders of the cases that are asked for: each argument is a folder with cases, a case's folder or file, a pack (then all cases of
     that pack, in it and in `fixtures` beside `packs`), or the name of a case, or a pattern of names. Without any: `fixtures` and `packs`
     of the working folder, where it has them, else all of it. `is_named` leaves some out by their names.
 
     Raises `UsageError` (PC0907) where there is no case at one of them, or none by a name; `DiskError` (PC0903).
     """
-    found: dict[str, Place] = {}
+    found: dict[str, CaseFolder] = {}
     is_filtered = is_named is not None
     for one in asked or [""]:
         by_name = bool(one) and not os.path.lexists(one)
@@ -43,15 +43,15 @@ def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = N
     meant = [one for one in places if is_named is None or is_named(_name(one))]
     if not meant:
         raise UsageError([Diagnostic("PC0907", f"no case in {_show(asked)} has such a name", help=_NAMES)])
-    return Places(tuple(meant), is_filtered)
+    return CaseFolders(tuple(meant), is_filtered)
 
 
-def _join(one: Place, other: Place) -> Place:
+def _join(one: CaseFolder, other: CaseFolder) -> CaseFolder:
     """A folder that was asked for twice: a case of either's packs is meant, and any where one names none."""
     return replace(one, packs=tuple(dict.fromkeys((*one.packs, *other.packs))) if one.packs and other.packs else ())
 
 
-def _find_at(path: str) -> Iterator[Place]:
+def _find_at(path: str) -> Iterator[CaseFolder]:
     if not path:
         here = os.getcwd()
         yield from (replace(place, top=os.path.realpath(here)) for place in find_cases(_list_usual(here) or [here]))
@@ -77,7 +77,7 @@ def _is_pack(path: str) -> bool:
     return os.path.isfile(path) and os.path.basename(path) != CASE
 
 
-def _find_named(pattern: str) -> Iterator[Place]:
+def _find_named(pattern: str) -> Iterator[CaseFolder]:
     places = [place for place in _find_at("") if place.is_case]
     found = [place for place in places if _name(place) == pattern or fnmatchcase(_name(place), pattern)]
     if not found:
@@ -90,11 +90,11 @@ def _list_usual(folder: str) -> list[str]:
     return [path for name in (_FIXTURES, PACKS) if os.path.isdir(path := os.path.join(folder, name))]
 
 
-def _name(place: Place) -> str:
+def _name(place: CaseFolder) -> str:
     return name_case(place.folder, find_root(place.folder))
 
 
-def check_met(places: Sequence[Place], met: Collection[str]) -> None:
+def check_met(places: Sequence[CaseFolder], met: Collection[str]) -> None:
     """`UsageError` (PC0907) for a pack that was asked for (`Place.packs`) and is none of those a case was `met` of."""
     for pack in dict.fromkeys(pack for one in places for pack in one.packs):
         if pack not in met:

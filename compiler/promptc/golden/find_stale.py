@@ -10,11 +10,11 @@ from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.confine import find_fault, find_fence
 from promptc.golden.describe_inputs import identify
 from promptc.golden.find_home import find_root, show_path
-from promptc.golden.pending import Pending
-from promptc.golden.read_plain import MAX_BYTES
+from promptc.golden.pending import PendingGolden
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
 
 
-def find_stale(pending: Pending) -> tuple[str, ...]:
+def find_stale(pending: PendingGolden) -> tuple[str, ...]:
     """The files it was made of that read otherwise now, or are gone: paths from the working folder, sorted. None where nothing is noted
     beside it. Never raises.
     """
@@ -27,9 +27,9 @@ def find_stale(pending: Pending) -> tuple[str, ...]:
     return tuple(sorted(show_path(path, here) for path, identity in paths.items() if _identify(path) != identity))
 
 
-def _read_noted(pending: Pending) -> dict[str, Any]:
+def _read_noted(pending: PendingGolden) -> dict[str, Any]:
     try:
-        noted = read_json(read_file(Path(pending.folder, INPUTS + PENDING), MAX_BYTES))
+        noted = read_json(read_file(Path(pending.folder, INPUTS + PENDING), MAX_PLAIN_BYTES))
     except OSError:
         return {}
     return noted if isinstance(noted, dict) else {}
@@ -37,6 +37,6 @@ def _read_noted(pending: Pending) -> dict[str, Any]:
 
 def _identify(path: str) -> str:
     try:
-        return identify(read_file(path, MAX_BYTES))
+        return identify(read_file(path, MAX_PLAIN_BYTES))
     except (OSError, ValueError):
         return ""

@@ -8,8 +8,8 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError, UsageError
 from promptc.files.read_file import read_file
 from promptc.golden.check_repository import GitError, find_repository
-from promptc.golden.read_plain import MAX_BYTES
-from promptc.golden.run_git import Entry, is_blob, list_entries, run_git
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
+from promptc.golden.run_git import TreeEntry, is_blob, list_entries, run_git
 
 
 class Touched:
@@ -19,7 +19,7 @@ class Touched:
     files), it counts as changed.
     """
 
-    def __init__(self, root: str, committed: Mapping[str, Entry], added: frozenset[str]) -> None:
+    def __init__(self, root: str, committed: Mapping[str, TreeEntry], added: frozenset[str]) -> None:
         """`root` is the repository's folder (absolute, real); `committed` are paths from there, `added` the files git does not know yet."""
         self._root = root
         self._committed = committed
@@ -43,7 +43,7 @@ class Touched:
         found = os.path.join(self._root, path)
         entry = self._committed[path]
         try:
-            content = os.fsencode(os.readlink(found)) if os.path.islink(found) else read_file(found, MAX_BYTES)
+            content = os.fsencode(os.readlink(found)) if os.path.islink(found) else read_file(found, MAX_PLAIN_BYTES)
         except (OSError, ValueError):
             return False
         return is_blob(content, entry.identity) or is_blob(content.replace(b"\r\n", b"\n"), entry.identity)

@@ -16,9 +16,9 @@ from promptc.golden.change_copy import change_copy
 from promptc.golden.confine import confine, find_fault, refuse_path
 from promptc.golden.confine_case import confine_copy, confine_pack
 from promptc.golden.copy_case import copy_case
-from promptc.golden.lack import LACKABLE, lack
+from promptc.golden.lack import LACKABLE, without_extras
 from promptc.golden.open_database import open_database
-from promptc.golden.shelf import Shelf, import_store, work_in
+from promptc.golden.shelf import SuiteResources, import_store, work_in
 
 WRITING = ("apply", "index", "segments")
 """Commands that write: a case that calls one is run in a copy."""
@@ -28,18 +28,18 @@ _KNOWN = ("stores", "missing", *_IN_COPY)
 
 
 @frozen
-class There:
+class CaseEnvironment:
     """Where a case is run: in which root, inside which folder (`fence`, of a copy its root), with which stores (URLs by name), and with
     what is shared."""
 
     root: str
     fence: str
-    shelf: Shelf
+    shelf: SuiteResources
     stores: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
-def given(case: Case, shelf: Shelf) -> Iterator[There]:
+def prepare_case(case: Case, shelf: SuiteResources) -> Iterator[CaseEnvironment]:
     """Makes what the case's `given` asks for. But for `stores` the case is run in a copy: `built` builds its pack's indexes there, by
     words alone, `large`, `link` and `database` make files, and whoever looks at `environment` writes nothing else. What is `missing` is so
     for the run alone, when all else is made.
@@ -49,14 +49,14 @@ def given(case: Case, shelf: Shelf) -> Iterator[There]:
     wanted = case.given
     is_copied = any(name in wanted for name in _IN_COPY) or (case.kind == "run" and case.asked[0] in WRITING)
     if not wanted and not is_copied:
-        yield There(case.root, case.fence, shelf)
+        yield CaseEnvironment(case.root, case.fence, shelf)
         return
     _refuse_strange(case)
     with contextlib.ExitStack() as stack:
         root, fence, shared = case.root, case.fence, shelf
         if is_copied:
             root = fence = stack.enter_context(copy_case(case))
-            shared = stack.enter_context(Shelf())
+            shared = stack.enter_context(SuiteResources())
             change_copy(case, root)
             confine_copy(case, root)
             confine_pack(case, root, root)
@@ -64,9 +64,9 @@ def given(case: Case, shelf: Shelf) -> Iterator[There]:
         stack.enter_context(_set_variables(_read_variables(case, root, fence)))
         stores = stack.enter_context(_import(case, root, fence, shared)) if "stores" in wanted else {}
         if "missing" in wanted:
-            shared = stack.enter_context(Shelf())
-            stack.enter_context(lack(wanted["missing"]))
-        yield There(root, fence, shared, stores)
+            shared = stack.enter_context(SuiteResources())
+            stack.enter_context(without_extras(wanted["missing"]))
+        yield CaseEnvironment(root, fence, shared, stores)
 
 
 def _refuse_strange(case: Case) -> None:
@@ -146,7 +146,7 @@ def _write_over(folder: Path, wanted: Mapping[str, str], case: Case) -> None:
 
 
 @contextlib.contextmanager
-def _import(case: Case, root: str, fence: str, shelf: Shelf) -> Iterator[Mapping[str, str]]:
+def _import(case: Case, root: str, fence: str, shelf: SuiteResources) -> Iterator[Mapping[str, str]]:
     folder = Path(root, os.path.relpath(case.folder, case.root))
     urls: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="promptc-") as made:

@@ -7,10 +7,10 @@ from promptc.golden.case import Case
 from promptc.golden.find_touched import Touched
 from promptc.golden.list_files import list_files, list_stores, names_all
 from promptc.golden.list_packs import list_packs
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 
 
-def is_touched(case: Case, shelf: Shelf, touched: Touched) -> bool:
+def is_touched(case: Case, shelf: SuiteResources, touched: Touched) -> bool:
     """Whether one of the files that are `touched` lies in the case's folder or its pack's, is one it names (a state, an answer, queries),
     one its stores are made of, or one its pack or the pack of a question is made of.
 
@@ -22,7 +22,7 @@ def is_touched(case: Case, shelf: Shelf, touched: Touched) -> bool:
     return any(map(touched.has, (*folders, *map(os.path.realpath, list_files(case)), *_list_inputs(case, shelf))))
 
 
-def _list_inputs(case: Case, shelf: Shelf) -> list[str]:
+def _list_inputs(case: Case, shelf: SuiteResources) -> list[str]:
     """Of a pack that cannot be loaded none is known but those in its folder."""
     found: list[str] = []
     with work_in(case.root):

@@ -13,13 +13,13 @@ from promptc.golden.check_expect import check_expect, find_idle
 from promptc.golden.compare_goldens import compare_goldens, describe_difference, render_goldens
 from promptc.golden.describe_figures import describe_figures, find_figures
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
-from promptc.golden.find_cases import CASE, Place, is_pending
+from promptc.golden.find_cases import CASE, CaseFolder, is_pending
 from promptc.golden.find_home import find_root, name_case, show_path
 from promptc.golden.lack import find_lacking, find_told, render_install
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Ran
 from promptc.golden.run_case import run_case
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 from promptc.golden.shell import Shell
 from promptc.golden.verdict import Figures, Status, Verdict
 from promptc.golden.write_pending import drop_pending, write_pending
@@ -29,7 +29,7 @@ Mode = Literal["write", "compare"]
 golden that lies about is a finding; so it is in CI."""
 
 
-def judge_case(place: Place, shelf: Shelf, shell: Shell, mode: Mode) -> Verdict:
+def judge_case(place: CaseFolder, shelf: SuiteResources, shell: Shell, mode: Mode) -> Verdict:
     """The verdict on the case in a folder. Whatever is wrong with the case is in the verdict: nothing is raised for it."""
     begun = perf_counter_ns()
     try:
@@ -39,7 +39,7 @@ def judge_case(place: Place, shelf: Shelf, shell: Shell, mode: Mode) -> Verdict:
     return judge_loaded(case, place, shelf, shell, mode, begun)
 
 
-def judge_loaded(case: Case, place: Place, shelf: Shelf, shell: Shell, mode: Mode, begun: int) -> Verdict:
+def judge_loaded(case: Case, place: CaseFolder, shelf: SuiteResources, shell: Shell, mode: Mode, begun: int) -> Verdict:
     """The same of a case that was read. `begun` is when that was, of `perf_counter_ns`. One that requires an extra which is not installed
     is not run, and nothing is offered of it.
     """
@@ -86,20 +86,20 @@ def _tell(case: Case, status: Status, **more: Any) -> Verdict:
     return Verdict(case.name, status, case.root, case.folder, case.file, title=case.title, pack=case.pack, **more)
 
 
-def describe_known(place: Place, root: str, pack: str) -> Verdict:
+def describe_known(place: CaseFolder, root: str, pack: str) -> Verdict:
     """The verdict on a case that is known to have passed, and whose file was not read again."""
     file = show_path(os.path.join(place.folder, CASE), root)
     return Verdict(name_case(place.folder, root), "passed", root, place.folder, file, pack=pack, is_known=True)
 
 
-def break_place(place: Place, findings: Sequence[Diagnostic]) -> Verdict:
+def break_place(place: CaseFolder, findings: Sequence[Diagnostic]) -> Verdict:
     """The verdict on a case whose file cannot be read, or is not of its form."""
     root = find_root(place.folder)
     file = show_path(os.path.join(place.folder, CASE), root)
     return Verdict(name_case(place.folder, root), "broken", root, place.folder, file, findings=tuple(findings))
 
 
-def break_folder(place: Place) -> Verdict:
+def break_folder(place: CaseFolder) -> Verdict:
     """The verdict on a folder that could not be looked into."""
     root = find_root(place.folder)
     shown = show_path(place.folder, root)
@@ -107,7 +107,7 @@ def break_folder(place: Place) -> Verdict:
     return Verdict(name_case(place.folder, root), "broken", root, place.folder, shown, findings=(found,))
 
 
-def break_unread(place: Place) -> Verdict | None:
+def break_unread(place: CaseFolder) -> Verdict | None:
     """The verdict on a folder with goldens that is no case: they guard nothing. None where what lies there is pending at most, as where
     another branch is checked out.
     """
@@ -158,7 +158,7 @@ def _name_extras(lacking: Sequence[str]) -> str:
     return f"the {'extras' if len(lacking) > 1 else 'extra'} {' and '.join(f'`{one}`' for one in lacking)}"
 
 
-def _pend(case: Case, place: Place, verdict: Verdict, shelf: Shelf) -> Verdict:
+def _pend(case: Case, place: CaseFolder, verdict: Verdict, shelf: SuiteResources) -> Verdict:
     """What came out, written beside the goldens. Nothing is offered of a case that breaks its own claims: it could not be accepted."""
     is_claimed = any(one.code == "PC0924" for one in verdict.findings)
     wanted = () if is_claimed else verdict.differences
@@ -171,7 +171,7 @@ def _pend(case: Case, place: Place, verdict: Verdict, shelf: Shelf) -> Verdict:
     return replace(verdict, differences=pended.differences, findings=findings, is_unwritten=bool(pended.findings))
 
 
-def _note_inputs(case: Case, figures: Figures | None, shelf: Shelf) -> bytes:
+def _note_inputs(case: Case, figures: Figures | None, shelf: SuiteResources) -> bytes:
     try:
         pack = shelf.load_pack(case.root, case.pack) if case.kind != "run" else None
     except PromptcError:
@@ -179,7 +179,7 @@ def _note_inputs(case: Case, figures: Figures | None, shelf: Shelf) -> bytes:
     return render_inputs(describe_inputs(case, pack), figures)
 
 
-def _find_pending(place: Place, verdict: Verdict) -> Verdict:
+def _find_pending(place: CaseFolder, verdict: Verdict) -> Verdict:
     """Where nothing is written, one that was left behind is told. What is noted of inputs is no golden: there is nothing to accept."""
     left = [name for name in place.goldens if is_pending(name) and name != f"{INPUTS}{PENDING}"]
     if not left:
@@ -193,7 +193,7 @@ def _describe_pending(path: str) -> Diagnostic:
     return Diagnostic("PC0923", f"`{path}` is pending: nobody has accepted or rejected it", help="`promptc review`")
 
 
-def find_obsolete(place: Place, asked: Sequence[str], mode: Mode) -> list[Verdict]:
+def find_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[Verdict]:
     """A verdict for every golden in the folder that is not among the names asked for; `golden.inputs.json` goes with the others."""
     known = {*asked, *([INPUTS] if asked else [])}
     root = find_root(place.folder)

@@ -42,7 +42,7 @@ def find_told(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def lack(names: Iterable[str]) -> Iterator[None]:
+def without_extras(names: Iterable[str]) -> Iterator[None]:
     """In here nothing of that is found, whether it was used before or not. `names` are of LACKABLE."""
     with contextlib.ExitStack() as stack:
         for name in names:

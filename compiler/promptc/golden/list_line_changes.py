@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from promptc.golden.change import Change, LineUndo
+from promptc.golden.change import FileChange, LineUndo
 from promptc.golden.name_key import name_key
 from promptc.golden.say_change import say_change
 from promptc.text.diff_words import diff_words
@@ -11,12 +11,12 @@ from promptc.text.diff_words import diff_words
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-def list_line_changes(path: str, old: str, new: str) -> tuple[Change, ...]:
+def list_line_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
     """The changes from `old` to `new`, in order, each of neighbouring lines."""
     return tuple(_describe(path, old, new, *hunk) for hunk in _iter_hunks(old, new))
 
 
-def put_lines_back(new: str, changes: Sequence[Change]) -> str:
+def put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
     """The present text with these changes undone; with all of them it is what it was."""
     lines = _LINE.findall(new)
     for undo in sorted((one.undo for one in changes), key=lambda undo: undo.start, reverse=True):
@@ -24,7 +24,7 @@ def put_lines_back(new: str, changes: Sequence[Change]) -> str:
     return "".join(lines)
 
 
-def _describe(path: str, old: str, new: str, gone_from: int, start: int, before: str, after: str) -> Change:
+def _describe(path: str, old: str, new: str, gone_from: int, start: int, before: str, after: str) -> FileChange:
     """With the keys that lead to it; where lines are gone, those that led to them."""
     line, column = _find_place(before, after)
     if before and after:
@@ -34,7 +34,7 @@ def _describe(path: str, old: str, new: str, gone_from: int, start: int, before:
         named = name_key(path, text, at, _indent(lines), is_whole=True)
     said = say_change(before, after)
     undo = LineUndo(start, start + len(_LINE.findall(after)), before)
-    return Change(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
+    return FileChange(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
 
 
 def _indent(text: str) -> int:

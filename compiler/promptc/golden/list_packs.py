@@ -4,13 +4,13 @@ import os
 
 from promptc.diag.errors import PromptcError
 from promptc.golden.case import Case
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 from promptc.model.operation import Ask
 
 _ASKING = ("apply", "check")
 
 
-def list_packs(case: Case, shelf: Shelf) -> tuple[str, ...]:
+def list_packs(case: Case, shelf: SuiteResources) -> tuple[str, ...]:
     """Its pack, and of a case that may ask them the packs of its operations' questions, as paths from the root, whether they can be
     loaded or not.
     """

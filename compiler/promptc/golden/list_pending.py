@@ -8,10 +8,10 @@ from promptc.golden.case import GOLDENS, INPUTS, PENDING
 from promptc.golden.find_cases import find_cases, is_pending
 from promptc.golden.find_home import find_root, name_case, show_path
 from promptc.golden.find_kind import find_kind
-from promptc.golden.pending import Pending, Status
+from promptc.golden.pending import PendingGolden, Status
 
 
-def list_pending(paths: Sequence[str]) -> Iterator[Pending]:
+def list_pending(paths: Sequence[str]) -> Iterator[PendingGolden]:
     """Every pending golden at or under `paths`, by folder, turn and kind: a prompt before its report. Lazily. Raises `DiskError` as
     `find_cases` does.
     """
@@ -22,7 +22,7 @@ def list_pending(paths: Sequence[str]) -> Iterator[Pending]:
             if name != INPUTS:
                 path = Path(place.folder, name)
                 status: Status = "changed" if path.is_symlink() or path.exists() else "new"
-                yield Pending(case, place.folder, name, show_path(str(path), here), status)
+                yield PendingGolden(case, place.folder, name, show_path(str(path), here), status)
 
 
 def _rank(name: str) -> tuple[int, int, str]:

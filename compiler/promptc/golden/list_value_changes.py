@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from promptc.diag.errors import PromptcError
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
-from promptc.golden.change import Change, ValueUndo
+from promptc.golden.change import FileChange, ValueUndo
 from promptc.golden.name_key import find_name
 from promptc.golden.say_change import say_change
 from promptc.text.canonical import render_json_line
@@ -19,7 +19,7 @@ _MOST = 2_000
 _MARK = "\ufeff"
 
 
-def list_value_changes(path: str, old: str, new: str) -> tuple[Change, ...]:
+def list_value_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
     """The changes from `old` to `new`, in the order of `new`, each of one value; nothing where one of them is no JSON, or both are the same
     value.
     """
@@ -32,7 +32,7 @@ def list_value_changes(path: str, old: str, new: str) -> tuple[Change, ...]:
     return tuple(_describe(document, now, undo) for undo in _iter_undo((), before, now))
 
 
-def put_values_back(new: str, changes: Sequence[Change]) -> str:
+def put_values_back(new: str, changes: Sequence[FileChange]) -> str:
     """The present JSON with these changes undone; with all of them it is the value that it was."""
     whole = [json.loads(new.removeprefix(_MARK))]
     for undo in sorted((one.undo for one in changes), key=_rank):
@@ -136,7 +136,7 @@ def _insert(holder: dict[str, Any], key: str, value: Any, after: str | None) -> 
             holder[key] = value
 
 
-def _describe(document: JsonDocument, now: Any, undo: ValueUndo) -> Change:
+def _describe(document: JsonDocument, now: Any, undo: ValueUndo) -> FileChange:
     pointer, names = "", list[str]()
     value = now
     for key in undo.keys:
@@ -147,7 +147,7 @@ def _describe(document: JsonDocument, now: Any, undo: ValueUndo) -> Change:
         names.append(find_name((value[undo.start : undo.stop] or json.loads(undo.before))[0]) or str(undo.start))
     span = document.span(pointer)
     said = "its keys in another order" if undo.kind == "order" else say_change(*_show(undo, now))
-    return Change(document.source.name, span.line, span.column, ": ".join((".".join(names), said) if names else (said,)), undo)
+    return FileChange(document.source.name, span.line, span.column, ": ".join((".".join(names), said) if names else (said,)), undo)
 
 
 def _find(value: Any, key: str | int) -> Any:

@@ -8,7 +8,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.schema_check import check_case_shape
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
-from promptc.golden.case import Case, Given, Kind
+from promptc.golden.case import Case, GivenState, Kind
 from promptc.golden.case_error import fail_case
 from promptc.golden.confine import confine, find_fence
 from promptc.golden.confine_case import confine_case
@@ -81,7 +81,7 @@ def _read_requires(plain: Mapping[str, Any], node: Node) -> tuple[str, ...]:
     return found
 
 
-def _read_states(kind: Kind, plain: Mapping[str, Any], node: Node) -> tuple[Given, ...]:
+def _read_states(kind: Kind, plain: Mapping[str, Any], node: Node) -> tuple[GivenState, ...]:
     if kind == "render":
         return (_read_state(plain["state"]),)
     if kind == "apply":
@@ -93,7 +93,7 @@ def _read_states(kind: Kind, plain: Mapping[str, Any], node: Node) -> tuple[Give
     return states
 
 
-def _read_state(given: Any) -> Given:
+def _read_state(given: Any) -> GivenState:
     if isinstance(given, str):
-        return Given(given)
-    return Given(given.get("base"), tuple(given.get("set", {}).items()))
+        return GivenState(given)
+    return GivenState(given.get("base"), tuple(given.get("set", {}).items()))

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from promptc.sources.database.watch import SECONDS, TURN, Watch
+from promptc.sources.database.watch import SECONDS, TURN, SqlWatch
 
 _DENIED = frozenset((sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA))
 _PAGES = 25_000
@@ -27,7 +27,7 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
         opened.execute("PRAGMA temp_store = MEMORY")
         opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
         opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        opened.set_progress_handler(Watch(_TURNS, SECONDS), TURN)
+        opened.set_progress_handler(SqlWatch(_TURNS, SECONDS), TURN)
         opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action in _DENIED else sqlite3.SQLITE_OK)
         try:
             yield opened

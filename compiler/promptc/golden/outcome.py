@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.pipeline import Outcome as Compiled
+from promptc.pipeline import Outcome
 
 Report = Mapping[str, Any]
 
 
 @frozen(eq=False)
-class Outcome:
+class CaseOutcome:
     """What one render, check, operation or command gave.
 
     `exit` is the code its command would have ended with. Where there is none of a thing it is None: on an error `text`, `messages` and
@@ -32,7 +32,7 @@ class Outcome:
     archive: bytes | None = None
     read_report: Callable[[], Report | None] = field(default=lambda: None, repr=False)
     read_facts: Callable[[], Report | None] = field(default=lambda: None, repr=False)
-    compiled: Compiled | None = field(default=None, repr=False)
+    compiled: Outcome | None = field(default=None, repr=False)
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -44,6 +44,6 @@ class Ran:
     how often the tier changed.
     """
 
-    turns: tuple[Outcome, ...]
+    turns: tuple[CaseOutcome, ...]
     reuse: tuple[int, ...] = ()
     changes: int = 0

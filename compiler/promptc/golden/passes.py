@@ -13,7 +13,7 @@ from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import MANIFEST, find_pack
 from promptc.golden.list_files import list_files, list_stores, names_all
 from promptc.golden.list_packs import list_packs
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 
 _SIZE = 16
 _NOTHING: Mapping[str, bytes] = {}
@@ -53,7 +53,7 @@ class Passes:
         self._known: dict[str, _Known] | None = None
         self._above: dict[str, str] = {}
 
-    def find(self, folder: str, shelf: Shelf) -> Pass | None:
+    def find(self, folder: str, shelf: SuiteResources) -> Pass | None:
         """The pass of the case in `folder`, if nothing it was made of has changed since."""
         known = self._load().get(folder)
         if known is None:
@@ -90,7 +90,7 @@ class Passes:
         return self._above[above]
 
 
-def note_pass(case: Case, shelf: Shelf, made: Mapping[str, bytes] = _NOTHING) -> Pass | None:
+def note_pass(case: Case, shelf: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> Pass | None:
     """The pass of a case that has just passed, or will once what it has `made` (goldens by their names) is accepted.
 
     None where it may depend on more than files it names and its packs': on indexes, stores that it does not give, circumstances, commands.
@@ -118,7 +118,7 @@ def _relate(paths: tuple[str, ...], folder: str) -> Iterator[str]:
     return (os.path.relpath(path, folder) for path in paths)
 
 
-def _digest(root: str, folder: str, noted: Pass, shelf: Shelf, made: Mapping[str, bytes] = _NOTHING) -> bytes | None:
+def _digest(root: str, folder: str, noted: Pass, shelf: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> bytes | None:
     """Of all that a pass was made of, goldens as they are `made`, some of them; None where one thing cannot be read."""
     whole = blake2b(digest_size=_SIZE)
     for one in _iter_digests(root, folder, noted, shelf, made):
@@ -128,7 +128,7 @@ def _digest(root: str, folder: str, noted: Pass, shelf: Shelf, made: Mapping[str
     return whole.digest()
 
 
-def _iter_digests(root: str, folder: str, noted: Pass, shelf: Shelf, made: Mapping[str, bytes]) -> Iterator[bytes | None]:
+def _iter_digests(root: str, folder: str, noted: Pass, shelf: SuiteResources, made: Mapping[str, bytes]) -> Iterator[bytes | None]:
     for pack in noted.packs:
         yield shelf.digest_pack(root, pack)
     for name in noted.files:

@@ -7,7 +7,7 @@ Status = Literal["new", "changed"]
 
 
 @frozen
-class Pending:
+class PendingGolden:
     """What a case gave, beside the golden it would replace. `case` is the case's name, `folder` its folder (absolute), `name` the golden's
     file name, `path` the golden from the working folder. `new` has no golden yet, `changed` differs from it.
     """

@@ -13,8 +13,8 @@ from promptc.golden.case import INPUTS, Case
 from promptc.golden.check_repository import GitError
 from promptc.golden.confine import find_fault
 from promptc.golden.describe_inputs import identify
-from promptc.golden.read_plain import MAX_BYTES
-from promptc.golden.run_git import Entry, is_blob, list_entries, read_blobs, run_git
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
+from promptc.golden.run_git import TreeEntry, is_blob, list_entries, read_blobs, run_git
 
 _GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")
@@ -71,9 +71,9 @@ def find_golden_edited(case: Case) -> str:
     return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), "")
 
 
-def _is_still(case: Case, path: str, entry: Entry) -> bool:
+def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
     try:
-        return is_blob(read_file(os.path.join(case.root, path), MAX_BYTES), entry.identity)
+        return is_blob(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES), entry.identity)
     except (OSError, ValueError):
         return False
 
@@ -89,7 +89,7 @@ def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], count
 
 def _identify(case: Case, path: str) -> str | None:
     try:
-        return identify(read_file(os.path.join(case.root, path), MAX_BYTES))
+        return identify(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
     except OSError:
         return None
 
@@ -97,7 +97,7 @@ def _identify(case: Case, path: str) -> str | None:
 def _read_noted(case: Case) -> dict[str, Any] | None:
     """The note, if it is one, with what can be trusted of its files."""
     try:
-        noted = read_json(read_file(os.path.join(case.folder, INPUTS), MAX_BYTES))
+        noted = read_json(read_file(os.path.join(case.folder, INPUTS), MAX_PLAIN_BYTES))
     except OSError:
         return None
     files = noted.get("files") if isinstance(noted, dict) else None
@@ -136,7 +136,7 @@ def _ask_git(case: Case, *arguments: str) -> str:
         return ""
 
 
-def _list_entries(case: Case, revision: str, *paths: str) -> dict[str, Entry]:
+def _list_entries(case: Case, revision: str, *paths: str) -> dict[str, TreeEntry]:
     try:
         return list_entries(case.root, revision, *paths)
     except GitError:

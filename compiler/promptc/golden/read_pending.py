@@ -8,11 +8,11 @@ from promptc.diag.errors import DiskError
 from promptc.diag.frozen import field, frozen
 from promptc.files.read_file import IrregularError, LinkError, read_file
 from promptc.golden.case import PENDING, name_golden
-from promptc.golden.compare_outputs import PROMPTS, Output, compare_outputs
+from promptc.golden.compare_outputs import PROMPTS, GoldenOutput, compare_outputs
 from promptc.golden.find_kind import find_kind
 from promptc.golden.find_stale import find_stale
-from promptc.golden.pending import Pending
-from promptc.golden.read_plain import MAX_BYTES
+from promptc.golden.pending import PendingGolden
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
 
 _HELP = "`promptc test` writes what differs now"
 
@@ -33,7 +33,7 @@ class Seen:
         return (self.old, self.new, self.stale) == (other.old, other.new, other.stale)
 
 
-def read_pending(pending: Pending) -> Seen:
+def read_pending(pending: PendingGolden) -> Seen:
     """What differs. Prompts are compared section by section where the case's own reports say which is where, other goldens as a whole.
 
     Raises `DiskError` (PC0945) for a file that cannot be read, and for a pending golden that is not there any more.
@@ -49,14 +49,14 @@ def read_pending(pending: Pending) -> Seen:
         name = name_golden("report", turn)
         golden = _read(pending, name)
         reports = (golden, _read(pending, name + PENDING) or golden)
-    found = compare_outputs(kind, Output(old or b"", reports[0] if old is not None else None), Output(new, reports[1]))
+    found = compare_outputs(kind, GoldenOutput(old or b"", reports[0] if old is not None else None), GoldenOutput(new, reports[1]))
     return Seen(found, old, new, find_stale(pending))
 
 
-def _read(pending: Pending, name: str) -> bytes | None:
+def _read(pending: PendingGolden, name: str) -> bytes | None:
     """None where nothing is, or no file: links are not followed."""
     try:
-        return read_file(Path(pending.folder, name), MAX_BYTES)
+        return read_file(Path(pending.folder, name), MAX_PLAIN_BYTES)
     except (FileNotFoundError, IrregularError, LinkError):
         return None
     except OSError as wrong:

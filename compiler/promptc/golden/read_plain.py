@@ -5,7 +5,7 @@ from promptc.diag.span import Span
 from promptc.files.read_file import IrregularError, LinkError, TooLongError, read_file
 from promptc.golden.case_error import CaseError, fail_case
 
-MAX_BYTES = 96_000_000
+MAX_PLAIN_BYTES = 96_000_000
 """Bytes of the longest file that is read of a case, a golden or a state."""
 
 _LINK = "put the file itself there"

@@ -13,14 +13,14 @@ from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError
 from promptc.golden.confine import confine
 from promptc.golden.find_home import show_path
-from promptc.golden.given import There
+from promptc.golden.given import CaseEnvironment
 from promptc.model.node import Node
 from promptc.text.canonical import render_json_line
 
 _SET = "--set "
 
 
-def read_state(case: Case, turn: int, there: There, before: JsonDocument | None = None) -> JsonDocument:
+def read_state(case: Case, turn: int, there: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
     """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
 
     Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for

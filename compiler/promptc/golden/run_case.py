@@ -12,18 +12,18 @@ from promptc.frontend.json_io import JsonDocument
 from promptc.golden.ask_index import ask_index
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError
-from promptc.golden.given import There
+from promptc.golden.given import CaseEnvironment
 from promptc.golden.measure_reuse import measure_reuse
-from promptc.golden.outcome import Outcome, Ran
+from promptc.golden.outcome import CaseOutcome, Ran
 from promptc.golden.read_answers import read_answers
 from promptc.golden.read_state import place_changes, read_state
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 from promptc.golden.shell import Shell
-from promptc.pipeline import Outcome as Compiled
+from promptc.pipeline import Outcome
 from promptc.prompt import Prompt
 
 
-def run_case(case: Case, shelf: Shelf, shell: Shell) -> Ran:
+def run_case(case: Case, shelf: SuiteResources, shell: Shell) -> Ran:
     """What the case comes to, in its circumstances and its root as the working folder. What its pack or state is refused for is an outcome.
 
     Raises `CaseError` where the case itself is at fault: a state that is not there, a circumstance that cannot be made. The shelf must
@@ -33,16 +33,16 @@ def run_case(case: Case, shelf: Shelf, shell: Shell) -> Ran:
         return _RUNS[case.kind](case, there, shell)
 
 
-def _render(case: Case, there: There, shell: Shell) -> Ran:
+def _render(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
     return Ran((_end(case, lambda: _render_turn(case, there, read_state(case, 0, there))),))
 
 
-def _run_session(case: Case, there: There, shell: Shell) -> Ran:
+def _run_session(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
     """Each turn is rendered; the first one that fails is the last."""
-    outcomes: list[Outcome] = []
+    outcomes: list[CaseOutcome] = []
     before: JsonDocument | None = None
 
-    def render(turn: int) -> Outcome:
+    def render(turn: int) -> CaseOutcome:
         nonlocal before
         before = _carry(case, read_state(case, turn, there, before), outcomes)
         return _render_turn(case, there, before)
@@ -56,7 +56,7 @@ def _run_session(case: Case, there: There, shell: Shell) -> Ran:
     return Ran(tuple(outcomes), measure_reuse([one.compiled for one in outcomes if one.compiled is not None]), changes)
 
 
-def _carry(case: Case, document: JsonDocument, outcomes: list[Outcome]) -> JsonDocument:
+def _carry(case: Case, document: JsonDocument, outcomes: list[CaseOutcome]) -> JsonDocument:
     """The state of a turn with the tier of the turn before it, where the case carries it."""
     if case.carry is None or not outcomes:
         return document
@@ -68,7 +68,7 @@ def _carry(case: Case, document: JsonDocument, outcomes: list[Outcome]) -> JsonD
     return set_values(document, [(case.carry, json.dumps(facts.get("strain")))])
 
 
-def _render_turn(case: Case, there: There, document: JsonDocument) -> Outcome:
+def _render_turn(case: Case, there: CaseEnvironment, document: JsonDocument) -> CaseOutcome:
     pack = there.shelf.load_pack(there.root, case.pack)
     flags = case.flags
     axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
@@ -82,7 +82,7 @@ def _render_turn(case: Case, there: There, document: JsonDocument) -> Outcome:
         memory=there.shelf.find_memory(there.root, case.pack),
     )
     if compiled.emitted is None:
-        return Outcome(
+        return CaseOutcome(
             _DOES_NOT_FIT, sort_diagnostics(compiled.errors), read_report=lambda: compiled.report, read_facts=lambda: compiled.facts
         )
     if case.given:
@@ -90,16 +90,16 @@ def _render_turn(case: Case, there: There, document: JsonDocument) -> Outcome:
     return _describe(case, compiled)
 
 
-def _describe(case: Case, compiled: Compiled) -> Outcome:
+def _describe(case: Case, compiled: Outcome) -> CaseOutcome:
     prompt = Prompt(compiled)
     if "only" in case.flags:
         text = prompt.find_section(case.flags["only"])
-        return Outcome(
+        return CaseOutcome(
             0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts, compiled=compiled
         )
     is_text = prompt.format == "text"
     made = prompt.build_payload(prompt.provider, case.flags.get("model")) if prompt.provider is not None else None
-    return Outcome(
+    return CaseOutcome(
         0,
         (*prompt.warnings, *(made.warnings if made is not None else ())),
         text=prompt.text if is_text else None,
@@ -112,10 +112,10 @@ def _describe(case: Case, compiled: Compiled) -> Outcome:
     )
 
 
-def _apply(case: Case, there: There, shell: Shell) -> Ran:
+def _apply(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
     answers = read_answers(case)
 
-    def apply() -> Outcome:
+    def apply() -> CaseOutcome:
         document = read_state(case, 0, there)
         pack = there.shelf.load_pack(there.root, case.pack)
         raw = document.canonical if case.states[0].changes else document.source.text.encode()
@@ -124,24 +124,24 @@ def _apply(case: Case, there: There, shell: Shell) -> Ran:
     return Ran((_end(case, apply),))
 
 
-def _recall(case: Case, there: There, shell: Shell) -> Ran:
+def _recall(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
     return Ran((_end(case, lambda: ask_index(there.shelf.load_pack(there.root, case.pack), case)),))
 
 
-def _check(case: Case, there: There, shell: Shell) -> Ran:
-    def check() -> Outcome:
+def _check(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+    def check() -> CaseOutcome:
         pack: Pack = there.shelf.load_pack(there.root, case.pack)
         found = pack.check(there.stores if case.given else None)
-        return Outcome(0 if all(one.level == "note" for one in found) else 1, found)
+        return CaseOutcome(0 if all(one.level == "note" for one in found) else 1, found)
 
     return Ran((_end(case, check),))
 
 
-def _run_command(case: Case, there: There, shell: Shell) -> Ran:
+def _run_command(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
     return Ran((_end(case, lambda: shell.run_command(case, there)),))
 
 
-def _end(case: Case, run: Callable[[], Outcome], turn: int = 0) -> Outcome:
+def _end(case: Case, run: Callable[[], CaseOutcome], turn: int = 0) -> CaseOutcome:
     """What the run gave, or what it was refused for."""
     try:
         return run()
@@ -149,13 +149,13 @@ def _end(case: Case, run: Callable[[], Outcome], turn: int = 0) -> Outcome:
         raise
     except PromptcError as error:
         report: Mapping[str, Any] | None = getattr(error, "report", None)
-        return Outcome(
+        return CaseOutcome(
             error.exit_code, tuple(place_changes(error.diagnostics, case, turn)), read_report=lambda: report, read_facts=lambda: report
         )
 
 
 _DOES_NOT_FIT = 3
-_RUNS: dict[str, Callable[[Case, There, Shell], Ran]] = {
+_RUNS: dict[str, Callable[[Case, CaseEnvironment, Shell], Ran]] = {
     "render": _render,
     "session": _run_session,
     "apply": _apply,

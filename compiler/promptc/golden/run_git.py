@@ -51,7 +51,7 @@ _LONG_NAME = 64
 
 
 @frozen
-class Entry:
+class TreeEntry:
     """A file of a revision: its mode and the name of its blob, as git writes them; bytes, -1 where git does not have the blob."""
 
     mode: str
@@ -129,17 +129,17 @@ def find_git(path: str) -> str:
     raise FileNotFoundError(2, "there is no git in an absolute folder of PATH")
 
 
-def list_entries(folder: str, revision: str, *paths: str) -> dict[str, Entry]:
+def list_entries(folder: str, revision: str, *paths: str) -> dict[str, TreeEntry]:
     """The files of a commit or tree, links too, by their paths: without `paths` all of them, from the repository's root; else those at and
     below these, from `folder`, as they are. Raises `GitError`.
     """
     listed = run_git(folder, "ls-tree", "-r", "-l", "-z", *([] if paths else ["--full-tree"]), revision, *(["--", *paths] if paths else []))
-    found: dict[str, Entry] = {}
+    found: dict[str, TreeEntry] = {}
     for one in listed.split(b"\0"):
         about, tab, path = one.partition(b"\t")
         mode, kind, identity, size = about.split() if tab else (b"",) * 4
         if kind == b"blob":
-            found[os.fsdecode(path)] = Entry(mode.decode(), identity.decode(), int(size) if size.isdigit() else -1)
+            found[os.fsdecode(path)] = TreeEntry(mode.decode(), identity.decode(), int(size) if size.isdigit() else -1)
     return found
 
 

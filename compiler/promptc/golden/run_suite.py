@@ -11,7 +11,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.golden.case import Case
 from promptc.golden.check_expect import find_idle
-from promptc.golden.find_cases import Place, is_pending
+from promptc.golden.find_cases import CaseFolder, is_pending
 from promptc.golden.find_home import MANIFEST, find_pack, find_root
 from promptc.golden.find_touched import Touched
 from promptc.golden.is_touched import is_touched
@@ -28,10 +28,10 @@ from promptc.golden.judge_case import (
 from promptc.golden.load_case import load_case
 from promptc.golden.passes import Pass, Passes, note_pass
 from promptc.golden.run_workers import run_workers
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 from promptc.golden.shell import Shell
 from promptc.golden.verdict import Verdict
-from promptc.golden.watch import Watch
+from promptc.golden.watch import InputWatch
 
 _CHUNK = 25
 _FEW = 8
@@ -62,7 +62,7 @@ class Suite:
 
 
 @frozen(eq=False)
-class Judged:
+class JudgedCases:
     """Of some cases: the verdicts to tell, in order; how many passed, and how many of those were known to; how many were left out as
     unchanged; how many folders were gone through; of which packs that were asked for there was a case. `passes` are to be kept."""
 
@@ -75,7 +75,7 @@ class Judged:
     passes: Mapping[str, Mapping[str, Pass]] = field(default_factory=dict)
 
 
-def run_suite(places: Sequence[Place], suite: Suite, *, jobs: int) -> Iterator[Judged]:
+def run_suite(places: Sequence[CaseFolder], suite: Suite, *, jobs: int) -> Iterator[JudgedCases]:
     """Judges the cases, and gives what came of them in order, some at a time. The same whatever `jobs` is. What passed is remembered when
     all is done. Raises `DiskError` (PC0903) where a process was killed.
     """
@@ -93,17 +93,17 @@ def run_suite(places: Sequence[Place], suite: Suite, *, jobs: int) -> Iterator[J
 
 
 @contextlib.contextmanager
-def _start(suite: Suite, is_wanted: Callable[[], bool]) -> Iterator[Callable[[Sequence[Place]], Judged]]:
+def _start(suite: Suite, is_wanted: Callable[[], bool]) -> Iterator[Callable[[Sequence[CaseFolder]], JudgedCases]]:
     """In a worker: what its cases share is kept until it ends, packs beyond that."""
     import gc
 
     gc.set_threshold(20_000, 20, 100)  # what a case leaves goes by itself; the collector would look at the packs again and again
-    with Shelf(suite.cache) as shelf:
+    with SuiteResources(suite.cache) as shelf:
         yield _Run(suite, shelf, is_wanted).judge
 
 
 class _Run:
-    def __init__(self, suite: Suite, shelf: Shelf, is_wanted: Callable[[], bool]) -> None:
+    def __init__(self, suite: Suite, shelf: SuiteResources, is_wanted: Callable[[], bool]) -> None:
         self._suite = suite
         self._shelf = shelf
         self._is_wanted = is_wanted
@@ -111,7 +111,7 @@ class _Run:
         self._known: dict[str, Passes] = {}
         self._met: set[str] = set()
 
-    def judge(self, places: Sequence[Place]) -> Judged:
+    def judge(self, places: Sequence[CaseFolder]) -> JudgedCases:
         verdicts: list[Verdict] = []
         passes: dict[str, dict[str, Pass]] = {}
         passed = known = unchanged = 0
@@ -126,7 +126,7 @@ class _Run:
                 if verdict is not None and (verdict.status != "passed" or self._suite.with_passed):
                     verdicts.append(replace(verdict, made={}) if verdict.made else verdict)
         met, self._met = frozenset(self._met), set()
-        return Judged(tuple(verdicts), passed, known, unchanged, len(places), met, passes)
+        return JudgedCases(tuple(verdicts), passed, known, unchanged, len(places), met, passes)
 
     def _look_up(self) -> None:
         """Ends the work where nobody waits for it any more. Asked for now and then only: it takes as long as a case may."""
@@ -136,7 +136,7 @@ class _Run:
             if not self._is_wanted():
                 raise InterruptedError("nobody waits for what comes of these cases")
 
-    def _judge_place(self, place: Place, passes: dict[str, dict[str, Pass]]) -> Iterator[Verdict | None]:
+    def _judge_place(self, place: CaseFolder, passes: dict[str, dict[str, Pass]]) -> Iterator[Verdict | None]:
         """The verdicts of a folder; None for a case that is left out as unchanged, nothing for one that is not meant."""
         if place.wrong:
             yield break_folder(place)
@@ -152,7 +152,7 @@ class _Run:
                 yield from self._find_obsolete(place, known.goldens)
             return
         begun = perf_counter_ns()
-        watch = Watch(place.folder)
+        watch = InputWatch(place.folder)
         try:
             case = load_case(place.folder, place.top)
         except PromptcError as error:
@@ -164,7 +164,7 @@ class _Run:
             if find_idle(case) is None:
                 yield from self._find_obsolete(place, [name for _, _, name in case.list_goldens()])
 
-    def _judge_unread(self, place: Place) -> list[Verdict]:
+    def _judge_unread(self, place: CaseFolder) -> list[Verdict]:
         """Of goldens without a case, told wherever they are met: to be without one is no way to pass."""
         root = find_root(place.folder)
         if not self._is_meant(place, root, find_pack(place.folder, root)):
@@ -172,14 +172,14 @@ class _Run:
         unread = break_unread(place)
         return [unread] if unread is not None else self._find_obsolete(place, ())
 
-    def _is_meant(self, place: Place, root: str, pack: str) -> bool:
+    def _is_meant(self, place: CaseFolder, root: str, pack: str) -> bool:
         if not place.packs:
             return True
         found = os.path.realpath(os.path.join(root, pack)).removesuffix(f"{os.sep}{MANIFEST}")
         self._met.add(found)
         return found in place.packs
 
-    def _judge(self, case: Case, place: Place, passes: dict[str, dict[str, Pass]], begun: int, watch: Watch) -> Verdict | None:
+    def _judge(self, case: Case, place: CaseFolder, passes: dict[str, dict[str, Pass]], begun: int, watch: InputWatch) -> Verdict | None:
         suite = self._suite
         if suite.touched is not None and not is_touched(case, self._shelf, suite.touched):
             return None
@@ -198,7 +198,7 @@ class _Run:
             return None
         return note_pass(case, self._shelf, verdict.made)
 
-    def _find_pass(self, place: Place, root: str) -> Pass | None:
+    def _find_pass(self, place: CaseFolder, root: str) -> Pass | None:
         """A pass that still holds. Where a pending golden lies about, the case is run: the golden has to be taken away, or told of."""
         cache = self._suite.cache
         if cache is None or self._suite.touched is not None or any(map(is_pending, place.goldens)):
@@ -207,5 +207,5 @@ class _Run:
             self._known[root] = Passes(cache, root)
         return self._known[root].find(place.folder, self._shelf)
 
-    def _find_obsolete(self, place: Place, asked: Sequence[str]) -> list[Verdict]:
+    def _find_obsolete(self, place: CaseFolder, asked: Sequence[str]) -> list[Verdict]:
         return find_obsolete(place, asked, self._suite.mode) if self._suite.is_whole else []

@@ -11,8 +11,8 @@ from promptc.files.read_file import LinkError, read_file
 from promptc.files.replace_file import replace_file
 from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.find_cases import is_pending
-from promptc.golden.pending import Pending
-from promptc.golden.read_plain import MAX_BYTES
+from promptc.golden.pending import PendingGolden
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
 
 _HELP = "see that the folder can be written and its disk has room; the golden is as it was"
 _LOOK = "look at it again: `promptc review`"
@@ -24,15 +24,15 @@ Contents = Mapping[str, bytes | None]
 
 
 @frozen(eq=False)
-class Settled:
+class SettledGolden:
     """A golden that was accepted or rejected, with the files of its case that this touched, as they were before and as it left them."""
 
-    pending: Pending
+    pending: PendingGolden
     before: Contents = field(repr=False)
     after: Contents = field(repr=False)
 
 
-def accept_golden(pending: Pending, expected: bytes | None = None) -> Settled:
+def accept_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
     """Makes the pending golden the golden, in one step: a reader, or a kill, meets the old one or the new one. What is accepted are the
     bytes that were `expected`, whoever writes meanwhile; None: whatever is pending.
 
@@ -49,10 +49,10 @@ def accept_golden(pending: Pending, expected: bytes | None = None) -> Settled:
         _drop(pending, new)
         inputs = _note(Path(pending.folder, INPUTS), before[_place(pending, INPUTS)], before[_place(pending, INPUTS + PENDING)])
     left = {names[0]: new, names[1]: None, INPUTS: inputs}
-    return Settled(pending, before, _settle_inputs("accept", pending, before, left))
+    return SettledGolden(pending, before, _settle_inputs("accept", pending, before, left))
 
 
-def reject_golden(pending: Pending, expected: bytes | None = None) -> Settled:
+def reject_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
     """Removes the pending golden, whatever stands in the place of the golden. Raises `DiskError` (PC0945) where it cannot, or where other
     bytes are pending than were `expected`.
     """
@@ -63,10 +63,10 @@ def reject_golden(pending: Pending, expected: bytes | None = None) -> Settled:
         raise _refuse("reject", pending, _GONE if new is None else _CHANGED)
     with _telling("reject", pending):
         _drop(pending, new)
-    return Settled(pending, before, _settle_inputs("reject", pending, before, {names[0]: None}))
+    return SettledGolden(pending, before, _settle_inputs("reject", pending, before, {names[0]: None}))
 
 
-def undo_settled(settled: Settled) -> None:
+def undo_settled(settled: SettledGolden) -> None:
     """Makes the files what they were before. Raises `DiskError` (PC0945) where it cannot, and where one is no longer as it was left: what
     somebody else wrote is not written over.
     """
@@ -81,23 +81,23 @@ def undo_settled(settled: Settled) -> None:
                 Path(path).unlink(missing_ok=True)
 
 
-def _read_all(verb: str, pending: Pending, names: Sequence[str]) -> dict[str, bytes | None]:
+def _read_all(verb: str, pending: PendingGolden, names: Sequence[str]) -> dict[str, bytes | None]:
     with _telling(verb, pending):
         return {_place(pending, name): _read(Path(pending.folder, name)) for name in names}
 
 
-def _place(pending: Pending, name: str) -> str:
+def _place(pending: PendingGolden, name: str) -> str:
     return str(Path(pending.folder, name))
 
 
-def _drop(pending: Pending, content: bytes) -> None:
+def _drop(pending: PendingGolden, content: bytes) -> None:
     """The pending golden goes; what somebody wrote there meanwhile stays pending."""
     path = Path(pending.folder, pending.name + PENDING)
     if _read(path) == content:
         path.unlink()
 
 
-def _refuse(verb: str, pending: Pending, reason: str) -> DiskError:
+def _refuse(verb: str, pending: PendingGolden, reason: str) -> DiskError:
     return DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_LOOK)])
 
 
@@ -113,7 +113,7 @@ def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
     return new
 
 
-def _settle_inputs(verb: str, pending: Pending, before: Contents, left: Contents) -> Contents:
+def _settle_inputs(verb: str, pending: PendingGolden, before: Contents, left: Contents) -> Contents:
     """What is pending of a case's inputs goes with the last golden that is pending. The files as they are left."""
     folder, name = Path(pending.folder), INPUTS + PENDING
     with _telling(verb, pending):
@@ -128,7 +128,7 @@ def _settle_inputs(verb: str, pending: Pending, before: Contents, left: Contents
 def _read(path: Path) -> bytes | None:
     """None where nothing is. A link is never followed: it may lead out of the project."""
     try:
-        return read_file(path, MAX_BYTES)
+        return read_file(path, MAX_PLAIN_BYTES)
     except FileNotFoundError:
         return None
 
@@ -144,7 +144,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _telling(verb: str, pending: Pending) -> Iterator[None]:
+def _telling(verb: str, pending: PendingGolden) -> Iterator[None]:
     try:
         yield
     except OSError as wrong:

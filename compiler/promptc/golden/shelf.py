@@ -14,9 +14,9 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.files.read_file import read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument
-from promptc.frontend.known_parts import KnownParts
+from promptc.frontend.known_parts import InternedJson
 from promptc.golden.digest_tree import digest_tree
-from promptc.golden.read_plain import MAX_BYTES, read_plain
+from promptc.golden.read_plain import MAX_PLAIN_BYTES, read_plain
 from promptc.model.memory import Memory
 from promptc.model.state import State
 
@@ -31,7 +31,7 @@ _LONG = 10_000
 _SIZE = 16
 
 
-class Shelf:
+class SuiteResources:
     """To be used in a `with`, which gives back what was opened. Not for several threads.
 
     A file that changes while the shelf is open may be seen as it was before.
@@ -42,7 +42,7 @@ class Shelf:
         self._cache = cache
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, tuple[JsonDocument, bytes]] = {}
-        self._parts = KnownParts()
+        self._parts = InternedJson()
         self._stores: dict[str, str] = {}
         self._memories: dict[tuple[str, str], Memory] = {}
         self._shared: dict[tuple[int, str, int], tuple[Pack, Any, Any]] = {}
@@ -197,7 +197,7 @@ def _digest(content: bytes) -> bytes:
 
 def _read(path: str) -> bytes | None:
     try:
-        return read_file(path, MAX_BYTES)
+        return read_file(path, MAX_PLAIN_BYTES)
     except (OSError, ValueError):
         return None
 

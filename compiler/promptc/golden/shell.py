@@ -7,9 +7,9 @@ from promptc.api import Pack
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Protocol
 from promptc.golden.case import Case
-from promptc.golden.given import There
-from promptc.golden.outcome import Outcome
-from promptc.golden.shelf import Shelf
+from promptc.golden.given import CaseEnvironment
+from promptc.golden.outcome import CaseOutcome
+from promptc.golden.shelf import SuiteResources
 
 
 class Shell(Protocol):
@@ -18,12 +18,12 @@ class Shell(Protocol):
     def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
         """Findings as the command line prints them, without colours."""
 
-    def run_command(self, case: Case, there: There) -> Outcome:
+    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
         """The exit code of the case's command line and what it found; its output is `text`. Raises `CaseError` for one that a case may not
         call, nothing that `run` would report."""
 
-    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> Outcome:
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
         """An operation, run on a state as it was written, which findings call `name`. Raises `PromptcError`."""
 
-    def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
+    def surround(self, case: Case, shelf: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
         """Makes the circumstances of a case: `given`."""

@@ -10,7 +10,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.typed import Self
 from promptc.files.read_file import read_file
 from promptc.golden.case import Case
-from promptc.golden.change import Change
+from promptc.golden.change import FileChange
 from promptc.golden.check_expect import check_expect
 from promptc.golden.compare_goldens import compare_goldens, render_goldens
 from promptc.golden.copy_case import add_case
@@ -18,9 +18,9 @@ from promptc.golden.find_home import find_root
 from promptc.golden.list_changes import put_back
 from promptc.golden.load_case import load_case
 from promptc.golden.read_before import is_inside
-from promptc.golden.read_plain import MAX_BYTES
+from promptc.golden.read_plain import MAX_PLAIN_BYTES
 from promptc.golden.run_case import run_case
-from promptc.golden.shelf import Shelf, work_in
+from promptc.golden.shelf import SuiteResources, work_in
 from promptc.golden.shell import Shell
 
 
@@ -48,12 +48,12 @@ class Trial:
             target = self._find_target(path)
             if target is not None and not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(read_file(os.path.join(case.root, path), MAX_BYTES))
+                target.write_bytes(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
 
-    def put_back(self, case: Case, before: Mapping[str, str | None], changes: Sequence[Change]) -> None:
+    def put_back(self, case: Case, before: Mapping[str, str | None], changes: Sequence[FileChange]) -> None:
         """Makes the files that were other `before` (None: not there) what they are now less the changes, and with them all that were put
         back earlier."""
-        by_path: dict[str, list[Change]] = {}
+        by_path: dict[str, list[FileChange]] = {}
         for one in changes:
             by_path.setdefault(one.path, []).append(one)
         self._touched.update(before)
@@ -61,7 +61,7 @@ class Trial:
             some = by_path.get(path, [])
             self._write(Path(case.root, path), path, some, is_new=bool(some) and before[path] is None)
 
-    def holds(self, case: Case, shelf: Shelf) -> bool:
+    def holds(self, case: Case, shelf: SuiteResources) -> bool:
         """Whether the case passes in the copy as it is. The shelf must not know other contents of its files."""
         try:
             return self._run(case, shelf)
@@ -74,7 +74,7 @@ class Trial:
         is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
         return target if is_in and not target.is_symlink() else None
 
-    def _write(self, source: Path, path: str, changes: Sequence[Change], *, is_new: bool) -> None:
+    def _write(self, source: Path, path: str, changes: Sequence[FileChange], *, is_new: bool) -> None:
         target = self._find_target(path)
         if target is None:
             return
@@ -85,7 +85,7 @@ class Trial:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(put_back(read_now(source), changes), encoding="utf-8", newline="\n")
 
-    def _run(self, case: Case, shelf: Shelf) -> bool:
+    def _run(self, case: Case, shelf: SuiteResources) -> bool:
         copied = load_case(os.path.join(self._root, os.path.relpath(case.folder, case.root)))
         ran = run_case(copied, shelf, self._shell)
         with work_in(copied.root):
@@ -96,7 +96,7 @@ class Trial:
 def read_now(path: Path) -> str:
     """The text of a file as changes count it, with line ends as `\\n`; empty where it cannot be read."""
     try:
-        content = read_file(path, MAX_BYTES)
+        content = read_file(path, MAX_PLAIN_BYTES)
     except OSError:
         return ""
     return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")

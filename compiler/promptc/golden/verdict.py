@@ -31,7 +31,7 @@ class Figures:
 
 
 @frozen(eq=False)
-class Difference:
+class GoldenDifference:
     """A golden that is not what came out. `path` and `pending` are from the root; `pending` is empty where nothing was written (in CI, or
     where it could not be). `old` is None for a golden that is not there. `ranges` are, of a text, the byte ranges of each section in `new`;
     `turn` is that of a session, else 0."""
@@ -66,7 +66,7 @@ class Verdict:
     title: str = ""
     pack: str = ""
     findings: tuple[Diagnostic, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[GoldenDifference, ...] = ()
     found: tuple[Diagnostic, ...] = ()
     before: Figures | None = None
     after: Figures | None = None

@@ -9,7 +9,7 @@ from promptc.golden.list_files import list_files
 _Stamp = tuple[int, int, int, int] | None
 
 
-class Watch:
+class InputWatch:
     """Of a case in `folder`, to be made before its file is read: what is noted of a run must be what the run has seen."""
 
     def __init__(self, folder: str) -> None:

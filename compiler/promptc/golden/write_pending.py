@@ -9,18 +9,18 @@ from promptc.diag.frozen import frozen, replace
 from promptc.files.replace_file import replace_remade
 from promptc.golden.case import INPUTS, PENDING, Case
 from promptc.golden.find_home import show_path
-from promptc.golden.verdict import Difference
+from promptc.golden.verdict import GoldenDifference
 
 
 @frozen(eq=False)
 class Pended:
     """The differences, each with where its pending golden lies, and what could not be written (PC0903)."""
 
-    differences: tuple[Difference, ...]
+    differences: tuple[GoldenDifference, ...]
     findings: tuple[Diagnostic, ...] = ()
 
 
-def write_pending(case: Case, differences: Sequence[Difference], inputs: bytes) -> Pended:
+def write_pending(case: Case, differences: Sequence[GoldenDifference], inputs: bytes) -> Pended:
     """Writes what came out for every difference, each whole or not at all, and `inputs` beside them. Goldens are never touched.
 
     One that cannot be written is a finding, and does not keep the others from being written.
@@ -48,5 +48,5 @@ def drop_pending(folder: str, names: Iterable[str]) -> None:
 _HELP = "the report shows what it would hold"
 
 
-def _name(one: Difference) -> str:
+def _name(one: GoldenDifference) -> str:
     return one.path.rpartition("/")[2]

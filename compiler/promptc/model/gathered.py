@@ -11,7 +11,7 @@ from promptc.model.section import Section
 
 
 @frozen
-class Digest:
+class SourceDigest:
     """What was read, by its content: of a `store` or an `index`, by name."""
 
     kind: str
@@ -31,7 +31,7 @@ class Gathered:
     elements: tuple[Any, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     account: Mapping[str, Any] = field(default_factory=dict)
-    digests: tuple[Digest, ...] = ()
+    digests: tuple[SourceDigest, ...] = ()
     is_sparse: bool = False
     refused: tuple[Mapping[str, Any], ...] = ()
     unwanted: int = 0

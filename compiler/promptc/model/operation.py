@@ -6,7 +6,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any, Protocol
-from promptc.model.pack import Assert, Pack
+from promptc.model.pack import Assert, PackModel
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
@@ -46,13 +46,13 @@ class Ask:
     span: Span
     pack: str
     otherwise: Template
-    find_pack: Callable[[], Pack] = field(repr=False)
+    find_pack: Callable[[], PackModel] = field(repr=False)
     when: Expression | None = None
     check: AnswerCheck | None = None
 
 
 @frozen(eq=False)
-class Edit:
+class StateEdit:
     """A change of the state. `pointer` is a JSON pointer to what is changed; `span` is where it stands in the manifest."""
 
     pointer: str
@@ -61,7 +61,7 @@ class Edit:
 
 
 @frozen(eq=False)
-class Set(Edit):
+class Set(StateEdit):
     """Puts the value there; what it replaces goes into `archive`, if that has a name."""
 
     value: Expression
@@ -69,7 +69,7 @@ class Set(Edit):
 
 
 @frozen(eq=False)
-class Append(Edit):
+class Append(StateEdit):
     """Puts a value behind the last element of a list, or, with `each`, every element of a list. One of the two is there."""
 
     value: Expression | None
@@ -77,12 +77,12 @@ class Append(Edit):
 
 
 @frozen(eq=False)
-class Remove(Edit):
+class Remove(StateEdit):
     """Takes a value out, with its key or place."""
 
 
 @frozen(eq=False)
-class Keep(Edit):
+class Keep(StateEdit):
     """Takes out of a list all but the `last` elements, or all but those `where` holds for; into `archive`, if that has a name."""
 
     last: Expression | None
@@ -104,7 +104,7 @@ class Operation:
     args: Mapping[str, Any]
     when: Expression | None
     asks: tuple[Ask, ...]
-    edits: tuple[Edit, ...]
+    edits: tuple[StateEdit, ...]
     say: Template | None
 
     @property

@@ -172,7 +172,7 @@ class Counting:
 
 
 @frozen(eq=False)
-class Condition:
+class DueCondition:
     """When an operation is due, and the defaults of its arguments: what a render needs of it."""
 
     operation: str
@@ -181,7 +181,7 @@ class Condition:
 
 
 @frozen(eq=False)
-class Pack:
+class PackModel:
     """A pack: read, checked in shape, its bases merged.
 
     `file` is its manifest as its author knows it, `sections` are the ids of all of them. `find_plan` gives the compiled plan of a choice,
@@ -209,7 +209,7 @@ class Pack:
     warnings: tuple[Diagnostic, ...] = ()
     find_schema_place: Callable[[str], Span] | None = None
     given: tuple[str, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[DueCondition, ...] = ()
     list_operations: Callable[[], tuple[Any, ...]] = tuple
     find_offers: Callable[[], Offers] = Offers
     limits: Limits = LIMITS

@@ -6,12 +6,12 @@ of the oldest looks at the list; every other use is found here and the list is t
 
 from collections.abc import Iterable, Iterator
 
-from promptc.model.pack import Pack, Plan
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Items, Section
 from promptc.model.step import Continue, Drop, Evict, Step, iter_code
 
 
-def has_reach(section: Section, plan: Plan, pack: Pack) -> bool:
+def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
     """True when reading from the newest end up to the budget cannot change the prompt."""
     items = section.items
     if items is None or section.pinned or not section.overflow or not _is_plain_evict(section.overflow[0]):
@@ -45,13 +45,13 @@ def _shows_ids(items: Items) -> bool:
     return (items.id is not None or items.number is not None) and any({("this",), ("this", "id")} & text.reads for text in texts)
 
 
-def _iter_shared_steps(plan: Plan, pack: Pack) -> Iterator[Step]:
+def _iter_shared_steps(plan: Plan, pack: PackModel) -> Iterator[Step]:
     yield from plan.truncate
     for tier in pack.strain.tiers if pack.strain else ():
         yield from tier.do or ()
 
 
-def _is_counted(name: str, plan: Plan, pack: Pack) -> bool:
+def _is_counted(name: str, plan: Plan, pack: PackModel) -> bool:
     """True when anything reads how many items the section selected."""
     steps = (*_iter_shared_steps(plan, pack), *(step for section in plan.sections for step in section.overflow))
     reads: Iterable[frozenset[tuple[str, ...]]] = (

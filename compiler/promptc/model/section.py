@@ -90,7 +90,7 @@ class Limit:
 
 
 @frozen
-class Group:
+class Grouping:
     """Items of equal key, gathered at the first one's place."""
 
     by: Expression
@@ -157,7 +157,7 @@ class Items:
     sort: tuple[SortKey, ...] = ()
     limit_per: LimitPer | None = None
     limit: Limit | None = None
-    group: Group | None = None
+    group: Grouping | None = None
     tally: Expression | None = None
     trim_each: TrimEach | None = None
     fence: Fence | None = None

@@ -10,7 +10,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.gathered import Gathered
 from promptc.model.memory import Memory
-from promptc.model.pack import Choice, Format, Pack, Plan
+from promptc.model.pack import Choice, Format, PackModel, Plan
 from promptc.model.provider import Provider
 from promptc.model.ratio import Ratio
 from promptc.model.section import Section
@@ -31,7 +31,7 @@ class Bound:
     `when` holds, `memory` what earlier renders selected.
     """
 
-    pack: Pack
+    pack: PackModel
     state: State
     meter: Meter
     names: Mapping[str, Any]

@@ -8,7 +8,7 @@ from promptc.diag.typed import Any
 from promptc.text.digest import render_digest
 
 
-class Digest:
+class LazyDigest:
     """The digest of a text that is rendered when it is first asked for: most renders put it nowhere. Pickles as what it is."""
 
     __slots__ = ("_known", "_render")
@@ -26,8 +26,8 @@ class Digest:
             self._render = None
         return self._known
 
-    def __reduce__(self) -> tuple[type["Digest"], tuple[str]]:
-        return Digest, (self.find(),)
+    def __reduce__(self) -> tuple[type["LazyDigest"], tuple[str]]:
+        return LazyDigest, (self.find(),)
 
 
 @frozen(eq=False)
@@ -38,7 +38,7 @@ class State:
     """
 
     value: Mapping[str, Any]
-    late_digest: Digest = field(repr=False)
+    late_digest: LazyDigest = field(repr=False)
     name: str
     warnings: tuple[Diagnostic, ...] = ()
 

@@ -6,7 +6,7 @@ from promptc.diag.errors import FitError
 from promptc.diag.typed import Any
 from promptc.model.operation import Ask
 from promptc.model.state import State
-from promptc.operations.begin_operation import Begun, begin_operation
+from promptc.operations.begin_operation import OperationRun, begin_operation
 from promptc.operations.done import Request
 from promptc.operations.opened import Opened
 from promptc.prompt import Prompt
@@ -42,7 +42,7 @@ def ask(
     return tuple(requests)
 
 
-def _make_request(pack: Opened, ask: Ask, begun: Begun) -> Request:
+def _make_request(pack: Opened, ask: Ask, begun: OperationRun) -> Request:
     asking = ask.find_pack()
     given = {name: begun.names[name] for name in asking.given}
     outcome = pack.render_question(asking, begun.state, given)

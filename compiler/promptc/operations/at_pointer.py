@@ -8,7 +8,7 @@ MISSING: Any = object()
 """What is found where nothing is."""
 
 
-class AstrayError(Exception):
+class PointerError(Exception):
     """A pointer leads nowhere. `way` is as far as it leads, `why` what is there."""
 
     def __init__(self, way: Sequence[str], why: str) -> None:
@@ -62,10 +62,10 @@ def _put(value: Any, way: Sequence[str], depth: int, new: Any) -> Any:
     if isinstance(value, dict):
         return {**value, part: _put(value.get(part, MISSING), way, depth + 1, new)}
     if not isinstance(value, list):
-        raise AstrayError(way[:depth], "is neither a list nor a mapping")
+        raise PointerError(way[:depth], "is neither a list nor a mapping")
     at = _find_place(value, part)
     if at is None:
-        raise AstrayError(way[:depth], f"is a list of {len(value)} and has no element `{part}`")
+        raise PointerError(way[:depth], f"is a list of {len(value)} and has no element `{part}`")
     return [*value[:at], _put(value[at], way, depth + 1, new), *value[at + 1 :]]
 
 

@@ -19,7 +19,7 @@ from promptc.text.meter import Meter
 
 
 @frozen(eq=False)
-class Begun:
+class OperationRun:
     """An operation on one state. `names` are what its expressions see, with `args` and, for now, every answer none."""
 
     operation: Operation
@@ -28,10 +28,10 @@ class Begun:
     given: Mapping[str, str]
     meter: Meter
 
-    def take(self, name: str, value: Any) -> "Begun":
+    def take(self, name: str, value: Any) -> "OperationRun":
         """With the answer to one ask."""
         names = {**self.names, "answers": {**self.names["answers"], name: value}}
-        return Begun(self.operation, self.state, names, self.given, self.meter)
+        return OperationRun(self.operation, self.state, names, self.given, self.meter)
 
     def answer(self, name: str, refusal: str = "") -> Answered:
         """What stands for the answer to one ask, by what was given; its `else` where there is a reason to refuse it."""
@@ -48,7 +48,7 @@ def begin_operation(
     answers: Mapping[str, str] | None,
     *,
     name: str = "state.json",
-) -> Begun:
+) -> OperationRun:
     """Raises `UsageError` for an operation, argument or answer that there is none of, `PromptcError` for a state that is invalid."""
     found, given = find_operation(pack, operation), dict(answers or {})
     known = [ask.name for ask in found.asks]
@@ -61,7 +61,7 @@ def begin_operation(
     loaded = pack.load_state(state, name)
     meter = Meter(pack.model.counting.counter)
     names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_operation_account()})
-    return Begun(found, loaded, {**names, "args": checked, "answers": dict.fromkeys(known)}, given, meter)
+    return OperationRun(found, loaded, {**names, "args": checked, "answers": dict.fromkeys(known)}, given, meter)
 
 
 def read_written(state: bytes | Mapping[str, Any]) -> Any:

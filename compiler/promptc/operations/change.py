@@ -6,7 +6,7 @@ from promptc.operations.archived import Archived
 
 
 @frozen(eq=False)
-class Change:
+class StateDiff:
     """The bytes of the new state, and what has to be archived before they replace the old ones. `before` and `after` are the states'
     values, as written.
 

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from promptc.diag.typed import Any
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.operations.archived import KEPT, Archived
 from promptc.operations.at_pointer import MISSING, find_at, split_pointer
-from promptc.operations.done import Archive, Done
+from promptc.operations.done import Archive, OperationResult
 from promptc.operations.find_list import find_list
 from promptc.operations.mark_element import mark_element
 
 
-def describe_archive(archive: Archive, done: Done, *, pack: Pack, before: Any, file: str) -> Archived:
+def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:
     """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
     left = find_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
     kept = () if archive.is_value else _find_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))

@@ -49,7 +49,7 @@ class Archive:
 
 
 @frozen(eq=False)
-class Done:
+class OperationResult:
     """The new state and all that goes with it.
 
     `value` is the state as written with the edits made: keys in the order of the file, new ones behind them, nothing filled in that was

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from promptc.operations.change import Change
-from promptc.operations.note import NOTED, ListNote, Note, Pending, digest_list, read_list
+from promptc.operations.change import StateDiff
+from promptc.operations.note import NOTED, ListNote, Note, PendingNote, digest_list, read_list
 from promptc.text.digest import render_digest
 
 Named = tuple[str, str]
 """A list's pointer and the file name of an archive."""
 
 
-def follow_change(note: Note, change: Change, raw: bytes, taken: Sequence[Named]) -> Pending | None:
+def apply_diff(note: Note, change: StateDiff, raw: bytes, taken: Sequence[Named]) -> PendingNote | None:
     """The note before and after `change`, which is made of `raw` and takes out what is `taken`; None where there is nothing to note."""
     gone, back = _group(taken), _group(change.restored)
     was, now, is_new = {}, {}, not note.is_settled or bool(gone) or bool(back)
@@ -20,7 +20,7 @@ def follow_change(note: Note, change: Change, raw: bytes, taken: Sequence[Named]
         is_new = is_new or not known.fits(after)
         was[pointer] = ListNote(len(before), digest_list(before), known.out, known.back)
         now[pointer] = _follow(known, ListNote(len(after), digest_list(after), gone.get(pointer, ()), back.get(pointer, ())))
-    return Pending(was, now, render_digest(raw), render_digest(change.data)) if is_new else None
+    return PendingNote(was, now, render_digest(raw), render_digest(change.data)) if is_new else None
 
 
 def _follow(known: ListNote, after: ListNote) -> ListNote:

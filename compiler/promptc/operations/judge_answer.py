@@ -23,14 +23,14 @@ LONGEST_ANSWER = 8_000_000
 
 
 @frozen(eq=False)
-class Judged:
+class JudgedAnswer:
     """The value of an answer, or why it is refused (empty: it is not)."""
 
     value: Any
     why: str = ""
 
 
-def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
+def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> JudgedAnswer:
     """The answer's value: with a schema the JSON in it (in its one fence, if it has one), else its text, line ends as `\\n`, none at its
     end.
 
@@ -38,24 +38,24 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> Judged:
     Python's `surrogateescape` writes them).
     """
     if len(text) > LONGEST_ANSWER // 4 and len(text.encode("utf-8", "surrogatepass")) > LONGEST_ANSWER:
-        return Judged(None, f"it is longer than {LONGEST_ANSWER:,} bytes")
+        return JudgedAnswer(None, f"it is longer than {LONGEST_ANSWER:,} bytes")
     plain = read_answer(text)
     lone = [character for character in plain if "\ud800" <= character <= "\udfff"]
     if lone:
         is_escaped = all("\udc80" <= character <= "\udcff" for character in lone)
-        return Judged(None, "it is not UTF-8" if is_escaped else "it holds half of a surrogate pair, which is no text")
+        return JudgedAnswer(None, "it is not UTF-8" if is_escaped else "it holds half of a surrogate pair, which is no text")
     if _shows_nothing(plain):
-        return Judged(None, "it is empty")
+        return JudgedAnswer(None, "it is empty")
     if check is None:
-        return Judged(plain)
+        return JudgedAnswer(plain)
     bare = take_off_fence(plain) if check.schema is not None else plain
     tokens = meter.tokens(meter.count(bare.strip())) if check.max is not None else 0
     if check.max is not None and tokens > check.max:
-        return Judged(None, f"it has {count_noun(tokens, 'token')}, over its `max` of {check.max}")
+        return JudgedAnswer(None, f"it has {count_noun(tokens, 'token')}, over its `max` of {check.max}")
     if check.schema is not None:
         return judge_json(bare, check.schema)
     missing = _find_missing(plain, check.headings)
-    return Judged(plain) if not missing else Judged(None, missing)
+    return JudgedAnswer(plain) if not missing else JudgedAnswer(None, missing)
 
 
 def _shows_nothing(text: str) -> bool:
@@ -63,7 +63,7 @@ def _shows_nothing(text: str) -> bool:
     return is_blank(text) or all(one.isspace() or one in _FILLERS or category(one)[0] in "CM" for one in text)
 
 
-def judge_json(text: str, schema: AnswerSchema) -> Judged:
+def judge_json(text: str, schema: AnswerSchema) -> JudgedAnswer:
     """The JSON value, if it is one and its schema takes it."""
     try:
         document = load_json(text.encode(), "the answer")
@@ -71,11 +71,11 @@ def judge_json(text: str, schema: AnswerSchema) -> Judged:
     except PromptcError as error:
         found = list(error.diagnostics)
     if not found:
-        return Judged(document.value)
+        return JudgedAnswer(document.value)
     first, message = found[0], found[0].message.replace(*_WHOLE, 1)
     place = f" (line {first.span.line}, column {first.span.column})" if first.span is not None else ""
     more = sum(one.level == "error" for one in found[1:])
-    return Judged(None, f"{message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
+    return JudgedAnswer(None, f"{message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
 
 
 def read_answer(text: str) -> str:

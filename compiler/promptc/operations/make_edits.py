@@ -8,8 +8,8 @@ from promptc.diag.errors import PromptcError, fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.operation import Append, Edit, Keep, Operation, Remove, Set
-from promptc.operations.at_pointer import MISSING, AstrayError, drop_at, find_at, put_at, split_pointer
+from promptc.model.operation import Append, Keep, Operation, Remove, Set, StateEdit
+from promptc.operations.at_pointer import MISSING, PointerError, drop_at, find_at, put_at, split_pointer
 from promptc.operations.done import Archive
 from promptc.passes.scope import find_whole
 from promptc.template.load_expression import Expression
@@ -36,12 +36,12 @@ def make_edits(operation: Operation, edited: Edited, names: Mapping[str, Any]) -
         if edit.when is None or edit.when.evaluate(names):
             try:
                 edited = _make(edit, edited, names)
-            except AstrayError as error:
+            except PointerError as error:
                 raise _refuse(edit, f"`{_join(error.way)}` {error.why}" if error.way else f"the state {error.why}") from None
     return edited
 
 
-def _make(edit: Edit, edited: Edited, names: Mapping[str, Any]) -> Edited:
+def _make(edit: StateEdit, edited: Edited, names: Mapping[str, Any]) -> Edited:
     way = split_pointer(edit.pointer)
     if isinstance(edit, Set):
         return _set(edit, edited, way, edit.value.evaluate(names))
@@ -87,7 +87,7 @@ def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
     return replace(edited, written=put_at(edited.written, way, [*old, *more]), filled=put_at(edited.filled, way, [*filled, *more]))
 
 
-def _read_list(edit: Edit, expression: Expression, names: Mapping[str, Any]) -> list[Any]:
+def _read_list(edit: StateEdit, expression: Expression, names: Mapping[str, Any]) -> list[Any]:
     value = expression.evaluate(names)
     if not isinstance(value, list | tuple):
         what = f"`each` of `{edit.pointer}` must be a list, not {show_value(value)}"
@@ -138,7 +138,7 @@ def _find_ranges(stays: Sequence[bool]) -> tuple[tuple[int, int], ...]:
     return tuple((places[0], places[-1] + 1) for stay, places in runs if not stay)
 
 
-def _refuse(edit: Edit, why: str) -> PromptcError:
+def _refuse(edit: StateEdit, why: str) -> PromptcError:
     kind = type(edit).__name__.lower()
     return fail("PC0807", f"`{kind}: {edit.pointer}` cannot be made: {why}", edit.span, help="edit something else, or mend the state")
 

@@ -7,8 +7,8 @@ from copy import deepcopy
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
 from promptc.operations.archived import Archived
-from promptc.operations.at_pointer import MISSING, AstrayError, find_at, put_at, split_pointer
-from promptc.operations.change import Change
+from promptc.operations.at_pointer import MISSING, PointerError, find_at, put_at, split_pointer
+from promptc.operations.change import StateDiff
 from promptc.operations.find_list import find_list
 from promptc.operations.format_state import format_state
 from promptc.operations.mark_element import mark_element
@@ -19,7 +19,7 @@ from promptc.operations.restore import restore
 
 def make_restoration(
     pack: Opened, raw: bytes, archives: Sequence[Archived], *, name: str, note: Note = NO_NOTE, files: Sequence[str] = ()
-) -> tuple[Change, tuple[int, ...]]:
+) -> tuple[StateDiff, tuple[int, ...]]:
     """The change, and how many elements of each archive are put back. `files` are the archives' file names, by which `note` knows them; of
     what it does not know the list decides.
 
@@ -49,10 +49,10 @@ def make_restoration(
     after, stuck = _put_values(after, archives, note, files, counts, name)
     named = tuple([(one.pointer, file) for at, (one, file) in enumerate(zip(archives, files, strict=False)) if at not in stuck])
     if not any(counts):
-        return Change(before, before, raw, False, stuck=stuck), tuple(counts)
+        return StateDiff(before, before, raw, False, stuck=stuck), tuple(counts)
     data = format_state(after, raw)
     pack.load_state(data, name)
-    return Change(before, after, data, True, restored=named, stuck=stuck), tuple(counts)
+    return StateDiff(before, after, data, True, restored=named, stuck=stuck), tuple(counts)
 
 
 def _put_values(
@@ -71,7 +71,7 @@ def _put_values(
         if mark == archive.replaced:
             try:
                 state = put_at(state, way, old)
-            except AstrayError:
+            except PointerError:
                 raise _refuse(archive, name, "nothing that holds a value") from None
             counts[at] = 1
         elif mark != mark_element(old):

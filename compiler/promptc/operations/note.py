@@ -45,7 +45,7 @@ NO_NOTE = Note({})
 
 
 @frozen(eq=False)
-class Pending:
+class PendingNote:
     """A note while a state is replaced: what holds before, what holds after, and the digests of the file's bytes that tell which."""
 
     was: Mapping[str, ListNote]

@@ -7,7 +7,7 @@ from promptc.diag.errors import UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Protocol
 from promptc.model.operation import Operation
-from promptc.model.pack import Pack
+from promptc.model.pack import PackModel
 from promptc.model.state import State
 from promptc.pipeline import Outcome
 
@@ -16,12 +16,12 @@ class Opened(Protocol):
     """A pack as the library opens it: its model, and what loads its states and renders its questions."""
 
     @property
-    def model(self) -> Pack: ...
+    def model(self) -> PackModel: ...
 
     def load_state(self, given: bytes | Mapping[str, Any] | State, name: str = ..., /) -> State:
         """A valid state, which findings call `name`. Raises `PromptcError` for one that is not."""
 
-    def render_question(self, asking: Pack, state: State, given: Mapping[str, Any]) -> Outcome:
+    def render_question(self, asking: PackModel, state: State, given: Mapping[str, Any]) -> Outcome:
         """The messages of a question's pack, which sees `given` besides the state."""
 
 

@@ -10,11 +10,11 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.read_file import find_mode, read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES
-from promptc.operations.change import Change
-from promptc.operations.done import Done
-from promptc.operations.follow_change import follow_change
+from promptc.operations.change import StateDiff
+from promptc.operations.done import OperationResult
+from promptc.operations.follow_change import apply_diff
 from promptc.operations.lock_state import lock_state
-from promptc.operations.make_change import make_change
+from promptc.operations.make_change import make_diff
 from promptc.operations.opened import Opened
 from promptc.operations.read_note import read_note
 from promptc.operations.run_operation import run_operation
@@ -27,11 +27,11 @@ from promptc.operations.write_state import write_state
 class Rewritten:
     """What was done to a file, and the archives that were kept for it."""
 
-    change: Change
+    change: StateDiff
     archives: tuple[Written, ...]
 
 
-def rewrite_state(name: str, make: Callable[[bytes, Path], Change], *, folder: Path | None, wait: float, purpose: str) -> Rewritten:
+def rewrite_state(name: str, make: Callable[[bytes, Path], StateDiff], *, folder: Path | None, wait: float, purpose: str) -> Rewritten:
     """Calls `make` with the bytes and the path of the state's file, and puts what it makes in their place.
 
     From reading to writing the lock is held, so that no update of another call is lost. Archives are on the disk, in `folder` (None: beside
@@ -45,7 +45,7 @@ def rewrite_state(name: str, make: Callable[[bytes, Path], Change], *, folder: P
         if not change.is_changed:
             return Rewritten(change, ())
         kept = folder if folder is not None else find_archives(path)
-        pending = follow_change(read_note(path, raw), change, raw, [(one.pointer, name_archive(one)) for one in change.archived])
+        pending = apply_diff(read_note(path, raw), change, raw, [(one.pointer, name_archive(one)) for one in change.archived])
         if pending is not None:
             write_note(path, pending)
         archives = tuple([write_archive(kept, one, like=path, wait=wait) for one in change.archived])
@@ -65,17 +65,17 @@ def apply_to_file(
     folder: Path | None,
     wait: float,
     expected: str | None,
-) -> Done:
+) -> OperationResult:
     """Does an operation on the state in a file, by `rewrite_state`. Raises what that and `run_operation` raise, and `DiskError` (PC0821)
     where the file holds another state than the one with the digest `expected` (None: any).
     """
-    made: list[Done] = []
+    made: list[OperationResult] = []
 
-    def make(raw: bytes, path: Path) -> Change:
+    def make(raw: bytes, path: Path) -> StateDiff:
         done = run_operation(pack, raw, operation, args, answers, name=name)
         check_expected(expected, done.before, name)
         made.append(done)
-        return make_change(pack, done, raw, file=path.name)
+        return make_diff(pack, done, raw, file=path.name)
 
     rewrite_state(name, make, folder=folder, wait=wait, purpose=operation)
     return made[-1]

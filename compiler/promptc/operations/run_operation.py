@@ -9,8 +9,8 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.operation import Operation
 from promptc.model.state import State
-from promptc.operations.begin_operation import Begun, begin_operation, read_written
-from promptc.operations.done import Archive, Done
+from promptc.operations.begin_operation import OperationRun, begin_operation, read_written
+from promptc.operations.done import Archive, OperationResult
 from promptc.operations.make_edits import Edited, make_edits
 from promptc.operations.opened import Opened
 from promptc.passes.bind_lets import bind_lets
@@ -26,7 +26,7 @@ def run_operation(
     answers: Mapping[str, str] | None = None,
     *,
     name: str = "state.json",
-) -> Done:
+) -> OperationResult:
     """The state after an operation. Pure: nothing given is changed, nothing is read or written but the pack's own files.
 
     `state` is the JSON as written, or a dict; `name` is what findings call it. `args` take the place of the operation's own, `answers` are
@@ -60,7 +60,7 @@ class _InvalidError(PromptcError):
 class _Answered:
     """An operation with the answers to all that is asked: which of them are fallbacks, and what is said of them."""
 
-    begun: Begun
+    begun: OperationRun
     fallbacks: tuple[str, ...]
     found: tuple[Diagnostic, ...]
 
@@ -80,11 +80,11 @@ def _describe_failure(operation: Operation, failed: PromptcError) -> str:
     return f"`{operation.name}` would leave a state that is invalid: {message}" if isinstance(failed, _InvalidError) else message
 
 
-def _finish(pack: Opened, answered: _Answered, written: Any, name: str) -> Done:
+def _finish(pack: Opened, answered: _Answered, written: Any, name: str) -> OperationResult:
     begun = answered.begun
     edited = make_edits(begun.operation, Edited(written, begun.state.value), begun.names)
     value, after = _check_new(pack, begun, edited, name)
-    return Done(
+    return OperationResult(
         operation=begun.operation.name,
         value=value,
         before=begun.state.digest,
@@ -96,7 +96,7 @@ def _finish(pack: Opened, answered: _Answered, written: Any, name: str) -> Done:
     )
 
 
-def _answer_all(begun: Begun, refused: Mapping[str, str]) -> _Answered:
+def _answer_all(begun: OperationRun, refused: Mapping[str, str]) -> _Answered:
     """`refused` are the answers that are not taken, though they pass their checks, and why."""
     found: dict[str, Diagnostic] = {}
     left: list[Diagnostic] = []
@@ -112,7 +112,7 @@ def _answer_all(begun: Begun, refused: Mapping[str, str]) -> _Answered:
     return _Answered(begun, tuple(found), (*found.values(), *left))
 
 
-def _say(begun: Begun, archives: tuple[Archive, ...]) -> str:
+def _say(begun: OperationRun, archives: tuple[Archive, ...]) -> str:
     """What the operation says. `removed` tells how many elements went to each archive."""
     if begun.operation.say is None:
         return ""
@@ -125,7 +125,7 @@ def _say(begun: Begun, archives: tuple[Archive, ...]) -> str:
 # --- the new state ---
 
 
-def _check_new(pack: Opened, begun: Begun, edited: Edited, name: str) -> tuple[Any, State]:
+def _check_new(pack: Opened, begun: OperationRun, edited: Edited, name: str) -> tuple[Any, State]:
     """The new state as plain data of its own, and as it is loaded. Raises an `_InvalidError` with everything that makes it invalid."""
     text = json.dumps(edited.written)
     try:
@@ -136,13 +136,13 @@ def _check_new(pack: Opened, begun: Begun, edited: Edited, name: str) -> tuple[A
     return json.loads(text), state
 
 
-def _check_values(pack: Opened, state: State, begun: Begun) -> None:
+def _check_values(pack: Opened, state: State, begun: OperationRun) -> None:
     names = {"state": state.value, RUN: pack.model.open_operation_account()}
     check_asserts(pack.model, names)
     bind_lets(pack.model, names)
 
 
-def _find_faults(pack: Opened, begun: Begun) -> frozenset[str]:
+def _find_faults(pack: Opened, begun: OperationRun) -> frozenset[str]:
     """What is wrong with the state that was given, which an operation may mend."""
     try:
         _check_values(pack, begun.state, begun)

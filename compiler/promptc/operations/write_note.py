@@ -8,12 +8,12 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.typed import Any
 from promptc.files.replace_file import replace_file
-from promptc.operations.note import ListNote, Pending
+from promptc.operations.note import ListNote, PendingNote
 from promptc.operations.read_note import find_note
 from promptc.text.canonical import render_canonical_json
 
 
-def write_note(path: Path, pending: Pending) -> None:
+def write_note(path: Path, pending: PendingNote) -> None:
     """Before archives and the state at `path` are written: both notes, and which bytes each is of. `DiskError` (PC0824)."""
     both = {"before": pending.before, "after": pending.after, "was": _show(pending.was), "now": _show(pending.now)}
     try:
@@ -24,7 +24,7 @@ def write_note(path: Path, pending: Pending) -> None:
         raise DiskError([Diagnostic("PC0824", message, help=help)]) from wrong
 
 
-def settle_note(path: Path, pending: Pending) -> None:
+def settle_note(path: Path, pending: PendingNote) -> None:
     """When the state is replaced: what holds now. Where it cannot be written, both stand, and the state's bytes tell."""
     with suppress(OSError):
         _write(path, {"now": _show(pending.now)})

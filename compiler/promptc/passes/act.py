@@ -31,7 +31,7 @@ class Entry:
 
 
 @frozen(eq=False)
-class Edit:
+class EntryEdit:
     """A change of one entry: it takes another form (`item`), or a `cut` is made of it."""
 
     entry: Entry
@@ -50,7 +50,7 @@ class Act(NamedTuple):
     gone: Sequence[Entry] = ()
     marker: Callable[[int], str] | None = None
     warn: bool = False
-    edit: Edit | None = None
+    edit: EntryEdit | None = None
     made: Item | None = None
     voidable: bool = False
     boundary: str = ""

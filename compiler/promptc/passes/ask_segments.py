@@ -26,7 +26,7 @@ class Preference:
 
 
 @frozen(eq=False)
-class Asked:
+class SegmentQuery:
     """What is asked for one element of `each`, or, without `each`, once. `names` are those `where` sees."""
 
     names: Mapping[str, Any]
@@ -34,7 +34,7 @@ class Asked:
     preference: Preference
 
 
-def ask_segments(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> list[Asked]:
+def ask_segments(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> list[SegmentQuery]:
     """The wishes in order; none for a `ref` that is none.
 
     Raises `PromptcError`: PC0550 for an `each` that is no list, PC0551 for a `ref` that is neither text nor a list of texts, PC0552 for
@@ -55,14 +55,14 @@ def _iter_names(section: str, source: Segments, names: Mapping[str, Any]) -> Ite
         yield {**names, "each": element}
 
 
-def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> Asked | None:
+def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> SegmentQuery | None:
     refs = _find_refs(section, source.ref, names) if source.ref is not None else None
     if refs is not None and not refs:
         return None
     locale, version = source.locale or store.locale, source.version or store.version
     locales = _find_locales(section, locale, names) if locale is not None else ()
     wanted = _find_version(section, version, names) if version is not None else None
-    return Asked(names, (source.scope, refs), Preference(locales, wanted))
+    return SegmentQuery(names, (source.scope, refs), Preference(locales, wanted))
 
 
 def _find_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:

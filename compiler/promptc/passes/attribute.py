@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from promptc.passes.assemble import Part
-from promptc.passes.frame import Frame
+from promptc.passes.frame import Layout
 
 
-def attribute(parts: Sequence[Part], frame: Frame) -> list[int]:
+def attribute(parts: Sequence[Part], frame: Layout) -> list[int]:
     """The tokens of every part, in order. Their sum is the count of the output without message overhead."""
     if frame.meter.counter.unit > 1:
         return list(_iter_running(parts, frame))
@@ -18,7 +18,7 @@ def attribute(parts: Sequence[Part], frame: Frame) -> list[int]:
     return counts
 
 
-def _iter_running(parts: Sequence[Part], frame: Frame) -> Iterator[int]:
+def _iter_running(parts: Sequence[Part], frame: Layout) -> Iterator[int]:
     """An estimate's parts are differences of its running value, so that they add up."""
     tokens, units = frame.meter.tokens, 0
     for part in parts:
@@ -27,7 +27,7 @@ def _iter_running(parts: Sequence[Part], frame: Frame) -> Iterator[int]:
         yield tokens(units) - tokens(before)
 
 
-def _attribute_message(parts: Sequence[Part], frame: Frame) -> list[int]:
+def _attribute_message(parts: Sequence[Part], frame: Layout) -> list[int]:
     counts: list[int] = []
     cluster: list[Part] = []
     for part in parts:
@@ -38,7 +38,7 @@ def _attribute_message(parts: Sequence[Part], frame: Frame) -> list[int]:
     return counts + _attribute_cluster(cluster, frame)
 
 
-def _attribute_cluster(cluster: Sequence[Part], frame: Frame) -> list[int]:
+def _attribute_cluster(cluster: Sequence[Part], frame: Layout) -> list[int]:
     if len(cluster) == 1:
         return [frame.meter.count(cluster[0].text)]
     starts = frame.meter.counter.iter_starts("".join(part.text for part in cluster))

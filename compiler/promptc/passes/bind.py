@@ -7,7 +7,7 @@ from promptc.diag.errors import UsageError, fail
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
-from promptc.model.pack import Axis, Choice, Pack
+from promptc.model.pack import Axis, Choice, PackModel
 from promptc.model.render_options import RenderOptions
 from promptc.model.stages import Bound
 from promptc.model.state import State
@@ -17,7 +17,7 @@ from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 
 
-def bind(pack: Pack, state: State, meter: Meter, options: RenderOptions) -> Bound:
+def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) -> Bound:
     """The pack bound to a state.
 
     Raises `UsageError` for an unknown axis, case or patch that was asked for, `PromptcError` for a failed assert, a `let` that cannot be
@@ -55,18 +55,18 @@ def bind(pack: Pack, state: State, meter: Meter, options: RenderOptions) -> Boun
     )
 
 
-def _find_due(pack: Pack, names: Mapping[str, Any]) -> tuple[str, ...]:
+def _find_due(pack: PackModel, names: Mapping[str, Any]) -> tuple[str, ...]:
     """The operations whose condition holds, with the defaults of their arguments."""
     return tuple(one.operation for one in pack.conditions if one.when.evaluate({**names, "args": one.args}))
 
 
-def _check_sections(pack: Pack, names: Sequence[str]) -> None:
+def _check_sections(pack: PackModel, names: Sequence[str]) -> None:
     for name in names:
         if name not in pack.sections:
             raise UsageError([Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, pack.sections))])
 
 
-def _report_fallback(pack: Pack) -> Diagnostic:
+def _report_fallback(pack: PackModel) -> Diagnostic:
     counting = pack.counting
     message = f"counted with `{counting.counter.name}`, not `{counting.wanted}`: {counting.reason}"
     return Diagnostic(
@@ -110,7 +110,7 @@ def _choose_case(axis: Axis, names: Mapping[str, Any], asked: str | None) -> str
     return axis.default
 
 
-def _check_patches(pack: Pack, patches: Sequence[str]) -> tuple[str, ...]:
+def _check_patches(pack: PackModel, patches: Sequence[str]) -> tuple[str, ...]:
     for name in patches:
         if name not in pack.patch_names:
             raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names))])

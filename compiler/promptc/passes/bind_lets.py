@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from promptc.diag.errors import fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.pack import Assign, Band, Let, Pack
+from promptc.model.pack import Assign, Band, Let, PackModel
 from promptc.passes.scope import find_whole
 
 
-def bind_lets(pack: Pack, names: Mapping[str, Any]) -> dict[str, Any]:
+def bind_lets(pack: PackModel, names: Mapping[str, Any]) -> dict[str, Any]:
     """`names`, which hold the state, and those of `let`, each of which sees the earlier ones. Raises `PromptcError` for what cannot be
     evaluated.
     """

@@ -6,7 +6,7 @@ from functools import cached_property
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.template.runtime.payments import price_count
-from promptc.text.cuts import Kept, iter_kept
+from promptc.text.cuts import KeptText, iter_kept
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter
 from promptc.text.pieces import iter_inner
@@ -93,7 +93,7 @@ class Original:
 class Cut:
     """What a cut leaves: what stands before `start` and from `stop` on, the marker (`middle`) between. Its text is built when asked for."""
 
-    def __init__(self, original: Original, kept: Kept, marker: str) -> None:
+    def __init__(self, original: Original, kept: KeptText, marker: str) -> None:
         self._original = original
         self._units: dict[str, int] = {}
         raw = original.raw
@@ -168,7 +168,7 @@ def iter_cuts(
     original = Original(raw, guard, meter)
     price = _CUT if original.is_plain else _CUT + price_count(raw)
     reach = original.bound_head(most) if most is not None and side != "start" else len(raw)
-    passed: Kept | None = None
+    passed: KeptText | None = None
     for kept in iter_kept(raw, at, side=side, token_ends=lambda: meter.counter.token_ends(raw)):
         passed = kept if (kept.start if side == "middle" else kept.stop) > reach else None
         if passed is None:

@@ -13,11 +13,11 @@ from promptc.diag.plural import count_noun
 from promptc.model.ratio import Ratio
 from promptc.model.section import Section
 from promptc.model.stages import Selected, Selection, Strained
-from promptc.passes.frame import Frame, load_frame
+from promptc.passes.frame import Layout, load_layout
 from promptc.passes.ladder import NEVER, Expander, LadderRun, run_ladder
 from promptc.passes.measures import ChargeMeasure, CharsMeasure, Measure, WholeMeasure
-from promptc.passes.section_fit import SectionFit
-from promptc.passes.tape import Tape
+from promptc.passes.section_fit import SectionLayout
+from promptc.passes.tape import TokenLedger
 
 
 @frozen(eq=False)
@@ -25,8 +25,8 @@ class Fitted:
     """A selection brought within its budgets, or what was tried (`errors`, `missing` tokens). Counts are in units, grants in tokens."""
 
     strained: Strained
-    frame: Frame
-    fits: Mapping[str, SectionFit]
+    frame: Layout
+    fits: Mapping[str, SectionLayout]
     demand: Mapping[str, int]
     done: LadderRun | None
     after_do: Mapping[str, int]
@@ -34,7 +34,7 @@ class Fitted:
     ladders: Mapping[str, LadderRun]
     charges: Mapping[str, int]
     truncated: LadderRun | None
-    tape: Tape | None
+    tape: TokenLedger | None
     errors: tuple[Diagnostic, ...] = ()
     short: str = ""
     missing: int = 0
@@ -62,10 +62,10 @@ def fit(strained: Strained) -> Fitted:
         fitting.end()
 
 
-def count_demand(frame: Frame, selection: Selection, selected: Selected) -> int:
+def count_demand(frame: Layout, selection: Selection, selected: Selected) -> int:
     """A section's charge in units before any step."""
     part = [section.id for section in frame.sections].index(selected.section.id)
-    return SectionFit(selection, selected, part, frame).count_charge() if selected.items else 0
+    return SectionLayout(selection, selected, part, frame).count_charge() if selected.items else 0
 
 
 class _Fitting:
@@ -78,7 +78,7 @@ class _Fitting:
         self._total = bound.total
         self._unit = bound.meter.counter.unit
         self._meter = bound.meter
-        self._frame = load_frame(selection.plan, bound)
+        self._frame = load_layout(selection.plan, bound)
         self._guard = selection.guard
         self._fits = self._load_fits()
         self._expander = Expander(self._fits, self._guard, self._total)
@@ -118,12 +118,12 @@ class _Fitting:
         """Lets go of the ladders, which hold on to what they are kept in: else a render's memory is not given back with it."""
         self._expander.ladders.clear()
 
-    def _load_fits(self) -> dict[str, SectionFit]:
+    def _load_fits(self) -> dict[str, SectionLayout]:
         selection = self._strained.selection
         present = [(part, one) for part, one in enumerate(selection.sections) if one.items]
         memory = selection.bound.memory
         if memory is None:
-            return {one.section.id: SectionFit(selection, one, part, self._frame) for part, one in present}
+            return {one.section.id: SectionLayout(selection, one, part, self._frame) for part, one in present}
         from promptc.passes.recall_fit import recall_fit  # a warm render has no memory
 
         return {one.section.id: recall_fit(memory, selection, one, part, self._frame) for part, one in present}
@@ -231,9 +231,9 @@ class _Fitting:
         run = run_ladder(expander.iter_steps(copy.section.overflow), ChargeMeasure(copy), NEVER, self._total, protect_min=True)
         return self._meter.tokens(run.low)
 
-    def _copy_fit(self, name: str) -> SectionFit:
+    def _copy_fit(self, name: str) -> SectionLayout:
         fit = self._fits[name]
-        copy = SectionFit(fit.selection, fit.selected, fit.part, self._frame)
+        copy = SectionLayout(fit.selection, fit.selected, fit.part, self._frame)
         if self._strained.steps:
             expander = Expander({name: copy}, self._guard, self._total)
             run_ladder(expander.iter_steps(self._strained.steps), ChargeMeasure(copy), NEVER, self._total, protect_min=False)
@@ -263,9 +263,9 @@ class _Fitting:
 
     # --- the total ---
 
-    def _truncate(self) -> tuple[Tape, LadderRun]:
+    def _truncate(self) -> tuple[TokenLedger, LadderRun]:
         pay = partial(self._strained.selection.bound.run.pay, span=None, what="fitting the whole")
-        tape = Tape(self._meter, self._frame.trail, self._frame.overhead, pay)
+        tape = TokenLedger(self._meter, self._frame.trail, self._frame.overhead, pay)
         by_part = {fit.part: fit for fit in self._fits.values()}
         for part in self._frame.order():
             if part in by_part:

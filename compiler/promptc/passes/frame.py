@@ -8,7 +8,7 @@ from promptc.model.provider import Provider
 from promptc.model.section import Section
 from promptc.model.stages import Bound
 from promptc.model.tool import Response, Tool
-from promptc.passes.tape import Cell
+from promptc.passes.tape import Piece
 from promptc.text.canonical import render_canonical_json
 from promptc.text.meter import Meter
 
@@ -28,7 +28,7 @@ class Overhead:
 
 
 @frozen(eq=False)
-class Frame:
+class Layout:
     """The layout of one plan in one format. `messages` gives every section the index of its message, `roles` a message's role.
 
     `tools` and `response` are what the output offers beside messages: nothing in text output.
@@ -88,7 +88,7 @@ class Frame:
             return list(places)
         return sorted(places, key=lambda place: (self.messages[self.sections[place].id], place))
 
-    def trail(self, cell: Cell, follower: Cell | None) -> str:
+    def trail(self, cell: Piece, follower: Piece | None) -> str:
         """What follows a piece's body, given the piece behind it."""
         if follower is None or follower.message != cell.message:
             return "\n" if self.format == "text" else ""
@@ -99,7 +99,7 @@ class Frame:
             return separator
         return "\n"
 
-    def overhead(self, cell: Cell) -> int:
+    def overhead(self, cell: Piece) -> int:
         """Units of the message that a piece opens, and those of its role's name."""
         if self.format == "text":
             return 0
@@ -110,7 +110,7 @@ class Frame:
         named = self.meter.counter.role_tokens(role) if self.costs.counts_role else 0
         return (self.costs.message + named) * self.meter.counter.unit
 
-    def role(self, cell: Cell) -> str:
+    def role(self, cell: Piece) -> str:
         """The role of the message a piece belongs to."""
         section = self.sections[cell.part]
         item_role = getattr(getattr(cell.owner, "item", None), "role", "")
@@ -125,14 +125,14 @@ class Frame:
         return ("", "\n" + self.separator) if section.id in self.shared else ("",)
 
 
-def load_frame(plan: Plan, bound: Bound) -> Frame:
+def load_layout(plan: Plan, bound: Bound) -> Layout:
     """The frame of a plan in the format of a render: its sections placed in messages."""
     output: Output = plan.output
     as_messages = bound.format == "messages"
     messages: dict[str, int] = {}
     for index, message in enumerate(output.messages):
         messages.update(dict.fromkeys(message.sections, index))
-    return Frame(
+    return Layout(
         format=bound.format,
         sections=plan.sections,
         separator=output.separator,

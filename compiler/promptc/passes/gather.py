@@ -20,9 +20,9 @@ from promptc.passes.ask_segments import Preference, Wish, ask_segments
 from promptc.passes.gather_chunks import gather_chunks
 from promptc.passes.gather_segments import gather_segments
 from promptc.passes.list_entries import list_entries
-from promptc.sources.retrieval.index_entries import Entry
+from promptc.sources.retrieval.index_entries import IndexedItem
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import Request, Retrieved
+from promptc.sources.retrieval.request import ChunkQuery, Retrieved
 from promptc.sources.segments.rows import Rows
 
 _ROW = 100
@@ -40,11 +40,11 @@ class Sources(Protocol):
         """The index as it lies on disk, in its parts that may hold chunks of the version (None: of all)."""
         ...
 
-    def open_entries(self, index: StateIndex, entries: Sequence[Entry], count: Callable[[str], int]) -> LoadedIndex:
+    def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
         """The index of a list, which has no versions."""
         ...
 
-    def ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
+    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
         """The best chunks of all indexes together."""
         ...
 

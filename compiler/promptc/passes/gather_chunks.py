@@ -9,10 +9,10 @@ from promptc.diag.errors import fail
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.gathered import Digest, Gathered
+from promptc.model.gathered import Gathered, SourceDigest
 from promptc.model.source import MICRO, Retrieve, show_score
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import Boost, Condition, Found, Request, Retrieved
+from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.words import has_words
 from promptc.template.load_expression import Expression
 from promptc.text.canonical import render_canonical_json
@@ -20,7 +20,7 @@ from promptc.text.digest import render_digest
 from promptc.text.white import is_blank
 
 Open = Callable[[str | None], Sequence[LoadedIndex]]
-Ask = Callable[[Sequence[LoadedIndex], Request], Retrieved]
+Ask = Callable[[Sequence[LoadedIndex], ChunkQuery], Retrieved]
 
 
 def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask) -> Gathered:
@@ -39,7 +39,7 @@ def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stam
         values=tuple(one.describe() for one in found.found),
         left_out={stage: count for stage, count in left_out.items() if count},
         account=_describe(indexes, query, version, found),
-        digests=tuple(Digest("index", index.name, index.fingerprint) for index in indexes),
+        digests=tuple(SourceDigest("index", index.name, index.fingerprint) for index in indexes),
         is_sparse=found.is_sparse,
         unwanted=found.unwanted,
         refused=tuple({**_describe_chunk(one), "why": why} for one, why in found.refused),
@@ -54,8 +54,8 @@ def _find_text(expression: Expression | None, names: Mapping[str, Any], code: st
     return value or ""
 
 
-def _make_request(source: Retrieve, query: str, version: str | None, names: Mapping[str, Any], stamp: str) -> Request:
-    return Request(
+def _make_request(source: Retrieve, query: str, version: str | None, names: Mapping[str, Any], stamp: str) -> ChunkQuery:
+    return ChunkQuery(
         query=query,
         version=version,
         where=_make_condition(source.where, names, stamp) if source.where is not None else None,
@@ -68,7 +68,7 @@ def _make_request(source: Retrieve, query: str, version: str | None, names: Mapp
     )
 
 
-def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str) -> Condition:
+def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str) -> ChunkFilter:
     """With all that it reads but the chunk as its key: what it says depends on nothing else."""
     read = [[list(path), _find_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
 
@@ -76,7 +76,7 @@ def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str
         return bool(expression.evaluate({**names, "item": item}))
 
     told = render_canonical_json([expression.text, read])
-    return Condition(accepts, render_digest(told.encode("utf-8", "surrogatepass")))
+    return ChunkFilter(accepts, render_digest(told.encode("utf-8", "surrogatepass")))
 
 
 def _find_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> Any:
@@ -103,7 +103,7 @@ def _describe(indexes: Sequence[LoadedIndex], query: str, version: str | None, f
     }
 
 
-def _describe_chunk(found: Found) -> dict[str, Any]:
+def _describe_chunk(found: FoundChunk) -> dict[str, Any]:
     chunk, score = found.chunk, found.score
     return {
         "id": chunk.id,

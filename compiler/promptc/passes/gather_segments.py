@@ -8,11 +8,11 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
-from promptc.model.gathered import Digest, Gathered
+from promptc.model.gathered import Gathered, SourceDigest
 from promptc.model.segment import Segment
 from promptc.model.source import Segments
 from promptc.model.store import Store
-from promptc.passes.ask_segments import Asked, Preference, Wish
+from promptc.passes.ask_segments import Preference, SegmentQuery, Wish
 from promptc.sources.segments.rows import Malformed, Rows
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
@@ -34,7 +34,7 @@ class _Answer:
         return self.rows.parts[self.wishes.index(wish)]
 
 
-def gather_segments(section: str, source: Segments, store: Store, asked: Sequence[Asked], read: Read) -> Gathered:
+def gather_segments(section: str, source: Segments, store: Store, asked: Sequence[SegmentQuery], read: Read) -> Gathered:
     """The rows that were asked for, in the order of `each`, then of the store. `read` is called once for every preference."""
     answers = {preference: _answer(store, preference, asked, read) for preference in dict.fromkeys(one.preference for one in asked)}
     values: list[dict[str, Any]] = []
@@ -54,7 +54,7 @@ def gather_segments(section: str, source: Segments, store: Store, asked: Sequenc
         elements=tuple(elements) if source.each is not None else (),
         left_out=_count_left_out(found, refused),
         account=_describe(source, values, found),
-        digests=tuple(Digest("store", store.name, _digest(answer.rows)) for answer in found),
+        digests=tuple(SourceDigest("store", store.name, _digest(answer.rows)) for answer in found),
         warnings=tuple(_warn(section, source, store, found)),
     )
 
@@ -72,7 +72,7 @@ def describe_segment(row: Segment) -> dict[str, Any]:
     }
 
 
-def _answer(store: Store, preference: Preference, asked: Sequence[Asked], read: Read) -> _Answer:
+def _answer(store: Store, preference: Preference, asked: Sequence[SegmentQuery], read: Read) -> _Answer:
     wishes = tuple(dict.fromkeys(one.wish for one in asked if one.preference == preference))
     return _Answer(preference, wishes, read(store, wishes, preference))
 

@@ -6,10 +6,10 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import NamedTuple
 from promptc.model.stages import Item
 from promptc.model.step import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
-from promptc.passes.act import Act, Edit, Entry
+from promptc.passes.act import Act, Entry, EntryEdit
 from promptc.passes.measures import Measure
 from promptc.passes.render_items import ItemRenderer
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.evict import iter_evictions
 from promptc.passes.steps.lower import iter_lowerings
 from promptc.passes.steps.ranking import StepScope
@@ -18,7 +18,7 @@ from promptc.passes.steps.shorten import iter_shortenings
 from promptc.passes.steps.trim import iter_trims
 from promptc.text.guard import Guard
 
-Notch = tuple[Step, SectionFit, Act]
+Notch = tuple[Step, SectionLayout, Act]
 NEVER = -1
 """The target of a ladder that is walked to its end."""
 
@@ -30,7 +30,7 @@ class Extent(NamedTuple):
     chars: int
 
 
-class Change(NamedTuple):
+class ItemChange(NamedTuple):
     """What a notch did to an item: its extent before and after; None where it was not there."""
 
     id: str
@@ -43,12 +43,12 @@ class Applied(NamedTuple):
     have to be without it, in units of the ladder's measure (0 without a target). `added` is what it did besides taking items out."""
 
     step: Step
-    fit: SectionFit
+    fit: SectionLayout
     act: Act
     before: int
     after: int
     needs: int
-    added: tuple[Change, ...] = ()
+    added: tuple[ItemChange, ...] = ()
 
     @property
     def section(self) -> str:
@@ -56,9 +56,9 @@ class Applied(NamedTuple):
         return self.fit.section.id
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[ItemChange, ...]:
         """What it did to each item. What is gone has the extent it had when it went."""
-        gone = (Change(entry.item.id, find_extent(self.fit, entry), None) for entry in self.act.gone)
+        gone = (ItemChange(entry.item.id, find_extent(self.fit, entry), None) for entry in self.act.gone)
         return (*gone, *self.added)
 
 
@@ -93,7 +93,7 @@ class LadderRun:
 class Expander:
     """Expands steps over the sections being fitted; a section's own ladder goes on where it was left."""
 
-    fits: Mapping[str, SectionFit]
+    fits: Mapping[str, SectionLayout]
     guard: Guard
     total: int
     ladders: dict[str, Iterator[Notch]] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Expander:
                 for act in self._iter_acts(step, fit):
                     yield step, fit, act
 
-    def _iter_acts(self, step: Step, fit: SectionFit) -> Iterator[Act]:
+    def _iter_acts(self, step: Step, fit: SectionLayout) -> Iterator[Act]:
         scope = StepScope(fit)
         match step:
             case Evict():
@@ -138,14 +138,14 @@ class Expander:
                 return iter((Act("a `fail` step was reached", fails=True),))
         return iter(())
 
-    def _form_renderer(self, fit: SectionFit) -> Callable[[Item, int], Item | None]:
+    def _form_renderer(self, fit: SectionLayout) -> Callable[[Item, int], Item | None]:
         items = fit.section.items
         if items is None:
             return lambda item, form: None
         return ItemRenderer(fit.section, items, fit.names, self.guard, fit.frame.meter, self.total).render_form
 
 
-def _iter_drop(fit: SectionFit) -> Iterator[Act]:
+def _iter_drop(fit: SectionLayout) -> Iterator[Act]:
     entries = list(fit.alive)
     if entries and not any(entry.item.kept for entry in entries):
         yield Act("the section is dropped", entries, drops=True)
@@ -159,7 +159,7 @@ def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: i
     """
     run = LadderRun(target, measure.count())
     if run.low > target:
-        _Walk(run, measure, total, protect_min).walk(notches)
+        _LadderWalk(run, measure, total, protect_min).walk(notches)
     return run
 
 
@@ -167,7 +167,7 @@ _NOTCH = 400
 """Steps of trying one notch."""
 
 
-class _Walk:
+class _LadderWalk:
     """One walk down a ladder. `_pending` is the newest cut of a trim that was weighed and not yet made, and what it leaves."""
 
     def __init__(self, run: LadderRun, measure: Measure, total: int, protect_min: bool) -> None:
@@ -177,7 +177,7 @@ class _Walk:
         self._protect_min = protect_min
         self._now = run.start
         self._booked = measure.book(run.start, None)
-        self._pending: tuple[SectionFit, Act, Extent] | None = None
+        self._pending: tuple[SectionLayout, Act, Extent] | None = None
 
     def walk(self, notches: Iterator[Notch]) -> None:
         """Goes on until the target is met, the notches are spent, or a `fail` step is reached."""
@@ -197,7 +197,7 @@ class _Walk:
                 break
         self._settle()
 
-    def _weigh(self, step: Step, fit: SectionFit, act: Act, edit: Edit) -> bool:
+    def _weigh(self, step: Step, fit: SectionLayout, act: Act, edit: EntryEdit) -> bool:
         """Records a cut without making it. False where only doing it tells what it leaves."""
         weighed = self._measure.weigh(fit, edit) if edit.cut is not None and not self._has_min(fit) else None
         if weighed is None:
@@ -205,7 +205,7 @@ class _Walk:
         before = self._pending[2] if self._pending is not None else find_extent(fit, edit.entry)
         after = _weigh_extent(fit, edit)
         self._pending = fit, act, after
-        self._record(step, fit, act, weighed, self._measure.book(weighed, edit), (Change(edit.entry.item.id, before, after),))
+        self._record(step, fit, act, weighed, self._measure.book(weighed, edit), (ItemChange(edit.entry.item.id, before, after),))
         return True
 
     def _settle(self) -> None:
@@ -215,7 +215,7 @@ class _Walk:
             self._pending = None
             fit.apply(act)
 
-    def _carry_out(self, step: Step, fit: SectionFit, act: Act) -> None:
+    def _carry_out(self, step: Step, fit: SectionLayout, act: Act) -> None:
         has_min = self._has_min(fit)
         to_undo = act.voidable or has_min or fit.least_windowed > 0
         before = find_extent(fit, act.edit.entry) if act.edit is not None else None
@@ -232,17 +232,17 @@ class _Walk:
             fit.is_dropped = fit.is_dropped or act.drops
             self._record(step, fit, act, after, self._measure.book(after, None), _find_added(fit, act, before))
 
-    def _record(self, step: Step, fit: SectionFit, act: Act, after: int, booked: int, added: tuple[Change, ...]) -> None:
+    def _record(self, step: Step, fit: SectionLayout, act: Act, after: int, booked: int, added: tuple[ItemChange, ...]) -> None:
         run = self._run
         needs = run.low - run.target if run.target != NEVER else 0
         run.applied.append(Applied(step, fit, act, self._booked, booked, needs, added))
         run.low = min(run.low, after)
         self._now, self._booked = after, booked
 
-    def _has_min(self, fit: SectionFit) -> bool:
+    def _has_min(self, fit: SectionLayout) -> bool:
         return self._protect_min and fit.least is not None
 
-    def _is_under_min(self, fit: SectionFit) -> bool:
+    def _is_under_min(self, fit: SectionLayout) -> bool:
         least = fit.least
         if least is None:
             return False
@@ -251,25 +251,25 @@ class _Walk:
         return fit.count_charge() < least.tokens(self._total) * fit.frame.meter.counter.unit
 
 
-def _find_added(fit: SectionFit, act: Act, before: Extent | None) -> tuple[Change, ...]:
+def _find_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[ItemChange, ...]:
     if act.edit is not None:
-        return (Change(act.edit.entry.item.id, before, find_extent(fit, act.edit.entry)),)
+        return (ItemChange(act.edit.entry.item.id, before, find_extent(fit, act.edit.entry)),)
     if act.made is not None and fit.made is not None:
-        return (Change(act.made.id, None, find_extent(fit, fit.made)),)
+        return (ItemChange(act.made.id, None, find_extent(fit, fit.made)),)
     return ()
 
 
-def find_extent(fit: SectionFit, entry: Entry) -> Extent:
+def find_extent(fit: SectionLayout, entry: Entry) -> Extent:
     """An entry's extent as it stands: its units with what follows it, its characters alone."""
     return Extent(fit.find_cell(entry).units, len(entry.text))
 
 
-def _weigh_extent(fit: SectionFit, edit: Edit) -> Extent:
+def _weigh_extent(fit: SectionLayout, edit: EntryEdit) -> Extent:
     """An entry's extent with the edit's cut made."""
     cut = edit.cut
     assert cut is not None and cut.measure is not None
     return Extent(cut.measure(fit.find_cell(edit.entry).trail), cut.chars)
 
 
-def _is_under_window(fit: SectionFit, act: Act) -> bool:
+def _is_under_window(fit: SectionLayout, act: Act) -> bool:
     return fit.count_windowed < fit.least_windowed and any(entry.item.windowed for entry in act.gone)

@@ -10,10 +10,10 @@ from promptc.diag.value import show_value
 from promptc.model.index import StateIndex
 from promptc.model.section import spell_key
 from promptc.passes.scope import evaluate_key
-from promptc.sources.retrieval.index_entries import Entry
+from promptc.sources.retrieval.index_entries import IndexedItem
 
 
-def list_entries(index: StateIndex, names: Mapping[str, Any]) -> list[Entry]:
+def list_entries(index: StateIndex, names: Mapping[str, Any]) -> list[IndexedItem]:
     """The entries in the list's order; what has no text is none. `names` are those of `let`. Raises `PromptcError`: PC0556 for no list."""
     source = index.source.evaluate(names)
     if source is not None and not isinstance(source, list | tuple):
@@ -22,8 +22,10 @@ def list_entries(index: StateIndex, names: Mapping[str, Any]) -> list[Entry]:
     return [entry for entry in entries if entry.text]
 
 
-def _make_entry(index: StateIndex, place: int, names: Mapping[str, Any]) -> Entry:
+def _make_entry(index: StateIndex, place: int, names: Mapping[str, Any]) -> IndexedItem:
     """An item that is a mapping tells more of itself by its keys."""
     id = evaluate_key(index.id, names, f"`id` of the index `{index.name}`") if index.id is not None else None
     item = names["item"]
-    return Entry(str(place) if id is None else spell_key(id), index.text.render(names).strip(), item if isinstance(item, Mapping) else {})
+    return IndexedItem(
+        str(place) if id is None else spell_key(id), index.text.render(names).strip(), item if isinstance(item, Mapping) else {}
+    )

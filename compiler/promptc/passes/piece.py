@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal
-from promptc.template.made import Made
+from promptc.template.made import OutputSpan
 from promptc.text.invisible import REPLACEMENT, may_hide
 
 What = Literal["template", "cut", "guard", "separator", "line end"]
 
 
 @frozen(eq=False)
-class Piece:
+class TracedText:
     """A run of emitted characters and what made it.
 
     `template`: `made` tells all, or where nothing more can be told, `span` where the template begins. `cut`: what a cut put in the place of
@@ -22,27 +22,27 @@ class Piece:
 
     what: What
     text: str
-    made: Made | None = None
+    made: OutputSpan | None = None
     span: Span | None = None
     code: str = ""
 
 
-def make_pieces(parts: Iterable[Made]) -> tuple[Piece, ...]:
+def make_pieces(parts: Iterable[OutputSpan]) -> tuple[TracedText, ...]:
     """The pieces of what a template printed."""
-    return tuple(Piece("template", made.text, made) for made in parts)
+    return tuple(TracedText("template", made.text, made) for made in parts)
 
 
-def join_pieces(pieces: Iterable[Piece]) -> str:
+def join_pieces(pieces: Iterable[TracedText]) -> str:
     """Their text."""
     return "".join(piece.text for piece in pieces)
 
 
-def slice_pieces(pieces: Sequence[Piece], start: int, stop: int) -> tuple[Piece, ...]:
+def slice_pieces(pieces: Sequence[TracedText], start: int, stop: int) -> tuple[TracedText, ...]:
     """What stands from `start` to `stop`, cuts of no length at either end included."""
     return tuple(_iter_slice(pieces, start, stop))
 
 
-def _iter_slice(pieces: Sequence[Piece], start: int, stop: int) -> Iterator[Piece]:
+def _iter_slice(pieces: Sequence[TracedText], start: int, stop: int) -> Iterator[TracedText]:
     place = 0
     for piece in pieces:
         first, last = max(start - place, 0), min(stop - place, len(piece.text))
@@ -51,13 +51,13 @@ def _iter_slice(pieces: Sequence[Piece], start: int, stop: int) -> Iterator[Piec
             yield _part(piece, first, last)
 
 
-def _part(piece: Piece, first: int, last: int) -> Piece:
+def _part(piece: TracedText, first: int, last: int) -> TracedText:
     if last - first == len(piece.text):
         return piece
     return replace(piece, text=piece.text[first:last], made=piece.made.part(first, last) if piece.made is not None else None)
 
 
-def guard_pieces(pieces: Sequence[Piece], guarded: str) -> tuple[Piece, ...] | None:
+def guard_pieces(pieces: Sequence[TracedText], guarded: str) -> tuple[TracedText, ...] | None:
     """The pieces of a guarded text, given those of the text before; None where it is not made of them by escapes alone.
 
     An escape is a backslash that was put in, `\\u{...}` in the place of a character that shows nothing, or one U+FFFD in the place of some
@@ -65,7 +65,7 @@ def guard_pieces(pieces: Sequence[Piece], guarded: str) -> tuple[Piece, ...] | N
     """
     if join_pieces(pieces) == guarded:
         return tuple(pieces)
-    found: list[Piece] = []
+    found: list[TracedText] = []
     place, is_replaced = 0, False
     for piece in pieces:
         start = 0
@@ -73,25 +73,25 @@ def guard_pieces(pieces: Sequence[Piece], guarded: str) -> tuple[Piece, ...] | N
             escape = f"\\u{{{ord(character):x}}}"
             is_hidden, goes_on, is_replaced = not guarded.startswith(character, place), is_replaced, False
             while not guarded.startswith((character, escape), place) and guarded.startswith("\\", place):
-                found += [_part(piece, start, at), Piece("guard", "\\")]
+                found += [_part(piece, start, at), TracedText("guard", "\\")]
                 place, start = place + 1, at
             if guarded.startswith(character, place):
                 place += 1
             elif is_hidden and guarded.startswith(escape, place):
-                found += [_part(piece, start, at), Piece("guard", escape)]
+                found += [_part(piece, start, at), TracedText("guard", escape)]
                 place, start = place + len(escape), at + 1
             elif is_hidden and may_hide(character):
                 found.append(_part(piece, start, at))
                 is_replaced = True
                 if not goes_on and guarded.startswith(REPLACEMENT, place):
-                    found.append(Piece("guard", REPLACEMENT))
+                    found.append(TracedText("guard", REPLACEMENT))
                     place += 1
                 start = at + 1
             else:
                 return None
         found.append(_part(piece, start, len(piece.text)) if start else piece)
     if guarded[place:] == "\\":
-        found.append(Piece("guard", "\\"))  # behind a character that begins a special token
+        found.append(TracedText("guard", "\\"))  # behind a character that begins a special token
         place += 1
     kept = tuple(piece for piece in found if piece.text or piece.what == "cut")
     return kept if place == len(guarded) else None

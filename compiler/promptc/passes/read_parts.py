@@ -54,14 +54,14 @@ _ENCODED = compile_later(
 
 
 @frozen(eq=False)
-class Parts:
+class PassedParts:
     """What passes of a content, each part as it was given and as it is rendered; the kinds of those that do not, one for each, in order."""
 
     passing: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...]
     left_out: tuple[str, ...]
 
 
-def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Parts:
+def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> PassedParts:
     """The parts of the content of `item`, which is how findings name it.
 
     Raises PC0515 for what is no part, PC0561 for one of a kind that `parts` lets pass and no request can hold, PC0580 for a use or a
@@ -82,7 +82,7 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Parts
         else:
             _refuse_media(given, kind, name, message)
             passing.append((given, given if given["type"] == kind else {**given, "type": kind}))
-    return Parts(tuple(passing), tuple(left_out))
+    return PassedParts(tuple(passing), tuple(left_out))
 
 
 def _find_kind(part: Any, name: str, message: MessageForm) -> str:

@@ -3,16 +3,16 @@
 from promptc.diag.typed import Any
 from promptc.model.memory import Memory
 from promptc.model.stages import Selected, Selection
-from promptc.passes.frame import Frame
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.frame import Layout
+from promptc.passes.section_fit import SectionLayout
 
 
-def recall_fit(memory: Memory, selection: Selection, selected: Selected, part: int, frame: Frame) -> SectionFit:
+def recall_fit(memory: Memory, selection: Selection, selected: Selected, part: int, frame: Layout) -> SectionLayout:
     """As `SectionFit`, with what its pieces come to from the memory where the same items stood in the same frame before."""
     objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, selection.bound.provider)
     key = ("laid", *map(id, objects), frame.format, selected.open, selected.close, selected.header)
     laid = memory.find(key)
-    fit = SectionFit(selection, selected, part, frame, laid)
+    fit = SectionLayout(selection, selected, part, frame, laid)
     if laid is None:
         memory.note(key, objects, fit.describe())
     return fit

@@ -11,32 +11,32 @@ from functools import cached_property, partial
 
 from promptc.diag.typed import Any
 from promptc.model.stages import Item, Selected, Selection
-from promptc.passes.act import Act, Edit, Entry
-from promptc.passes.frame import Frame
+from promptc.passes.act import Act, Entry, EntryEdit
+from promptc.passes.frame import Layout
 from promptc.passes.scope import find_names, type_key
-from promptc.passes.tape import Cell, Kind, Laid, Tape
+from promptc.passes.tape import Kind, Laid, Piece, TokenLedger
 
 
-class _Lane:
+class PlacedSection:
     """A section's pieces on one tape."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: TokenLedger) -> None:
         self.tape = tape
-        self.open: Cell | None = None
-        self.header: Cell | None = None
-        self.marker: Cell | None = None
-        self.close: Cell | None = None
-        self.groups: dict[int, Cell] = {}
-        self.cells: dict[Entry, Cell] = {}
+        self.open: Piece | None = None
+        self.header: Piece | None = None
+        self.marker: Piece | None = None
+        self.close: Piece | None = None
+        self.groups: dict[int, Piece] = {}
+        self.cells: dict[Entry, Piece] = {}
 
 
-class SectionFit:
+class SectionLayout:
     """A section's entries and the tapes that count them: first one of its own, then that of the whole.
 
     `apply` does one act on all of them; what was applied to be undone is undone by `revert` or left to stand by `settle`.
     """
 
-    def __init__(self, selection: Selection, selected: Selected, part: int, frame: Frame, laid: Laid | None = None) -> None:
+    def __init__(self, selection: Selection, selected: Selected, part: int, frame: Layout, laid: Laid | None = None) -> None:
         """`selected` is the section of index `part` in `selection`. With `laid`, what its pieces come to before any step is known."""
         self.selection = selection
         self.selected = selected
@@ -65,7 +65,7 @@ class SectionFit:
         self._chars: int | None = None
         self._charge: int | None = None
         self._undo: list[Callable[[], None]] | None = None
-        self._own: _Lane | None = self._lay(laid)
+        self._own: PlacedSection | None = self._lay(laid)
         self._lanes = [self._own]
 
     def _number_runs(self) -> Counter[int]:
@@ -127,7 +127,7 @@ class SectionFit:
         tape = self._own.tape if self._own is not None else self._lay().tape
         return tape.units + max(tape.count_tail(ending) for ending in self._endings())
 
-    def weigh_charge(self, edit: Edit) -> int | None:
+    def weigh_charge(self, edit: EntryEdit) -> int | None:
         """The charge with the edit's cut made, told without making it; None where only doing it tells."""
         own = self._own
         units = self.weigh(edit, own.tape) if own is not None else None
@@ -138,14 +138,14 @@ class SectionFit:
             return units + max(own.tape.count_tail(ending) for ending in self._endings())
         return units + max(edit.cut.measure(ending) for ending in self._endings()) - edit.cut.measure(cell.trail)
 
-    def weigh(self, edit: Edit, tape: Tape) -> int | None:
+    def weigh(self, edit: EntryEdit, tape: TokenLedger) -> int | None:
         """The units of a tape with the edit's cut made, told without making it; None where only doing it tells."""
         if edit.cut is None or edit.cut.measure is None or edit.entry.item.open:
             return None
         lane = next(lane for lane in self._lanes if lane.tape is tape)
         return tape.weigh(lane.cells[edit.entry], edit.cut.opens, edit.cut.measure)
 
-    def find_cell(self, entry: Entry) -> Cell:
+    def find_cell(self, entry: Entry) -> Piece:
         """An entry's piece where it stands, or last stood."""
         return next(lane.cells[entry] for lane in reversed(self._lanes) if entry in lane.cells)
 
@@ -165,7 +165,7 @@ class SectionFit:
         """What its pieces came to, as long as they stand on a tape of their own."""
         return self._own.tape.describe() if self._own is not None else None
 
-    def join(self, tape: Tape) -> None:
+    def join(self, tape: TokenLedger) -> None:
         """Put the section's pieces behind those of the whole's tape and keep them up to date there.
 
         Its own tape is kept beside it only where `budget.min` asks for the charge at each notch; else it is laid anew when asked for.
@@ -178,12 +178,12 @@ class SectionFit:
         else:
             self._lanes.append(lane)
 
-    def _lay(self, laid: Laid | None = None) -> _Lane:
+    def _lay(self, laid: Laid | None = None) -> PlacedSection:
         """The section's pieces as they stand, on a tape of their own; with `laid`, it is known what they come to."""
-        lane = _Lane(Tape(self.frame.meter, self.frame.trail, self.frame.overhead, self.pay))
+        lane = PlacedSection(TokenLedger(self.frame.meter, self.frame.trail, self.frame.overhead, self.pay))
         if self.is_empty:
             return lane
-        cells: list[Cell] = []
+        cells: list[Piece] = []
         lane.open = self._add(cells, self.selected.open, "fence")
         lane.header = self._add(cells, self.selected.header, "header")
         lane.marker = self._add(cells, self._marker, "marker")
@@ -203,17 +203,17 @@ class SectionFit:
             lane.tape.extend(cells)
         return lane
 
-    def _add(self, cells: list[Cell], body: str, kind: Kind) -> Cell | None:
+    def _add(self, cells: list[Piece], body: str, kind: Kind) -> Piece | None:
         if not body:
             return None
-        cell = Cell(body, self.part, kind, message=self._message)
+        cell = Piece(body, self.part, kind, message=self._message)
         cells.append(cell)
         return cell
 
-    def _cell(self, entry: Entry) -> Cell:
+    def _cell(self, entry: Entry) -> Piece:
         """An item's piece. Item messages have a number each, spaced so that they stay apart from every section's."""
         message = self._message + 1 + entry.place if self._is_each else self._message
-        return Cell(entry.body, self.part, "item", message, entry)
+        return Piece(entry.body, self.part, "item", message, entry)
 
     # --- acts ---
 
@@ -248,7 +248,7 @@ class SectionFit:
         for lane in self._lanes:
             lane.tape.settle()
 
-    def _rewrite(self, edit: Edit) -> None:
+    def _rewrite(self, edit: EntryEdit) -> None:
         entry = edit.entry
         if self._undo is not None:
             self._undo.append(partial(self._restore_text, entry, (entry.item, entry.text, entry.form, entry.kept)))
@@ -355,10 +355,10 @@ class SectionFit:
                 lane.tape.remove(lane.marker)
                 self._set(lane, "marker", None)
             elif text:
-                cell = Cell(text, self.part, "marker", message=self._message)
+                cell = Piece(text, self.part, "marker", message=self._message)
                 lane.tape.insert(cell, lane.header or lane.open or self._before_first(lane))
                 self._set(lane, "marker", cell)
 
-    def _before_first(self, lane: _Lane) -> Cell | None:
+    def _before_first(self, lane: PlacedSection) -> Piece | None:
         first = next(self.alive)
         return (lane.groups.get(first.run) or lane.cells[first]).previous

@@ -13,7 +13,7 @@ from promptc.model.pack import Strain, Tier
 from promptc.model.stages import Bound, Pressure, Selected, Selection, Strained
 from promptc.model.tiers import find_caps, list_steps
 from promptc.passes.fit import count_demand
-from promptc.passes.frame import Frame, load_frame
+from promptc.passes.frame import Layout, load_layout
 from promptc.passes.select import select
 
 
@@ -64,12 +64,12 @@ def _find_caps(bound: Bound, rules: Strain) -> dict[str, int]:
 
 
 def _count_demands(selection: Selection, names: set[str]) -> dict[str, int]:
-    frame = load_frame(selection.plan, selection.bound)
+    frame = load_layout(selection.plan, selection.bound)
     meter = selection.bound.meter
     return {one.section.id: meter.tokens(_count_demand(frame, one, selection)) for one in selection.sections if one.section.id in names}
 
 
-def _count_demand(frame: Frame, one: Selected, selection: Selection) -> int:
+def _count_demand(frame: Layout, one: Selected, selection: Selection) -> int:
     """As `count_demand`, from the memory where the same items were counted in the same frame."""
     memory = selection.bound.memory
     if memory is None or not one.items:

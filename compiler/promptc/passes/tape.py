@@ -17,7 +17,7 @@ from promptc.text.meter import Meter
 Kind = Literal["fence", "header", "marker", "group", "item"]
 
 
-class Cell:
+class Piece:
     """One piece: `body` without its final line end, and `trail`, what follows it where it stands.
 
     `part` is the index of its section, `kind` what it is there, `message` the message.
@@ -34,8 +34,8 @@ class Cell:
         self.kind = kind
         self.message = message
         self.owner = owner
-        self.previous: Cell | None = None
-        self.next: Cell | None = None
+        self.previous: Piece | None = None
+        self.next: Piece | None = None
         self.measure: Callable[[str], int] | None = None
         self.opens = False
         self.closes = False
@@ -59,20 +59,20 @@ Pay = Callable[[int], None]
 _CELL = 20
 """Steps of going past one piece."""
 
-Trail = Callable[[Cell, "Cell | None"], str]
+Trail = Callable[[Piece, "Piece | None"], str]
 """What follows a piece, given the piece behind it. Of both it looks at `part`, `kind` and `message` only."""
 _Undo = tuple[Callable[..., None], tuple[object, ...]]
 
 
-class Tape:
+class TokenLedger:
     """The pieces of a layout in order. `units` is the exact count of what they emit, message overhead (`frame`) included."""
 
-    def __init__(self, meter: Meter, trail: Trail, overhead: Callable[[Cell], int], pay: Pay) -> None:
+    def __init__(self, meter: Meter, trail: Trail, overhead: Callable[[Piece], int], pay: Pay) -> None:
         """`pay` is told the steps of counting a cluster anew: where pieces meet unsafely, an edit costs all that they hang on."""
         self.units = 0
         self._pay = pay
-        self.first: Cell | None = None
-        self.last: Cell | None = None
+        self.first: Piece | None = None
+        self.last: Piece | None = None
         self._meter = meter
         self._trail = trail
         self._overhead = overhead
@@ -86,7 +86,7 @@ class Tape:
         for cell in self:
             cell.previous = None
 
-    def __iter__(self) -> Iterator[Cell]:
+    def __iter__(self) -> Iterator[Piece]:
         cell = self.first
         while cell is not None:
             yield cell
@@ -94,9 +94,9 @@ class Tape:
 
     # --- edits ---
 
-    def extend(self, cells: Sequence[Cell]) -> None:
+    def extend(self, cells: Sequence[Piece]) -> None:
         """Lay cells on an empty tape. Every piece is counted once."""
-        previous: Cell | None = None
+        previous: Piece | None = None
         for cell in cells:
             cell.previous = previous
             if previous is not None:
@@ -108,9 +108,9 @@ class Tape:
             self.first, self.last = cells[0], previous
             self.units = self._count_run(cells[0], previous)
 
-    def recall(self, cells: Sequence[Cell], laid: Laid) -> None:
+    def recall(self, cells: Sequence[Piece], laid: Laid) -> None:
         """The same with cells of which it is known what they come to."""
-        previous: Cell | None = None
+        previous: Piece | None = None
         for cell, (trail, opens, closes, units) in zip(cells, laid.cells, strict=True):
             cell.trail, cell.opens, cell.closes, cell.units = trail, opens, closes, units
             cell.previous = previous
@@ -123,7 +123,7 @@ class Tape:
         """What `recall` needs to know of it."""
         return Laid(self.units, tuple((cell.trail, cell.opens, cell.closes, cell.units) for cell in self))
 
-    def take(self, other: Tape) -> None:
+    def take(self, other: TokenLedger) -> None:
         """Put all pieces of another tape behind those of this one; only where they meet is counted anew. The other is spent."""
         last, first = self.last, other.first
         before = self._count_around(last, None, None) + other._count_around(None, None, first)
@@ -139,7 +139,7 @@ class Tape:
         other.first = other.last = None
         self._settle(last, None, first, before)
 
-    def insert(self, cell: Cell, after: Cell | None) -> None:
+    def insert(self, cell: Piece, after: Piece | None) -> None:
         """Put a cell behind another, or at the beginning."""
         follower = after.next if after is not None else self.first
         before = self._count_around(after, None, follower)
@@ -148,7 +148,7 @@ class Tape:
         if self._journal is not None:
             self._journal.append((self.remove, (cell,)))
 
-    def remove(self, cell: Cell) -> None:
+    def remove(self, cell: Piece) -> None:
         """Take a cell out; its links stay, for the way back."""
         after, follower = cell.previous, cell.next
         if self._stands_alone(cell, after, follower):
@@ -161,7 +161,7 @@ class Tape:
         if self._journal is not None:
             self._journal.append((self.insert, (cell, after)))
 
-    def rewrite(self, cell: Cell, body: str, measure: Callable[[str], int] | None = None) -> None:
+    def rewrite(self, cell: Piece, body: str, measure: Callable[[str], int] | None = None) -> None:
         """Give a cell another body; `measure(trail)` may count body and trail without a whole encode."""
         if self._journal is not None:
             self._journal.append((self.rewrite, (cell, cell.body, cell.measure)))
@@ -169,7 +169,7 @@ class Tape:
         cell.body, cell.measure = body, measure
         self._settle(cell.previous, cell, cell.next, before)
 
-    def weigh(self, cell: Cell, opens: bool, measure: Callable[[str], int]) -> int | None:
+    def weigh(self, cell: Piece, opens: bool, measure: Callable[[str], int]) -> int | None:
         """What `units` would be if the cell's body were one that counts `measure(trail)`, and that meets a plain line's end safely as
         `opens` says. None where the old body or the new one meets a neighbour unsafely: then only doing it tells.
         """
@@ -197,7 +197,7 @@ class Tape:
 
     # --- links and trails ---
 
-    def _link(self, cell: Cell, after: Cell | None, follower: Cell | None) -> None:
+    def _link(self, cell: Piece, after: Piece | None, follower: Piece | None) -> None:
         cell.previous, cell.next = after, follower
         if after is not None:
             after.next = cell
@@ -208,7 +208,7 @@ class Tape:
         else:
             self.last = cell
 
-    def _unlink(self, cell: Cell) -> None:
+    def _unlink(self, cell: Piece) -> None:
         after, follower = cell.previous, cell.next
         if after is not None:
             after.next = follower
@@ -221,7 +221,7 @@ class Tape:
 
     # --- counting ---
 
-    def _stands_alone(self, cell: Cell, left: Cell | None, right: Cell | None) -> bool:
+    def _stands_alone(self, cell: Piece, left: Piece | None, right: Piece | None) -> bool:
         """True when taking the cell out changes the count by its own units only.
 
         It is then one of its message's pieces, all joins are safe and its neighbour's end stays.
@@ -233,7 +233,7 @@ class Tape:
             return False
         return right is None or right.opens
 
-    def _set_trail(self, cell: Cell) -> None:
+    def _set_trail(self, cell: Piece) -> None:
         """Give a cell the trail that fits where it stands, and measure it anew."""
         cell.trail = trail = self._trail(cell, cell.next)
         text = cell.body + trail
@@ -241,7 +241,7 @@ class Tape:
         cell.closes = self._parts_lines and text[-1:] == "\n"
         cell.units = cell.measure(trail) if cell.measure is not None else self._meter.count(text)
 
-    def _settle(self, left: Cell | None, middle: Cell | None, right: Cell | None, before: int) -> None:
+    def _settle(self, left: Piece | None, middle: Piece | None, right: Piece | None, before: int) -> None:
         """Give the cells in question their trails, and book the difference of the counts."""
         if left is not None:
             self._set_trail(left)
@@ -249,17 +249,17 @@ class Tape:
             self._set_trail(middle)
         self.units += self._count_around(left, middle, right) - before
 
-    def _count_around(self, left: Cell | None, middle: Cell | None, right: Cell | None) -> int:
+    def _count_around(self, left: Piece | None, middle: Piece | None, right: Piece | None) -> int:
         """The count of all clusters that the neighbours `left`, `middle` and `right` belong to."""
         first, last = left or middle or right, right or middle or left
         return self._count_run(first, last) if first is not None and last is not None else 0
 
-    def _count_run(self, first: Cell, last: Cell) -> int:
+    def _count_run(self, first: Piece, last: Piece) -> int:
         """The count of the clusters of the cells from `first` to `last`, up to a safe boundary on both sides, and of messages they open."""
         total = 0
         before = self._text_before(first)
         texts = [before] if before else []
-        cell: Cell | None = first
+        cell: Piece | None = first
         while cell is not None:
             follower = cell.next
             if cell.previous is None or cell.previous.message != cell.message:
@@ -274,10 +274,10 @@ class Tape:
             cell = follower
         return total + (self._meter.count("".join(texts) + self._text_behind(last)) if texts else 0)
 
-    def _joins_safely(self, left: Cell, right: Cell) -> bool:
+    def _joins_safely(self, left: Piece, right: Piece) -> bool:
         return (left.closes and right.opens) or left.message != right.message or self._meter.is_safe(left.text, right.text)
 
-    def _text_before(self, cell: Cell) -> str:
+    def _text_before(self, cell: Piece) -> str:
         """What stands before `cell` in its cluster, back to a safe boundary."""
         parts: list[str] = []
         while cell.previous is not None and not self._joins_safely(cell.previous, cell):
@@ -289,7 +289,7 @@ class Tape:
             parts.append(cell.text)
         return self._join(parts[::-1]) if parts else ""
 
-    def _text_behind(self, cell: Cell) -> str:
+    def _text_behind(self, cell: Piece) -> str:
         """What follows `cell` in its cluster, on to a safe boundary."""
         parts: list[str] = []
         while cell.next is not None and not self._joins_safely(cell, cell.next):
@@ -317,6 +317,6 @@ class Tape:
         return (cell.measure(ending) if cell.measure is not None else self._meter.count(cell.body + ending)) - cell.units
 
 
-def _are_alike(cell: Cell, other: Cell | None) -> bool:
+def _are_alike(cell: Piece, other: Piece | None) -> bool:
     """True when a piece in front of either has the same trail."""
     return other is not None and cell.kind == other.kind and cell.part == other.part and cell.message == other.message

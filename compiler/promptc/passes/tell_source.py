@@ -27,7 +27,7 @@ WHYS = {
 _NAMED = 6
 
 
-def tell_source(gathered: Gathered) -> str:
+def describe_source(gathered: Gathered) -> str:
     """What was asked, and what the source had and did not give."""
     account = gathered.account
     asked = "; ".join(_iter_segments(account) if account["kind"] == "segments" else _iter_retrieval(account))
@@ -36,7 +36,7 @@ def tell_source(gathered: Gathered) -> str:
     return (f"{asked}; left out: {left_out}" if left_out else asked) + unwanted
 
 
-def tell_refused(gathered: Gathered) -> tuple[str, ...]:
+def describe_refused(gathered: Gathered) -> tuple[str, ...]:
     """Of the chunks that were scored and not given the best, best first, each with its score and why: a line each."""
     return tuple(f"{_tell_chunk(chunk)}: {WHYS[chunk['why']]}" for chunk in gathered.refused)
 
@@ -53,7 +53,7 @@ def _show_boost(chunk: Mapping[str, Any], places: int) -> str:
     return f"{'+' if micro >= 0 else ''}{show_score(micro, places)}"
 
 
-def tell_value(gathered: Gathered, place: int) -> str:
+def describe_value(gathered: Gathered, place: int) -> str:
     """Where one of the values comes from, and for a chunk what its score is made of."""
     value = gathered.values[place]
     if gathered.account["kind"] == "segments":

@@ -17,15 +17,15 @@ from promptc.passes.find_origins import Origins
 from promptc.passes.fit import Fitted
 from promptc.passes.know_names import know_value
 from promptc.passes.ladder import Applied
-from promptc.passes.piece import Piece, guard_pieces, join_pieces, make_pieces, slice_pieces
+from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
 from promptc.passes.read_parts import read_parts
 from promptc.passes.render_items import ItemRenderer, render_part, strip_lines
-from promptc.passes.section_fit import SectionFit
-from promptc.template.made import Known, Made, Pointers
+from promptc.passes.section_fit import SectionLayout
+from promptc.template.made import OutputSpan, Pointers, TraceContext
 from promptc.template.place import Place
 from promptc.template.trace import trace_expression, trace_template
 
-Pieces = tuple[Piece, ...]
+Pieces = tuple[TracedText, ...]
 
 
 def strip_pieces(pieces: Pieces) -> Pieces:
@@ -39,32 +39,32 @@ def strip_pieces(pieces: Pieces) -> Pieces:
 class ItemTracer:
     """Traces the items of one fitted selection."""
 
-    def __init__(self, fitted: Fitted, origins: Origins, known: Known) -> None:
+    def __init__(self, fitted: Fitted, origins: Origins, known: TraceContext) -> None:
         self._fitted = fitted
         self._origins = origins
         self._known = known
         self._selection = fitted.strained.selection
 
-    def trace(self, fit: SectionFit, entry: Entry) -> Pieces:
+    def trace(self, fit: SectionLayout, entry: Entry) -> Pieces:
         """The pieces of the text inside the item's own fence."""
         pieces = self._find_whole(fit, entry)
         if pieces is not None and join_pieces(pieces) == entry.item.raw:
             cut = find_last_cut(self._fitted, entry)
             if cut is not None and cut.act.edit is not None and cut.act.edit.cut is not None:
-                pieces = _cut(pieces, cut.act.edit.cut, Piece("cut", "", span=cut.step.span, code=cut.step.label))
+                pieces = _cut(pieces, cut.act.edit.cut, TracedText("cut", "", span=cut.step.span, code=cut.step.label))
             pieces = guard_pieces(pieces, entry.text)
             if pieces is not None:
                 return pieces
-        return (Piece("template", entry.text, span=self._origins.find_span(fit.section, entry)),)
+        return (TracedText("template", entry.text, span=self._origins.find_span(fit.section, entry)),)
 
-    def _find_whole(self, fit: SectionFit, entry: Entry) -> Pieces | None:
+    def _find_whole(self, fit: SectionLayout, entry: Entry) -> Pieces | None:
         """An item whose id was met again was rendered under its own, for which its template may even fail."""
         try:
             return self._trace_whole(fit, entry)
         except PromptcError:
             return None
 
-    def know(self, fit: SectionFit, entry: Entry) -> Known:
+    def know(self, fit: SectionLayout, entry: Entry) -> TraceContext:
         """What is known of the names of an item: also which part of the state it is, and what made its group's key."""
         pointer = self._origins.find_pointer(fit.section, entry)
         known = self._known
@@ -75,15 +75,15 @@ class ItemTracer:
             known = know_value(known, "group", items.group.by, self._bind(fit, items, entry.item))
         return known
 
-    def _bind(self, fit: SectionFit, items: Items, item: Item) -> Mapping[str, Any]:
+    def _bind(self, fit: SectionLayout, items: Items, item: Item) -> Mapping[str, Any]:
         return self.find_renderer(fit, items).bind_item(item)
 
-    def find_renderer(self, fit: SectionFit, items: Items) -> ItemRenderer:
+    def find_renderer(self, fit: SectionLayout, items: Items) -> ItemRenderer:
         """What rendered the section's items."""
         bound = self._selection.bound
         return ItemRenderer(fit.section, items, fit.names, self._selection.guard, bound.meter, bound.total)
 
-    def _trace_whole(self, fit: SectionFit, entry: Entry) -> Pieces | None:
+    def _trace_whole(self, fit: SectionLayout, entry: Entry) -> Pieces | None:
         """Before its ladder cut it; None where that cannot be told."""
         section, items, template = fit.section, fit.section.items, self._origins.find_template(fit.section, entry)
         if entry.is_made:
@@ -102,7 +102,7 @@ class ItemTracer:
         pieces = strip_pieces(pieces)
         return self._trim(fit, items, items.trim_each, entry.item, pieces) if items.trim_each is not None else pieces
 
-    def _trace_made(self, fit: SectionFit, entry: Entry) -> Pieces:
+    def _trace_made(self, fit: SectionLayout, entry: Entry) -> Pieces:
         """By a recap: its template is given the items it stands for."""
         template = self._origins.find_template(fit.section, entry)
         assert template is not None
@@ -113,31 +113,31 @@ class ItemTracer:
         known = replace(self._known, named={**self._known.named, "items": pointers, "text": pointers})
         return strip_pieces(make_pieces(trace_template(template, names, known)))
 
-    def _trace_content(self, message: MessageForm, names: Mapping[str, Any], known: Known) -> Pieces:
+    def _trace_content(self, message: MessageForm, names: Mapping[str, Any], known: TraceContext) -> Pieces:
         return make_pieces([_make_content(message, str(message.content.evaluate(names)), trace_expression(message.content, names, known))])
 
-    def _trace_parts(self, fit: SectionFit, items: Items, message: MessageForm, entry: Entry) -> Pieces | None:
+    def _trace_parts(self, fit: SectionLayout, items: Items, message: MessageForm, entry: Entry) -> Pieces | None:
         """The parts of a content that is a list, each on a line, as they are counted."""
         content: Any = message.content.evaluate(self._bind(fit, items, entry.item))
-        pieces: list[Piece] = []
+        pieces: list[TracedText] = []
         for given, part in read_parts(content, message, entry.item.id).passing:
             pointer = self._origins.pointers.find(given)
             inner = "/text" if part["type"] == "text" else ""
             made = _make_content(message, render_part(part), (pointer + inner,) if pointer is not None else ())
-            pieces += [*([Piece("line end", "\n")] if pieces else []), *make_pieces([made])]
+            pieces += [*([TracedText("line end", "\n")] if pieces else []), *make_pieces([made])]
         return guard_pieces(pieces, entry.item.raw)
 
-    def _trim(self, fit: SectionFit, items: Items, trim: TrimEach, item: Item, pieces: Pieces) -> Pieces:
+    def _trim(self, fit: SectionLayout, items: Items, trim: TrimEach, item: Item, pieces: Pieces) -> Pieces:
         raw = join_pieces(pieces)
         renderer = self.find_renderer(fit, items)
         renderer.bind_item(item)
         cut = renderer.find_trim(raw, self._selection.guard.guard(raw)[0], trim)
-        return _cut(pieces, cut, Piece("cut", "", span=trim.span, code="trim_each")) if cut is not None else pieces
+        return _cut(pieces, cut, TracedText("cut", "", span=trim.span, code="trim_each")) if cut is not None else pieces
 
 
-def _make_content(message: MessageForm, text: str, pointers: Pointers) -> Made:
+def _make_content(message: MessageForm, text: str, pointers: Pointers) -> OutputSpan:
     expression = message.content
-    return Made(text, Place(expression.span, inline=True), "", expression.text, 0, expression.text, pointers)
+    return OutputSpan(text, Place(expression.span, inline=True), "", expression.text, 0, expression.text, pointers)
 
 
 def find_last_cut(fitted: Fitted, entry: Entry) -> Applied | None:
@@ -148,7 +148,7 @@ def find_last_cut(fitted: Fitted, entry: Entry) -> Applied | None:
     return next((cut for cut in reversed(list(cuts)) if cut.act.edit is not None and cut.act.edit.cut is not None), None)
 
 
-def _cut(pieces: Sequence[Piece], cut: Cut, mark: Piece) -> Pieces:
+def _cut(pieces: Sequence[TracedText], cut: Cut, mark: TracedText) -> Pieces:
     """What a cut leaves, with its mark where it was made."""
     size = len(join_pieces(pieces))
     return (*slice_pieces(pieces, 0, cut.start), replace(mark, text=cut.middle), *slice_pieces(pieces, cut.stop, size))

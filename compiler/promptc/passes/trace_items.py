@@ -15,7 +15,7 @@ from promptc.passes.read_items import ItemReader, Read
 from promptc.passes.read_parts import is_gone, list_kinds
 from promptc.passes.render_items import ItemRenderer
 from promptc.passes.scope import find_names
-from promptc.passes.tell_source import tell_source
+from promptc.passes.tell_source import describe_source
 
 Places = Sequence[int]
 _PARTS = 5
@@ -125,7 +125,7 @@ class _Tracing:
     def _iter_stages(self) -> Iterator[Stage]:
         items, size = self._items, len(self._source)
         gathered = self._selected.gathered
-        told = tell_source(gathered) if gathered is not None else ""
+        told = describe_source(gathered) if gathered is not None else ""
         yield Stage("from", size, (), str(items.source.span), _say(""), told)
         refused = sorted(set(self._reader.refused))
         if items.where is not None:

@@ -6,7 +6,7 @@ from itertools import groupby
 from promptc.diag.frozen import frozen
 from promptc.passes.assemble import Part
 from promptc.passes.fit import Fitted
-from promptc.passes.piece import Piece, slice_pieces
+from promptc.passes.piece import TracedText, slice_pieces
 from promptc.passes.trace_part import PartTracer
 
 
@@ -20,7 +20,7 @@ class TracedLine:
     message: int
     line: int
     text: str
-    parts: tuple[tuple[Part, tuple[Piece, ...]], ...]
+    parts: tuple[tuple[Part, tuple[TracedText, ...]], ...]
 
 
 class LineTracer:
@@ -29,7 +29,7 @@ class LineTracer:
     def __init__(self, fitted: Fitted, parts: Sequence[Part]) -> None:
         self._parts = parts
         self._tracer = PartTracer(fitted, parts)
-        self._traced: dict[int, tuple[Piece, ...]] = {}
+        self._traced: dict[int, tuple[TracedText, ...]] = {}
         self.origins = self._tracer.origins
         self._lines = {
             message: "".join(part.text for part in own).split("\n") for message, own in groupby(parts, lambda part: part.message)
@@ -51,7 +51,7 @@ class LineTracer:
         found = self._iter_parts(message, start, start + len(text)) if text else self._iter_parts(message, start, start + 1)
         return TracedLine(message, line, text, tuple(found))
 
-    def _iter_parts(self, message: int, start: int, stop: int) -> Iterator[tuple[Part, tuple[Piece, ...]]]:
+    def _iter_parts(self, message: int, start: int, stop: int) -> Iterator[tuple[Part, tuple[TracedText, ...]]]:
         place = 0
         for at, part in enumerate(self._parts):
             if part.message != message:

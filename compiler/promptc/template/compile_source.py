@@ -15,7 +15,7 @@ from promptc.template.is_settled import is_settled
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.lowering.lower_template import lower_template
 from promptc.template.lowering.writer import LowerFault
-from promptc.template.parse import Parts, parse, verbatim, wrong_syntax
+from promptc.template.parse import PartsBudget, parse, verbatim, wrong_syntax
 from promptc.template.place import Place
 from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.program import Program
@@ -42,7 +42,7 @@ def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expre
 
 
 def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression: bool, limits: Limits) -> Compiled:
-    parts = Parts(limits)
+    parts = PartsBudget(limits)
     tree = parse(text, "", place, limits, expression=expression, parts=parts)
     files = _Files(place, load_file, limits, parts)
     files.load_all(tree, "", text, ())
@@ -70,7 +70,7 @@ def _lower(tree: nodes.Template, name: str, text: str, place: Place, *, expressi
 class _Files:
     """The files a template brings in, each loaded once; circles are refused."""
 
-    def __init__(self, place: Place, load_file: LoadFile | None, limits: Limits, parts: Parts) -> None:
+    def __init__(self, place: Place, load_file: LoadFile | None, limits: Limits, parts: PartsBudget) -> None:
         self.place = place
         self.load_file = load_file
         self.limits = limits

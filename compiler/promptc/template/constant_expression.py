@@ -11,11 +11,11 @@ from promptc.template.place import Place
 
 def constant_expression(value: bool | int | float | None, place: Place) -> Expression:
     """An expression that gives `value` and reads nothing."""
-    return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), _Constant(value))
+    return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), _ConstantValue(value))
 
 
 @frozen
-class _Constant:
+class _ConstantValue:
     value: bool | int | float | None
 
     def evaluate(self, names: Mapping[str, object]) -> object:

@@ -12,11 +12,11 @@ from promptc.template.place import Place
 
 def constant_template(text: str, name: str = "") -> Template:
     """A template that gives `text`, reads nothing and never fails."""
-    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _Constant(text))
+    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _ConstantText(text))
 
 
 @frozen
-class _Constant:
+class _ConstantText:
     text: str
 
     def render(self, names: Mapping[str, object]) -> str:

@@ -19,12 +19,12 @@ def find_reads(tree: nodes.Template, trees: Mapping[str, nodes.Template]) -> fro
     Names the template binds itself do not count while they are bound on every way that leads there.
     `trees`: the files it includes, by name.
     """
-    reader = _Reader(trees, {})
+    reader = _ReadsFinder(trees, {})
     reader.read_all(tree.body, set(GLOBALS | {"self"}))
     return frozenset(reader.found)
 
 
-class _Reader:
+class _ReadsFinder:
     def __init__(self, trees: Mapping[str, nodes.Template], files: dict[str, frozenset[Path]]) -> None:
         self.trees = trees
         self.files = files
@@ -149,7 +149,7 @@ class _Reader:
     def _find_file_reads(self, name: str) -> frozenset[Path]:
         """Each file once, however often it is included."""
         if name not in self.files:
-            reader = _Reader(self.trees, self.files)
+            reader = _ReadsFinder(self.trees, self.files)
             reader.read_all(self.trees[name].body, set(GLOBALS | {"self"}))
             self.files[name] = frozenset(reader.found)
         return self.files[name]

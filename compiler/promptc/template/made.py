@@ -13,7 +13,7 @@ Pointers = tuple[str, ...]
 
 
 @frozen(eq=False)
-class Known:
+class TraceContext:
     """What a trace is told of the values it meets: the pointer of a mapping or list of the state, what made the value of a name, and what
     made the parts of a mapping that is not the state's, by that mapping's `id`."""
 
@@ -23,7 +23,7 @@ class Known:
 
 
 @frozen(eq=False)
-class Made:
+class OutputSpan:
     """A run of printed characters.
 
     `file` is the text it was made in, called `name` (empty: the template itself), and `at` the character there; `code` is the expression
@@ -50,7 +50,7 @@ class Made:
         """Where what it stands in was called, from the outside in."""
         return tuple(self.place.find_span(name, file, at + 1) for name, file, at in self.calls)
 
-    def part(self, start: int, stop: int) -> Made:
+    def part(self, start: int, stop: int) -> OutputSpan:
         """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""
         text = self.text[start:stop]
         moves = not self.code and self.file.startswith(text, self.at + start)

@@ -20,7 +20,7 @@ from promptc.template.runtime.reword import reword
 Token = tuple[int, str, str]
 
 
-class Parts:
+class PartsBudget:
     """What is left of `Limits.parts` for a template and the files it brings in."""
 
     __slots__ = ("left", "most")
@@ -29,7 +29,9 @@ class Parts:
         self.left = self.most = limits.parts
 
 
-def parse(text: str, name: str, place: Place, limits: Limits, *, expression: bool = False, parts: Parts | None = None) -> nodes.Template:
+def parse(
+    text: str, name: str, place: Place, limits: Limits, *, expression: bool = False, parts: PartsBudget | None = None
+) -> nodes.Template:
     """Jinja's tree of a template, or of one expression. The `lineno` of every node is its place: the characters before it, plus 1.
 
     `parts` is what the other files of the template have left of that limit.
@@ -38,7 +40,7 @@ def parse(text: str, name: str, place: Place, limits: Limits, *, expression: boo
     _raise(check_size(text, name, place, limits))
     tokens: list[Token] = []
     try:
-        placed = _note(_iter_placed(text, "variable" if expression else None), tokens, parts or Parts(limits))
+        placed = _note(_iter_placed(text, "variable" if expression else None), tokens, parts or PartsBudget(limits))
         _raise(check_bounds(placed, text, name, place, limits))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python deprecates unknown escapes in a text; Jinja takes them as they stand
@@ -93,7 +95,7 @@ def _iter_placed(source: str, state: str | None) -> Iterator[Token]:
         at += len(value)
 
 
-def _note(tokens: Iterator[Token], noted: list[Token], parts: Parts) -> Iterator[Token]:
+def _note(tokens: Iterator[Token], noted: list[Token], parts: PartsBudget) -> Iterator[Token]:
     for token in tokens:
         parts.left -= token[1] not in _FREE
         if parts.left < 0:

@@ -11,7 +11,7 @@ Side = Literal["end", "start", "middle"]
 
 
 @frozen
-class Kept:
+class KeptText:
     """What a cut keeps of a text, in characters: `text[:stop]` where its end is cut, `text[start:]` where its start is, and for the middle
     `text[:start] + text[stop:]`. `boundary` is what it ends (or begins) at."""
 
@@ -29,7 +29,7 @@ class Kept:
         return text[: self.start] + marker + text[self.stop :]
 
 
-def iter_kept(text: str, at: Boundary, *, side: Side = "end", token_ends: TokenEnds) -> Iterator[Kept]:
+def iter_kept(text: str, at: Boundary, *, side: Side = "end", token_ends: TokenEnds) -> Iterator[KeptText]:
     """Every proper cut of `text`, each keeping less than the one before and nothing that it did not.
 
     First the cuts at the boundary `at`; then, inside the one unit that is left (the last one with `side="start"`), those at the next finer
@@ -43,16 +43,16 @@ def iter_kept(text: str, at: Boundary, *, side: Side = "end", token_ends: TokenE
         if not gaps:
             continue
         if side == "start":
-            yield from (Kept(gap.start, len(text), boundary, side) for gap in _strictly(gaps, 1))
+            yield from (KeptText(gap.start, len(text), boundary, side) for gap in _strictly(gaps, 1))
             region = gaps[-1].start, region[1]
         elif side == "end":
-            yield from (Kept(0, gap.stop, boundary, side) for gap in reversed(_strictly(gaps, 0)))
+            yield from (KeptText(0, gap.stop, boundary, side) for gap in reversed(_strictly(gaps, 0)))
             region = region[0], gaps[0].stop
         elif region == find_region(text):
             yield from _iter_outward(text, gaps, boundary)
             region = region[0], gaps[0].stop
         else:
-            yield from (Kept(gap.stop, len(text), boundary, side) for gap in reversed(_strictly(gaps, 0)))
+            yield from (KeptText(gap.stop, len(text), boundary, side) for gap in reversed(_strictly(gaps, 0)))
             region = region[0], gaps[0].stop
 
 
@@ -61,11 +61,11 @@ def _strictly(gaps: list[Gap], index: int) -> list[Gap]:
     return gaps[:1] + [gap for before, gap in pairwise(gaps) if gap[index] > before[index]]
 
 
-def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[Kept]:
+def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[KeptText]:
     """Removes units from the middle on both sides in turn, the fuller side first, until the first one is left."""
     gaps = _strictly(gaps, 0)
     head = (len(gaps) + 1) // 2
     tail = len(gaps) - head
     while head:
-        yield Kept(gaps[head - 1].stop, gaps[-tail].stop if tail else len(text), boundary, "middle")
+        yield KeptText(gaps[head - 1].stop, gaps[-tail].stop if tail else len(text), boundary, "middle")
         head, tail = (head, tail - 1) if tail and tail >= head else (head - 1, tail)

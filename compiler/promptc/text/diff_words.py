@@ -15,24 +15,24 @@ _FEW = 3
 
 
 @frozen
-class Run:
+class TextRun:
     """Characters that are in both texts, in the old one alone (`gone`), or in the new one alone (`come`)."""
 
     kind: Kind
     text: str
 
 
-def diff_words(old: str, new: str) -> tuple[Run, ...]:
+def diff_words(old: str, new: str) -> tuple[TextRun, ...]:
     """The runs in order: without `come` they join to `old`, without `gone` to `new`. What goes stands before what comes in its place.
 
     Whole lines that both texts have are matched first, then words (runs of letters and digits, of white space, single marks, line ends)
     between them, both by the longest common subsequence (rapidfuzz, bit-parallel: Hyyrö 2004).
     """
     if old == new:
-        return (Run("same", old),) if old else ()
-    runs: list[Run] = []
+        return (TextRun("same", old),) if old else ()
+    runs: list[TextRun] = []
     for is_same, before, after in _match(_LINE.findall(old), _LINE.findall(new)):
-        runs += [Run("same", before)] if is_same else _diff_hunk(before, after)
+        runs += [TextRun("same", before)] if is_same else _diff_hunk(before, after)
     return tuple(_iter_merged(runs))
 
 
@@ -54,13 +54,13 @@ def _match(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, 
         yield False, "".join(old[before:]), "".join(new[after:])
 
 
-def _diff_hunk(old: str, new: str) -> list[Run]:
+def _diff_hunk(old: str, new: str) -> list[TextRun]:
     """Words that go and come. What stays between them by chance goes and comes with them."""
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     gone, come = "", ""
     for is_same, before, after in _match(_WORD.findall(old), _WORD.findall(new)):
         if is_same and not (_is_chance(before) and (gone or come)):
-            runs += [*_pair(gone, come), Run("same", before)]
+            runs += [*_pair(gone, come), TextRun("same", before)]
             gone = come = ""
         else:
             gone, come = gone + before, come + after
@@ -71,7 +71,7 @@ def _is_chance(text: str) -> bool:
     return "\n" not in text and len(_WORD.findall(text)) <= _FEW and sum(map(str.isalnum, text)) <= _FEW
 
 
-def _pair(gone: str, come: str) -> list[Run]:
+def _pair(gone: str, come: str) -> list[TextRun]:
     """The two sides of a change, without what both begin and end with."""
     start = 0
     while start < min(len(gone), len(come)) and gone[start] == come[start] and not gone[start].isalnum():
@@ -81,15 +81,20 @@ def _pair(gone: str, come: str) -> list[Run]:
     while end < min(len(gone), len(come)) and gone[-1 - end] == come[-1 - end] and not gone[-1 - end].isalnum():
         end += 1
     tail = gone[len(gone) - end :]
-    sides = (Run("same", kept), Run("gone", gone[: len(gone) - end]), Run("come", come[: len(come) - end]), Run("same", tail))
+    sides = (
+        TextRun("same", kept),
+        TextRun("gone", gone[: len(gone) - end]),
+        TextRun("come", come[: len(come) - end]),
+        TextRun("same", tail),
+    )
     return [run for run in sides if run.text]
 
 
-def _iter_merged(runs: Sequence[Run]) -> Iterator[Run]:
-    last: Run | None = None
+def _iter_merged(runs: Sequence[TextRun]) -> Iterator[TextRun]:
+    last: TextRun | None = None
     for run in runs:
         if last is not None and last.kind == run.kind:
-            last = Run(run.kind, last.text + run.text)
+            last = TextRun(run.kind, last.text + run.text)
             continue
         if last is not None:
             yield last

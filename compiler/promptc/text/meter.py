@@ -12,7 +12,7 @@ _ENTRIES = 200_000
 _CHARACTERS = 32_000_000
 
 
-class Kept(Protocol):
+class KnownCounts(Protocol):
     """Counts of texts that were counted before, by another process perhaps."""
 
     def find(self, text: str) -> int | None: ...
@@ -26,7 +26,7 @@ class Meter:
     Several threads may use one without `kept`: each step of the memory is one operation on a dict.
     """
 
-    def __init__(self, counter: Counter, kept: Kept | None = None) -> None:
+    def __init__(self, counter: Counter, kept: KnownCounts | None = None) -> None:
         self.counter = counter
         self._kept = kept if counter.unit == 1 else None
         self.is_safe = counter.is_safe

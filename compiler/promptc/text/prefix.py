@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
-from promptc.text.counters.runs import Run, ends_match
+from promptc.text.counters.runs import TokenRun, ends_match
 from promptc.text.meter import Meter
 from promptc.text.pieces import iter_inner
 
@@ -82,7 +82,7 @@ class PrefixMeter:
         index = bisect_left(self._ends, stop) + reach
         return (self._ends[index], self._ends[index + 1]) if index + 1 < len(self._ends) and self._ends[index + 1] <= run.last else None
 
-    def _find_run(self, place: int) -> Run | None:
+    def _find_run(self, place: int) -> TokenRun | None:
         index = bisect_right(self._runs, (place, len(self._text), 0)) - 1
         return self._runs[index] if index >= 0 and self._runs[index].first <= place <= self._runs[index].last else None
 
@@ -98,7 +98,7 @@ class PrefixMeter:
         return [0, *iter_inner(self._meter.counter, self._text), len(self._text)]
 
     @cached_property
-    def _runs(self) -> list[Run]:
+    def _runs(self) -> list[TokenRun]:
         return self._meter.counter.find_runs(self._text)
 
     @cached_property

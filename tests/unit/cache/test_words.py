@@ -32,7 +32,7 @@ def _count(cache, text, name="cl100k_base"):
 def test_words_are_recalled_and_count_the_same(cache, monkeypatch):
     first = _count(cache, TEXT)
     assert first == _make_counter().measure(TEXT)
-    monkeypatch.setattr("promptc.text.counters.encode_piece.Encoder.encode", lambda *_: pytest.fail("encoded again"))
+    monkeypatch.setattr("promptc.text.counters.encode_piece.PieceEncoder.encode", lambda *_: pytest.fail("encoded again"))
     assert _count(cache, TEXT) == _count(cache, TEXT * 3) // 3 == first
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import promptc
 from promptc.check.check_kinds import check_kinds
-from promptc.check.looks import find_looks
+from promptc.check.looks import list_configurations
 from promptc.check.scopes import Scopes
 from promptc.diag.diagnostic import Diagnostic
 
@@ -149,7 +149,7 @@ def ask(folder: Path, manifest: str, files: dict[str, str] | None = None, schema
     for name, text in (files or {}).items():
         (folder / name).write_text(text, encoding="utf-8")
     model = promptc.load(folder).model
-    return sorted(check_kinds(model, find_looks(model).loaded, Scopes(model)), key=lambda one: (str(one.span), one.code))
+    return sorted(check_kinds(model, list_configurations(model).loaded, Scopes(model)), key=lambda one: (str(one.span), one.code))
 
 
 def ask_text(folder: Path, text: str, files: dict[str, str] | None = None, schema: Any = None) -> list[Diagnostic]:

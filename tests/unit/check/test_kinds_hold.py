@@ -9,11 +9,11 @@ import pytest
 
 import promptc
 from promptc.check.scopes import Scopes
-from promptc.check.texts import Text
+from promptc.check.texts import UsedText
 from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.template.kinds import kind as kinds
-from promptc.template.kinds.unite import join
+from promptc.template.kinds.unite import join_members
 from promptc.template.load_expression import load_expression
 from promptc.template.place import Place
 from promptc.template.runtime.run import RUN
@@ -80,41 +80,41 @@ def _iter_expressions(value: str) -> Iterator[str]:
     yield from (form.format(value, other) for form in _PAIRED for other in _VALUES)
 
 
-def _holds(value: Any, kind: kinds.Kind) -> bool:
+def _holds(value: Any, kind: kinds.Type) -> bool:
     return any(_is_of(value, member) for member in kinds.list_members(kind))
 
 
-def _is_of(value: Any, kind: kinds.Kind) -> bool:
+def _is_of(value: Any, kind: kinds.Type) -> bool:
     match kind:
-        case kinds.Unknown():
+        case kinds.UnknownType():
             return True
-        case kinds.Nothing():
+        case kinds.NoneType():
             return value is None
-        case kinds.Truth():
+        case kinds.BoolType():
             return isinstance(value, bool) and kind.value in (None, value)
-        case kinds.Text():
+        case kinds.TextType():
             return isinstance(value, str) and len(value) <= (kind.characters if kind.characters is not None else len(value)) and (
                 kind.values is None or value in kind.values
             )  # fmt: skip
-        case kinds.Number():
+        case kinds.NumberType():
             return type(value) in (int, float) and _is_between(value, kind)
-        case kinds.List():
+        case kinds.ListType():
             return isinstance(value, list | tuple) and _is_listed(value, kind)
-        case kinds.Mapping():
+        case kinds.MappingType():
             return isinstance(value, dict) and all(_holds(part, kind.find(name)) for name, part in value.items())
     return not isinstance(value, str | int | float | list | dict | None)
 
 
-def _is_between(value: float, kind: kinds.Number) -> bool:
+def _is_between(value: float, kind: kinds.NumberType) -> bool:
     bounds = (kind.least is None or value >= kind.least) and (kind.most is None or value <= kind.most)
     return bounds and (kind.values is None or value in kind.values)
 
 
-def _is_listed(value: Any, kind: kinds.List) -> bool:
+def _is_listed(value: Any, kind: kinds.ListType) -> bool:
     parts = [kind.first[place] if place < len(kind.first) else kind.element for place in range(len(value))]
     most = kind.most if kind.most is not None else len(value)
     fits = len(value) <= most and (kind.loose or len(value) >= kind.least) and all(map(_holds, value, parts))
-    return fits and all(_holds(one, join(kind)) for one in value)
+    return fits and all(_holds(one, join_members(kind)) for one in value)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_a_kind_holds_all_that_is_given(pack: promptc.Pack, value: str) -> None:
             expression = load_expression(text, place)
         except PromptcError:
             continue
-        found = scopes.find(Text("a test", expression, {"state": None}))
+        found = scopes.find(UsedText("a test", expression, {"state": None}))
         if found.problems:
             continue
         for state in _STATES:
@@ -144,5 +144,5 @@ def test_a_kind_holds_all_that_is_given(pack: promptc.Pack, value: str) -> None:
             except PromptcError:
                 continue
             met += 1
-            assert _holds(given, found.kind or kinds.UNKNOWN), (text, given, found.kind)
+            assert _holds(given, found.kind or kinds.UNKNOWN_TYPE), (text, given, found.kind)
     assert met > 100

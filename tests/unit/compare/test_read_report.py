@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from promptc.compare.read_report import is_messages, read_json, read_report
-from promptc.golden.compare_outputs import Output, compare_outputs
+from promptc.golden.compare_outputs import GoldenOutput, compare_outputs
 from promptc.golden.describe_figures import read_figures
 from tests.cases.case import ROOT
 
@@ -53,7 +53,7 @@ def test_every_golden_of_a_report_is_one() -> None:
 )
 def test_what_is_no_report(changed: dict[str, Any]) -> None:
     assert read_report(_bytes({**_GOOD, **changed})) is None
-    old, new = Output(b"one", _bytes({**_GOOD, **changed})), Output(b"two", _bytes(_GOOD))
+    old, new = GoldenOutput(b"one", _bytes({**_GOOD, **changed})), GoldenOutput(b"two", _bytes(_GOOD))
     assert not compare_outputs("text", old, new).is_empty
 
 
@@ -90,4 +90,4 @@ def test_figures_of_another_form_are_none(key: str, value: Any) -> None:
 )
 def test_messages(value: Any, expected: bool) -> None:
     assert is_messages(value) is expected
-    assert not compare_outputs("messages", Output(_bytes(value)), Output(b"[]\n")).is_empty
+    assert not compare_outputs("messages", GoldenOutput(_bytes(value)), GoldenOutput(b"[]\n")).is_empty

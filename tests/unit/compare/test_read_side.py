@@ -13,7 +13,7 @@ from promptc.compare.compare_sides import Difference, compare_sides
 from promptc.compare.read_side import read_side
 from promptc.compare.side import BETWEEN, WHOLE
 from promptc.golden.compare_goldens import leave_moving
-from promptc.golden.compare_outputs import Output, compare_outputs
+from promptc.golden.compare_outputs import GoldenOutput, compare_outputs
 from tests.cases.case import ROOT
 
 PACK = promptc.load(ROOT / "packs/sentinel")
@@ -75,7 +75,9 @@ def test_ranges_that_overlap_or_split_a_character_cut_nothing() -> None:
 
 def test_what_stands_behind_the_last_section_is_told() -> None:
     report = json.dumps(TEXT.report).encode()
-    found = compare_outputs("text", Output(TEXT.text.encode(), report), Output((TEXT.text + "\nand obey me\n").encode(), report))
+    found = compare_outputs(
+        "text", GoldenOutput(TEXT.text.encode(), report), GoldenOutput((TEXT.text + "\nand obey me\n").encode(), report)
+    )
     assert "and obey me" in _told(found, "come")
 
 
@@ -103,6 +105,6 @@ def test_bytes_that_differ_give_a_difference(at: int, put: bytes, taken: int, ki
     content = TEXT.text.encode() if kind == "text" else (json.dumps(list(MESSAGES.messages)) + "\n").encode()
     report = json.dumps(prompt.report).encode()
     other = content[:at] + put + content[at + taken :]
-    found = compare_outputs(kind, Output(content, report), Output(other, report))
+    found = compare_outputs(kind, GoldenOutput(content, report), GoldenOutput(other, report))
     assert found.is_empty == (content == other)
     assert content == other or any(run.kind != "same" for one in found.sections for run in one.runs)

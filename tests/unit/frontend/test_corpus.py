@@ -11,7 +11,7 @@ from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_corpus import list_parts, read_corpus
 from promptc.model.index import ChunkPlan, CorpusIndex, Engine, Matching, Weights
 from promptc.sources.retrieval.database_store import DatabaseStore
-from promptc.sources.retrieval.request import Request
+from promptc.sources.retrieval.request import ChunkQuery
 from promptc.sources.retrieval.retriever import Retriever
 from tests.retrieval_drawing import WordEncoder
 
@@ -135,7 +135,7 @@ def build(index, encoder=None, **named):
 
 
 def ask(opened, query):
-    return [(one.chunk.version, one.chunk.heading[0]) for one in Retriever().ask(opened, Request(query, floor=0)).found]
+    return [(one.chunk.version, one.chunk.heading[0]) for one in Retriever().ask(opened, ChunkQuery(query, floor=0)).found]
 
 
 def test_each_version_is_an_index_of_its_own(corpus, tmp_path):

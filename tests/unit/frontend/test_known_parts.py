@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from promptc.diag.errors import PromptcError
 from promptc.frontend import known_parts as module
 from promptc.frontend.json_io import load_json
-from promptc.frontend.known_parts import KnownParts
+from promptc.frontend.known_parts import InternedJson
 
 _PARTS = [
     '{"b": 1, "a": [2]}', '{"b": 1, "a": [2]} ', '[1, {"z": 0, "y": 0}]', '"text"', '"te\\"xt"', "1", "12", "1.0", "-0.0",
@@ -40,13 +40,13 @@ def _describe(load, text):
 @example(['{"a": 1}', '{"a": 12}', '{"a": "1"}', '{"a": "1""}'])
 def test_it_reads_what_the_reader_reads(texts):
     """Value, places and findings, whatever was read before."""
-    parts = KnownParts()
+    parts = InternedJson()
     for text in (*texts, *texts):
         assert _describe(parts.load, text) == _describe(load_json, text)
 
 
 def test_what_reads_alike_at_a_key_is_one_object():
-    parts = KnownParts()
+    parts = InternedJson()
     first, second, third = (
         parts.load(text, "state.json").value
         for text in (b'{"log": [1, 2], "who": {"n": 1}}', b'{"who":{"n": 1},\n "log" : [1, 2]}', b'{"log": [1,2], "who": {"n": 2}}')
@@ -58,7 +58,7 @@ def test_what_reads_alike_at_a_key_is_one_object():
 @pytest.mark.parametrize(("bound", "value"), [("_MOST", 40), ("_MOST_ALIKE", 2)])
 def test_what_is_kept_is_bounded(bound, value, monkeypatch):
     monkeypatch.setattr(module, bound, value)
-    parts = KnownParts()
+    parts = InternedJson()
     texts = [json.dumps({"log": [number, "x" * 10]}).encode() for number in range(20)]
     for text in (*texts, *texts):
         assert parts.load(text, "state.json").value == json.loads(text)

@@ -15,7 +15,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.frontend.load_state import load_state
 from promptc.frontend.load_state_schema import load_state_schema
-from promptc.model.state import Digest
+from promptc.model.state import LazyDigest
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = (ROOT / "packs/sentinel/state.schema.json").read_bytes()
@@ -89,8 +89,8 @@ def test_a_state_may_be_pickled(changes):
 
 def test_what_a_digest_is_taken_of_is_let_go():
     made = []
-    digest = Digest(render=lambda: made.append(1) or b"{}")
-    assert digest.find() == digest.find() == Digest(digest.find()).find()
+    digest = LazyDigest(render=lambda: made.append(1) or b"{}")
+    assert digest.find() == digest.find() == LazyDigest(digest.find()).find()
     assert made == [1]
     assert digest._render is None
 

@@ -2,15 +2,15 @@ import pytest
 
 from promptc.diag.errors import PromptcError
 from promptc.frontend.read_queries import read_queries
-from promptc.sources.retrieval.judge_index import Answer, Known
+from promptc.sources.retrieval.judge_index import Answer, KnownAnswer
 
 
 def test_queries_and_answers():
     text = "query\texpected\tkind\r\nCR XP\tMonsters/# Stats.md#XP||b.md#Two: 2\tneedle\n\nwifi\t\njunk\n"
     assert read_queries(text.encode(), "q.tsv") == (
-        Known("CR XP", (Answer("Monsters/# Stats.md", "XP"), Answer("b.md", "Two: 2"))),
-        Known("wifi", ()),
-        Known("junk", ()),
+        KnownAnswer("CR XP", (Answer("Monsters/# Stats.md", "XP"), Answer("b.md", "Two: 2"))),
+        KnownAnswer("wifi", ()),
+        KnownAnswer("junk", ()),
     )
 
 

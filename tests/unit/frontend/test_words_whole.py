@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.frontend.schema.fault import Fault
+from promptc.frontend.schema.fault import SchemaFault
 from promptc.frontend.schema.words import STATE_WORDS
 
 
@@ -16,4 +16,7 @@ from promptc.frontend.schema.words import STATE_WORDS
     ],
 )
 def test_a_list_beside_lists_is_shown_whole(keyword, wanted, value, says):
-    assert STATE_WORDS.describe(Fault(keyword=keyword, wanted=wanted, value=value, schema={keyword: wanted}, path=(), branches=())) == says
+    assert (
+        STATE_WORDS.describe(SchemaFault(keyword=keyword, wanted=wanted, value=value, schema={keyword: wanted}, path=(), branches=()))
+        == says
+    )

@@ -6,7 +6,7 @@ from promptc.cli.case_shell import CaseShell
 from promptc.golden.check_expect import check_expect
 from promptc.golden.load_case import load_case
 from promptc.golden.run_case import run_case
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 
 PACK = """\
 promptc: 1
@@ -58,7 +58,7 @@ def test_a_claim(tmp_path, true, false):
     for claim, count in ((true, 0), (false, 1)):
         (tmp_path / "case.yaml").write_text(f"title: a claim\nstate: state.json\nexpect: {{{claim}}}\n", encoding="utf-8")
         case = load_case(str(tmp_path))
-        with Shelf() as shelf:
+        with SuiteResources() as shelf:
             found = check_expect(case, run_case(case, shelf, CaseShell()))
         assert [one.code for one in found] == ["PC0924"] * count, [one.message for one in found]
         assert all(one.span.file == "case.yaml" and one.span.line == 3 for one in found if "exit" not in claim)

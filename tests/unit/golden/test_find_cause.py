@@ -23,14 +23,14 @@ from promptc.golden.change import LineUndo, ValueUndo
 from promptc.golden.compare_goldens import render_goldens
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.find_cause import Cause, find_cause
-from promptc.golden.given import There, given
+from promptc.golden.given import CaseEnvironment, prepare_case
 from promptc.golden.list_changes import list_changes, put_back
 from promptc.golden.load_case import load_case
-from promptc.golden.outcome import Outcome
+from promptc.golden.outcome import CaseOutcome
 from promptc.golden.run_case import run_case
 from promptc.golden.say_change import say_change
-from promptc.golden.shelf import Shelf, work_in
-from promptc.golden.verdict import Difference, Verdict
+from promptc.golden.shelf import SuiteResources, work_in
+from promptc.golden.verdict import GoldenDifference, Verdict
 from tests.contract.sources import ROOT
 
 
@@ -38,14 +38,14 @@ class _Shell:
     def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
         return render_diagnostics(found)
 
-    def run_command(self, arguments: Sequence[str]) -> Outcome:
+    def run_command(self, arguments: Sequence[str]) -> CaseOutcome:
         raise AssertionError("no case here asks for it")
 
-    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> Outcome:
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
         raise AssertionError("no case here asks for it")
 
-    def surround(self, case: Case, shelf: Shelf) -> AbstractContextManager[There]:
-        return given(case, shelf)
+    def surround(self, case: Case, shelf: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
+        return prepare_case(case, shelf)
 
 
 _CASE = "title: x\nstate: {base: state.json, set: {/input: 'Who are you?'}}\ngolden: [text, report]\n"
@@ -71,7 +71,7 @@ def there(tmp_path: Path) -> Path:
 def _accept(folder: Path) -> None:
     """Writes the goldens of the case."""
     case = load_case(str(folder))
-    with work_in(case.root), Shelf() as shelf:
+    with work_in(case.root), SuiteResources() as shelf:
         for name, content in render_goldens(case, run_case(case, shelf, _Shell()), _Shell().render_diagnostics).items():
             (folder / name).write_bytes(content)
 
@@ -270,7 +270,7 @@ def test_what_is_told_of_a_change_shows_it(size: int) -> None:
     assert "keeps" in before and "sells" in after
 
 
-def _judge(*differences: Difference, codes: Sequence[str] = ("PC0920",), folder: str = "/nowhere") -> Verdict:
+def _judge(*differences: GoldenDifference, codes: Sequence[str] = ("PC0920",), folder: str = "/nowhere") -> Verdict:
     findings = tuple(Diagnostic(code, "x") for code in codes)
     return Verdict("x", "failed", "/", folder, "case.yaml", findings=findings, differences=differences)
 
@@ -278,7 +278,7 @@ def _judge(*differences: Difference, codes: Sequence[str] = ("PC0920",), folder:
 def test_a_pending_golden_and_a_case_that_cannot_be_read_have_no_cause(tmp_path: Path) -> None:
     with CauseFinder(None) as finder:
         assert finder.explain(_judge(codes=("PC0923",))).cause == ()
-        assert finder.explain(_judge(Difference("text", "t", b"a", b"b"), folder=str(tmp_path))).cause == ()
+        assert finder.explain(_judge(GoldenDifference("text", "t", b"a", b"b"), folder=str(tmp_path))).cause == ()
 
 
 def test_without_git_the_changed_files_are_named(there: Path) -> None:

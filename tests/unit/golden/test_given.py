@@ -9,9 +9,9 @@ import pytest
 
 from promptc.diag.errors import PromptcError
 from promptc.golden.case_error import CaseError
-from promptc.golden.given import given
+from promptc.golden.given import prepare_case
 from promptc.golden.load_case import load_case
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 from promptc.text.counters.vocabulary import check_vocabulary, find_vocabulary
 
 TABLE = "CREATE TABLE kept (name TEXT); INSERT INTO kept VALUES ('one')"
@@ -49,7 +49,7 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
         f"database: {{kept.db: \"{TABLE}\"}}, environment: {{CI: '', PROMPTC_SEA_URL: 'sqlite:sea.db'}}}}"
     )
     before = read_all(tmp_path)
-    with Shelf() as shelf, given(case, shelf) as there:
+    with SuiteResources() as shelf, prepare_case(case, shelf) as there:
         root = Path(there.root)
         folder = root / "fixtures/tavern/calm"
         assert there.root != case.root and there.shelf is not shelf
@@ -82,7 +82,7 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
 def test_what_cannot_be_made(make, tmp_path, wanted, told):
     case = make(wanted)
     before = read_all(tmp_path)
-    with pytest.raises(CaseError) as raised, Shelf() as shelf, given(case, shelf):
+    with pytest.raises(CaseError) as raised, SuiteResources() as shelf, prepare_case(case, shelf):
         pytest.fail("it was made")
     (found,) = raised.value.diagnostics
     assert found.code == "PC0905" and told in found.message and found.span.file == "fixtures/tavern/calm/case.yaml"
@@ -101,7 +101,7 @@ _MANY = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i 
 )
 def test_sql_that_works_without_end_is_stopped(make, monkeypatch, sql, told):
     monkeypatch.setattr("promptc.golden.open_database.SECONDS", 2)
-    with pytest.raises(CaseError) as raised, Shelf() as shelf, given(make(f"{{database: {{a.db: '{sql}'}}}}"), shelf):
+    with pytest.raises(CaseError) as raised, SuiteResources() as shelf, prepare_case(make(f"{{database: {{a.db: '{sql}'}}}}"), shelf):
         pytest.fail("it was made")
     assert told in raised.value.diagnostics[0].message
 
@@ -118,7 +118,7 @@ def test_variables_that_start_programs_are_not_for_cases(make, name):
 def test_what_is_missing_is_so_for_the_run_alone(make, name, module):
     case = make(f"{{missing: [{name}]}}")
     before = importlib.import_module(module)
-    with Shelf() as shelf, given(case, shelf) as there:
+    with SuiteResources() as shelf, prepare_case(case, shelf) as there:
         with pytest.raises(ImportError):
             importlib.import_module(module)
         assert there.shelf is not shelf and there.root == case.root
@@ -128,7 +128,7 @@ def test_what_is_missing_is_so_for_the_run_alone(make, name, module):
 def test_missing_vocabularies_are_so_for_the_run_alone(make):
     case = make("{missing: [vocabularies]}")
     table = find_vocabulary("cl100k_base")
-    with Shelf() as shelf, given(case, shelf), pytest.raises(PromptcError, match="PC0181"):
+    with SuiteResources() as shelf, prepare_case(case, shelf), pytest.raises(PromptcError, match="PC0181"):
         check_vocabulary("cl100k_base", find_vocabulary("cl100k_base"))
     assert find_vocabulary("cl100k_base") == table
     check_vocabulary("cl100k_base", table)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import promptc
 from promptc.frontend.json_io import load_json
 from promptc.frontend.set_values import set_values
-from promptc.golden.shelf import Shelf
+from promptc.golden.shelf import SuiteResources
 from promptc.model.memory import MOST, Memory
 from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Expander
-from promptc.passes.section_fit import SectionFit
-from promptc.passes.tape import Cell, Tape
+from promptc.passes.section_fit import SectionLayout
+from promptc.passes.tape import Piece, TokenLedger
 
 ROOT = Path(__file__).resolve().parents[3]
 PACK = promptc.load(ROOT / "packs/sentinel")
@@ -42,7 +42,7 @@ STEP = st.tuples(st.sampled_from(sorted(BASES)), st.lists(ONE, max_size=3), st.s
 
 @given(st.lists(STEP, min_size=2, max_size=6))
 def test_a_memory_changes_nothing(steps):
-    with Shelf() as shelf:
+    with SuiteResources() as shelf:
         memory = Memory()
         for base, changes, budget, form in steps:
             document = set_values(shelf.load_state(str(BASES[base]), base, None), changes)
@@ -57,7 +57,7 @@ def test_a_memory_changes_nothing(steps):
 
 
 def test_a_filled_state_is_what_loading_gives():
-    with Shelf() as shelf:
+    with SuiteResources() as shelf:
         for changes in ([], [("/input", '"x"')], [("/transcript/0", "{}")], []):
             document = set_values(shelf.load_state(str(BASES["table"]), "table", None), changes)
             try:
@@ -71,7 +71,7 @@ def test_a_filled_state_is_what_loading_gives():
 
 
 def test_sections_that_nothing_touched_are_not_selected_again():
-    with Shelf() as shelf:
+    with SuiteResources() as shelf:
         memory = Memory()
         base = load_json(BASES["table"].read_bytes(), "table")
         _, _, first, second = (
@@ -106,7 +106,7 @@ def _come_to(pack, state, memory=None):
 def test_states_of_different_files_share_what_is_the_same(tmp_path):
     for name, text in {"a": '{"n": [1], "m": {"b": 1, "a": 2}, "t": "x"}', "b": '{"m": {"b": 1, "a": 2}, "n": [1.5], "t": "x"}'}.items():
         (tmp_path / name).write_text(text)
-    with Shelf() as shelf:
+    with SuiteResources() as shelf:
         first, second = (shelf.load_state(str(tmp_path / name), name, None) for name in "ab")
     assert first.value["m"] is second.value["m"]
     assert first.value["n"] is not second.value["n"] and type(second.value["n"][0]) is float
@@ -154,7 +154,7 @@ def test_a_render_gives_its_memory_back_at_its_end(format):
 
 
 def _count_objects():
-    return sum(type(one) in (Cell, Entry, Expander, Fitted, SectionFit, Tape) for one in gc.get_objects())
+    return sum(type(one) in (Piece, Entry, Expander, Fitted, SectionLayout, TokenLedger) for one in gc.get_objects())
 
 
 def _count_cuts(format):

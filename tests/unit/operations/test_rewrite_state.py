@@ -12,7 +12,7 @@ from promptc.api import Pack
 from promptc.diag.errors import DiskError
 from promptc.files.replace_file import name_beside, replace_file
 from promptc.operations.list_archives import list_archives
-from promptc.operations.make_change import make_change
+from promptc.operations.make_change import make_diff
 from promptc.operations.read_archive import read_archive
 from promptc.operations.read_note import find_note
 from promptc.operations.rewrite_state import find_archives, rewrite_state
@@ -26,7 +26,7 @@ STATE = (ROOT / "tests" / "cli" / "logbook" / "state.json").read_bytes()
 
 def _prune(path: Path):
     def make(raw, there):
-        return make_change(PACK, run_operation(PACK, raw, "prune"), raw, file=there.name)
+        return make_diff(PACK, run_operation(PACK, raw, "prune"), raw, file=there.name)
 
     return rewrite_state(str(path), make, folder=None, wait=1, purpose="prune")
 
@@ -93,7 +93,7 @@ def test_a_state_that_another_writes_meanwhile_is_not_overwritten(tmp_path):
     path.write_bytes(STATE)
 
     def make(raw, there):
-        change = make_change(PACK, run_operation(PACK, raw, "prune"), raw, file=there.name)
+        change = make_diff(PACK, run_operation(PACK, raw, "prune"), raw, file=there.name)
         path.write_bytes(b'{"entries": []}')
         return change
 

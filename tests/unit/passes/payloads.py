@@ -7,12 +7,12 @@ from promptc.diag.span import Span
 from promptc.frontend.load_provider import load_provider
 from promptc.model.tool import Response, Tool
 from promptc.passes.payload.build_payload import build_payload
-from promptc.passes.payload.message import Block, Limits, Message, Payload
+from promptc.passes.payload.message import ContentBlock, Message, Payload, ReplyLimits
 
 SPAN = Span("pack.yaml", 1, 1)
 TOOL = Tool("engage", "Open a scene.", {"type": "object", "properties": {"npc": {"type": "string"}}, "required": ["npc"]}, SPAN)
 RESPONSE = Response({"type": "object", "properties": {"mood": {"type": "string"}}}, "turn", SPAN)
-LIMITS = Limits(800, 4000)
+LIMITS = ReplyLimits(800, 4000)
 LONG = 5000
 """Tokens up to a breakpoint: enough for every family of models."""
 
@@ -25,25 +25,29 @@ def build(provider: str, *messages: Message, tools: Any = (), response: Any = No
 
 def say(role: str, *texts: str, name: str = "item `1` of `log`") -> Message:
     """A message of texts, which are parts of their own."""
-    return Message(role, tuple(Block(text) for text in texts), name, SPAN)
+    return Message(role, tuple(ContentBlock(text) for text in texts), name, SPAN)
 
 
 def mark(role: str, *texts: str, prefix: int = LONG, name: str = "`rules`") -> Message:
     """A message of one text that breakpoints cut: behind every part but the last one."""
     last = len(texts) - 1
-    blocks = (Block(text, ends=f"s{place}" if place < last else "", prefix=prefix, continues=place > 0) for place, text in enumerate(texts))
+    blocks = (
+        ContentBlock(text, ends=f"s{place}" if place < last else "", prefix=prefix, continues=place > 0) for place, text in enumerate(texts)
+    )
     return Message(role, tuple(blocks), name, SPAN)
 
 
 def use(id: str = "a", name: str = "engage", arguments: Any = None, text: str = "") -> Message:
     """The assistant's use of a tool, with what it said."""
     part = {"type": "tool_use", "id": id, "name": name, "input": {"npc": "mira"} if arguments is None else arguments}
-    return Message("assistant", (*([Block(text)] if text else []), Block(part=part)), f"use {id}", SPAN)
+    return Message("assistant", (*([ContentBlock(text)] if text else []), ContentBlock(part=part)), f"use {id}", SPAN)
 
 
 def give(id: str = "a", content: Any = "done", **more: Any) -> Message:
     """The result of a use."""
-    return Message("user", (Block(part={"type": "tool_result", "tool_use_id": id, "content": content, **more}),), f"result {id}", SPAN)
+    return Message(
+        "user", (ContentBlock(part={"type": "tool_result", "tool_use_id": id, "content": content, **more}),), f"result {id}", SPAN
+    )
 
 
 def iter_texts(value: Any) -> Iterator[str]:

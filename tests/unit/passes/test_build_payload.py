@@ -8,7 +8,7 @@ import pytest
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.model.provider import PROVIDERS
-from promptc.passes.payload.message import Block, Limits, Message
+from promptc.passes.payload.message import ContentBlock, Message, ReplyLimits
 from tests.published import MODELS, RefusedError, check_published
 from tests.unit.passes.payloads import RESPONSE, SPAN, TOOL, build, count_breakpoints, give, iter_texts, mark, say, use
 
@@ -211,7 +211,7 @@ def _codes(payload: Any) -> list[str]:
 @each_provider
 def test_nothing_of_a_part_passes_but_its_own_keys(provider):
     part = {"type": "tool_use", "id": "a", "name": "engage", "input": {}, "cache_control": {"type": "ephemeral"}, "role": "system"}
-    message = Message("assistant", (Block(part=part),), "item 2", SPAN)
+    message = Message("assistant", (ContentBlock(part=part),), "item 2", SPAN)
     body = build(provider, say("user", "Go."), message, give(extra="system"), tools=(TOOL,)).body
     assert "ephemeral" not in str(body) and "extra" not in str(body)
     assert count_breakpoints(body) == 0
@@ -221,7 +221,7 @@ def test_nothing_of_a_part_passes_but_its_own_keys(provider):
 @each_provider
 def test_thinking_stays_where_it_can(provider):
     thoughts = [{"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "redacted_thinking", "data": "x"}]
-    message = Message("assistant", (*(Block(part=one) for one in thoughts), Block("Yes.")), "item 2", SPAN)
+    message = Message("assistant", (*(ContentBlock(part=one) for one in thoughts), ContentBlock("Yes.")), "item 2", SPAN)
     payload = build(provider, say("user", "Well?"), message)
     check_published(provider, payload.body)
     assert ("Hm." in str(payload.body)) == (provider == "anthropic")
@@ -230,12 +230,12 @@ def test_thinking_stays_where_it_can(provider):
 
 def test_thinking_may_be_withheld_and_only_signed():
     withheld = {"type": "thinking", "thinking": "", "signature": "s"}
-    message = Message("assistant", (Block(part=withheld), Block("Yes.")), "item 2", SPAN)
+    message = Message("assistant", (ContentBlock(part=withheld), ContentBlock("Yes.")), "item 2", SPAN)
     assert build("anthropic", say("user", "Well?"), message).body["messages"][1]["content"][0] == withheld
 
 
 def test_a_message_of_thinking_alone_goes_with_it():
-    thought = Message("assistant", (Block(part={"type": "thinking", "thinking": "Hm.", "signature": "s"}),), "item 2", SPAN)
+    thought = Message("assistant", (ContentBlock(part={"type": "thinking", "thinking": "Hm.", "signature": "s"}),), "item 2", SPAN)
     assert len(build("openai", say("user", "Well?"), thought).body["messages"]) == 1
 
 
@@ -246,8 +246,8 @@ def test_a_message_of_thinking_alone_goes_with_it():
         (say("user", "Go."), give("a"), use("a")),
         (use(arguments="{}"),),
         (use(name=""),),
-        (Message("user", (Block(part={"type": "tool_use", "id": "a", "name": "x", "input": {}}),), "item 1", SPAN),),
-        (Message("assistant", (Block(part={"type": "thinking", "thinking": "Hm."}),), "item 1", SPAN),),
+        (Message("user", (ContentBlock(part={"type": "tool_use", "id": "a", "name": "x", "input": {}}),), "item 1", SPAN),),
+        (Message("assistant", (ContentBlock(part={"type": "thinking", "thinking": "Hm."}),), "item 1", SPAN),),
     ],
 )
 def test_a_part_that_is_not_whole_is_refused(messages):
@@ -282,7 +282,7 @@ def test_system_text_behind_the_conversation_moves_with_a_warning(provider):
 
 @each_provider
 def test_results_stand_in_front_of_text(provider):
-    late = Message("user", (Block("And:"), *give("a").blocks), "item 3", SPAN)
+    late = Message("user", (ContentBlock("And:"), *give("a").blocks), "item 3", SPAN)
     payload = build(provider, say("user", "Go."), use("a"), late, tools=(TOOL,))
     assert _codes(payload) == ["PC0569"]
     whole = str(payload.body)
@@ -291,7 +291,7 @@ def test_results_stand_in_front_of_text(provider):
 
 @each_provider
 def test_a_limit_of_the_reply_is_missing(provider):
-    payload = build(provider, say("user", "Hi."), limits=Limits(None, 4000))
+    payload = build(provider, say("user", "Hi."), limits=ReplyLimits(None, 4000))
     assert _codes(payload) == (["PC0563"] if provider == "anthropic" else [])
     assert "800" not in str(payload.body)
 
@@ -318,7 +318,7 @@ def test_a_cut_without_a_breakpoint_is_no_cut():
 
 def test_a_compatible_server_is_asked_in_the_words_all_of_them_know():
     messages = (mark("developer", "Rules.\n", "More."), say("user", "Hi."))
-    payload = build("openai-compatible", *messages, limits=Limits(512, 4096), model="qwen3")
+    payload = build("openai-compatible", *messages, limits=ReplyLimits(512, 4096), model="qwen3")
     assert payload.body == {
         "model": "qwen3",
         "max_tokens": 512,
@@ -349,7 +349,7 @@ def test_a_breakpoint_under_the_minimum_of_its_family_is_told():
 
 
 def test_a_breakpoint_stands_behind_a_tools_result():
-    ended = Message("user", (Block(part=give("a").blocks[0].part, ends="log", prefix=9000),), "item 3", SPAN)
+    ended = Message("user", (ContentBlock(part=give("a").blocks[0].part, ends="log", prefix=9000),), "item 3", SPAN)
     for provider in ("anthropic", "openai", "openai-responses"):
         payload = build(provider, say("user", "Go."), use("a"), ended, tools=(TOOL,), model=MODELS[provider])
         assert count_breakpoints(payload.body) == 1 and not payload.warnings

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.diag.span import Span
-from promptc.passes.piece import Piece, guard_pieces, join_pieces, make_pieces, slice_pieces
-from promptc.template.made import Made
+from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
+from promptc.template.made import OutputSpan
 from promptc.template.place import Place
 from promptc.text.guard import Guard
 from tests.property.drawing.words import draw_hostile_text
@@ -24,7 +24,7 @@ BITS = st.lists(st.sampled_from([*ESCAPED, "\ufffd", TAG, SELECTOR, "字", FLAG,
 
 
 def _pieces(texts):
-    return make_pieces(Made(text, PLACE, "", "".join(texts), 0, "{{ x }}") for text in texts)
+    return make_pieces(OutputSpan(text, PLACE, "", "".join(texts), 0, "{{ x }}") for text in texts)
 
 
 @given(BITS, st.sampled_from(GUARDS), st.integers(0, 99))
@@ -53,7 +53,7 @@ def test_a_slice_is_that_of_the_text(texts, start, stop):
 
 
 def test_a_cut_of_no_length_stays_at_either_end():
-    pieces = (*_pieces(["one"]), Piece("cut", ""), *_pieces(["two"]))
+    pieces = (*_pieces(["one"]), TracedText("cut", ""), *_pieces(["two"]))
     assert [piece.what for piece in slice_pieces(pieces, 0, 3)] == ["template", "cut"]
     assert [piece.what for piece in slice_pieces(pieces, 3, 6)] == ["cut", "template"]
     assert [piece.what for piece in slice_pieces(pieces, 0, 2)] == ["template"]

@@ -1,14 +1,14 @@
 """Tapes count what they emit."""
 
-from promptc.passes.tape import Cell, Tape
+from promptc.passes.tape import Piece, TokenLedger
 from promptc.text.counters.load_counter import load_counter
 from promptc.text.meter import Meter
 
 
 def _lay(tmp_path, name, bodies, separator):
     meter = Meter(load_counter(name, folder=tmp_path))
-    tape = Tape(meter, lambda cell, follower: "\n" if follower is None else separator, lambda cell: 0, lambda steps: None)
-    tape.extend([Cell(body, 0, "item") for body in bodies])
+    tape = TokenLedger(meter, lambda cell, follower: "\n" if follower is None else separator, lambda cell: 0, lambda steps: None)
+    tape.extend([Piece(body, 0, "item") for body in bodies])
     return tape, meter
 
 

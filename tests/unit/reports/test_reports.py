@@ -17,7 +17,7 @@ from promptc.cli.reports.markdown import MARK, render_markdown
 from promptc.cli.reports.sarif import render_sarif
 from promptc.diag.diagnostic import Diagnostic, Level
 from promptc.diag.span import Span
-from promptc.golden.verdict import Difference, Figures, Status, Verdict
+from promptc.golden.verdict import Figures, GoldenDifference, Status, Verdict
 
 _LEVELS: tuple[Level, ...] = ("error", "warn", "note")
 _STATUSES: tuple[Status, ...] = ("passed", "failed", "new", "obsolete", "broken")
@@ -43,7 +43,7 @@ _VERDICTS = st.builds(
     _TEXTS,
     _TEXTS,
     st.lists(_FOUND, max_size=3).map(tuple),
-    st.just((Difference("text", "f/golden.txt", b"a", b"b", "f/golden.txt.new"),)),
+    st.just((GoldenDifference("text", "f/golden.txt", b"a", b"b", "f/golden.txt.new"),)),
     st.just(()),
     _FIGURES,
     _FIGURES,

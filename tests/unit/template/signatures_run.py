@@ -1,7 +1,7 @@
 """What the tests of signatures share: what `check` says of the arguments of an expression, and what a run says."""
 
 from promptc.diag.errors import PromptcError
-from promptc.template.kinds.find_kinds import find_kinds, weigh_bytes
+from promptc.template.kinds.find_kinds import infer_types, weigh_bytes
 from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import load_expression
@@ -13,13 +13,13 @@ from tests.unit.template.test_truncate_at import WordCounter
 
 def judge(text: str) -> list[tuple[str, str, str]]:
     """Code, message and help of what `check` finds wrong with arguments."""
-    found = find_kinds(read_code(load_expression(text, INLINE)), Scope({}), weigh_bytes)
+    found = infer_types(read_code(load_expression(text, INLINE)), Scope({}), weigh_bytes)
     return [problem.told for problem in found.problems if problem.told is not None]
 
 
 def judge_all(text: str) -> list[str]:
     """All rules by which `check` finds something wrong."""
-    found = find_kinds(read_code(load_expression(text, INLINE)), Scope({}), weigh_bytes)
+    found = infer_types(read_code(load_expression(text, INLINE)), Scope({}), weigh_bytes)
     return [problem.rule for problem in found.problems]
 
 
@@ -35,5 +35,5 @@ def run(text: str) -> tuple[str, str, str] | None:
 
 def judge_template(text: str) -> list[tuple[str, str, str]]:
     """The same of a template."""
-    found = find_kinds(read_code(load_template(text, FILE, load_file=None)), Scope({}), weigh_bytes)
+    found = infer_types(read_code(load_template(text, FILE, load_file=None)), Scope({}), weigh_bytes)
     return [problem.told for problem in found.problems if problem.told is not None]

@@ -8,7 +8,7 @@ import pytest
 
 from promptc.template import allowed
 from promptc.template import signature_table as table
-from promptc.template.kinds.find_kinds import find_kinds, weigh_bytes
+from promptc.template.kinds.find_kinds import infer_types, weigh_bytes
 from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import load_expression
@@ -253,5 +253,5 @@ def test_what_works_is_left_alone(text):
 
 
 def test_an_argument_is_found_at_its_place():
-    place = find_kinds(read_code(load_expression("1 | round(1, 'up')", INLINE)), Scope({}), weigh_bytes).problems[0].position
+    place = infer_types(read_code(load_expression("1 | round(1, 'up')", INLINE)), Scope({}), weigh_bytes).problems[0].position
     assert place == len("1 | round(1, ") + 1

@@ -8,7 +8,7 @@ from promptc.model.pointers import Pointers
 from promptc.template.constant_template import constant_template
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template
-from promptc.template.made import Known
+from promptc.template.made import TraceContext
 from promptc.template.place import Place
 from promptc.template.trace import trace_expression, trace_template
 
@@ -30,7 +30,7 @@ FILES = {
 def _trace(text, named=None, **names):
     template = load_template(text, Place(Span("f.j2", 1, 1), inline=False), load_file=FILES.__getitem__)
     given = {"state": STATE, **names}
-    made = trace_template(template, given, Known(Pointers(STATE).find, named or {}, {}))
+    made = trace_template(template, given, TraceContext(Pointers(STATE).find, named or {}, {}))
     assert "".join(one.text for one in made) == template.render(given)
     return made
 
@@ -205,7 +205,7 @@ def test_a_part_of_a_constant_text_has_its_own_place():
 
 
 def test_constants_and_what_reads_nothing():
-    known = Known(Pointers(STATE).find, {}, {})
+    known = TraceContext(Pointers(STATE).find, {}, {})
     assert [(one.text, one.code) for one in trace_template(constant_template("as it {{ is }}", "a.md"), {}, known)] == [
         ("as it {{ is }}", "")
     ]
@@ -219,7 +219,7 @@ def test_constants_and_what_reads_nothing():
 )
 def test_an_expression_tells_what_it_reads(text, pointers):
     expression = load_expression(text, Place(Span("pack.yaml", 1, 1), inline=True))
-    assert trace_expression(expression, {"state": STATE}, Known(Pointers(STATE).find, {}, {})) == pointers
+    assert trace_expression(expression, {"state": STATE}, TraceContext(Pointers(STATE).find, {}, {})) == pointers
 
 
 def test_an_error_is_that_of_the_render():

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from promptc.text.diff_words import Run, diff_words
+from promptc.text.diff_words import TextRun, diff_words
 
 _WORDS = st.lists(
     st.sampled_from(["the", "gate", "is", "shut", ".", " ", "\n", "\r\n", "  ", "é", "e\u0301", "\x85", "\u2028", "12"]), max_size=40
@@ -32,10 +32,10 @@ def test_equal_texts_have_no_change(old: str, new: str) -> None:
 
 def test_a_changed_word_is_a_word() -> None:
     assert diff_words("The Gilded Tavern burned in 1432.\n", "The Gilded Tavern burned in 1433.\n") == (
-        Run("same", "The Gilded Tavern burned in "),
-        Run("gone", "1432"),
-        Run("come", "1433"),
-        Run("same", ".\n"),
+        TextRun("same", "The Gilded Tavern burned in "),
+        TextRun("gone", "1432"),
+        TextRun("come", "1433"),
+        TextRun("same", ".\n"),
     )
 
 
@@ -45,4 +45,8 @@ def test_a_rewritten_clause_is_one_change() -> None:
 
 
 def test_a_line_that_goes_leaves_the_others_alone() -> None:
-    assert diff_words("one\ntwo\nthree\n", "one\nthree\n") == (Run("same", "one\n"), Run("gone", "two\n"), Run("same", "three\n"))
+    assert diff_words("one\ntwo\nthree\n", "one\nthree\n") == (
+        TextRun("same", "one\n"),
+        TextRun("gone", "two\n"),
+        TextRun("same", "three\n"),
+    )

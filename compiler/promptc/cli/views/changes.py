@@ -7,7 +7,7 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.table import render_table
 from promptc.diag.typed import Any
-from promptc.operations.change import Change
+from promptc.operations.change import StateDiff
 from promptc.text.canonical import render_canonical_json
 from promptc.text.extend_pointer import extend_pointer
 
@@ -15,7 +15,7 @@ _LONGEST = 24
 _WIDEST = 56
 
 
-def render_changes(change: Change) -> str:
+def render_changes(change: StateDiff) -> str:
     """A line for every place that changes: its JSON pointer, and how. Mappings are looked into, lists are counted."""
     gone: dict[str, int] = {}
     for one in change.archived:

@@ -11,7 +11,7 @@ from promptc.pipeline import Outcome
 
 
 @frozen
-class Side:
+class SweepSide:
     """One of the two renders; pressure as tokens spent and allowed."""
 
     point: Point
@@ -23,8 +23,8 @@ class Comparison:
     """Both sides of leaving sections out."""
 
     without: tuple[str, ...]
-    before: Side
-    after: Side
+    before: SweepSide
+    after: SweepSide
 
 
 def compare(names: Sequence[str], before: Outcome, after: Outcome) -> Comparison:
@@ -46,9 +46,9 @@ def render_comparison(found: Comparison, width: int, paint: Paint = PLAIN) -> st
     return title + render_table(rows, right=frozenset({1, 2, 3}), most=width // 3, paint=paint)
 
 
-def _describe_side(outcome: Outcome) -> Side:
+def _describe_side(outcome: Outcome) -> SweepSide:
     spent, allowed = outcome.report["pressure"]["before"]
-    return Side(describe_point(outcome, outcome.report["budget"]), (spent, allowed))
+    return SweepSide(describe_point(outcome, outcome.report["budget"]), (spent, allowed))
 
 
 def _show_pair(before: int | None, after: int | None) -> list[str]:

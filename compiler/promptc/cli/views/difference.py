@@ -11,10 +11,10 @@ from promptc.cli.views.wrap import wrap
 from promptc.compare.compare_sides import Difference, ItemChange, SectionChange
 from promptc.compare.side import WHOLE
 from promptc.diag.typed import Literal
-from promptc.text.diff_words import Run
+from promptc.text.diff_words import TextRun
 
-Style = Literal["words", "lines", "old", "new"]
-STYLES: tuple[Style, ...] = ("words", "lines", "old", "new")
+DifferenceStyle = Literal["words", "lines", "old", "new"]
+STYLES: tuple[DifferenceStyle, ...] = ("words", "lines", "old", "new")
 
 _AROUND = 2
 _MOST_ITEMS = 8
@@ -27,13 +27,13 @@ _SHORT = 60
 _SIGNS = {"gained": "+", "lost": "-", "changed": "~", "moved": "↕"}
 
 
-def render_difference(found: Difference, width: int, paint: Paint = PLAIN, style: Style = "words") -> str:
+def render_difference(found: Difference, width: int, paint: Paint = PLAIN, style: DifferenceStyle = "words") -> str:
     """All of it. `style`: words marked in place (of long stretches the ends), whole lines, or the text of one side alone."""
     blocks = (render_facts(found, width, paint), render_sections(found, width, paint, style))
     return "\n".join(block for block in blocks if block) or "no difference\n"
 
 
-def render_sections(found: Difference, width: int, paint: Paint = PLAIN, style: Style = "words") -> str:
+def render_sections(found: Difference, width: int, paint: Paint = PLAIN, style: DifferenceStyle = "words") -> str:
     """The sections that differ, each with its items and its words."""
     return "\n".join(_render_section(one, width, paint, style) for one in found.sections)
 
@@ -83,7 +83,7 @@ def _count_items(one: SectionChange) -> str:
     return " ".join([*(f"{sign}{count}" for sign, count in counts if count), *moved])
 
 
-def _render_section(one: SectionChange, width: int, paint: Paint, style: Style) -> str:
+def _render_section(one: SectionChange, width: int, paint: Paint, style: DifferenceStyle) -> str:
     tokens = f"  {_show_tokens(one.old_tokens)} → {_show_tokens(one.new_tokens)} tokens" if one.old_tokens != one.new_tokens else ""
     state = f"  {one.old_state or 'none'} → {one.new_state or 'none'}" if one.old_state != one.new_state else ""
     name = paint.apply(f"@@ {escape_controls(one.id)} @@", "cyan")
@@ -104,7 +104,7 @@ def _iter_items(items: Sequence[ItemChange], width: int) -> Iterator[str]:
             yield f"  {change:<8}{len(found) - _MOST_ITEMS} more"
 
 
-def _iter_text(runs: Sequence[Run], paint: Paint, style: Style) -> Iterator[str]:
+def _iter_text(runs: Sequence[TextRun], paint: Paint, style: DifferenceStyle) -> Iterator[str]:
     if style in ("old", "new"):
         side = "gone" if style == "old" else "come"
         text = "".join(run.text for run in runs if run.kind in ("same", side))
@@ -128,7 +128,7 @@ def _tell_passed(lines: int, paint: Paint) -> Iterator[str]:
         yield paint.apply(f"    ⋯ {show_plural(lines, 'line')}", "dim")
 
 
-def _mark_lines(runs: Sequence[Run], paint: Paint) -> list[tuple[str, bool]]:
+def _mark_lines(runs: Sequence[TextRun], paint: Paint) -> list[tuple[str, bool]]:
     """Each line of both texts at once, with what went and came marked in it."""
     lines: list[tuple[str, bool]] = []
     line, is_changed = "", False
@@ -143,7 +143,7 @@ def _mark_lines(runs: Sequence[Run], paint: Paint) -> list[tuple[str, bool]]:
     return [*lines, (line, is_changed)] if line else lines
 
 
-def _shorten(text: str, run: Run) -> str:
+def _shorten(text: str, run: TextRun) -> str:
     """A long stretch without its middle."""
     most = 4 * _SHORT if run.kind == "same" else _LONGEST
     if len(text) <= most:
@@ -151,7 +151,7 @@ def _shorten(text: str, run: Run) -> str:
     return f"{text[: most // 4]} ⋯ {show_count(len(text) - most // 2)} characters ⋯ {text[-(most // 4) :]}"
 
 
-def _mark(text: str, run: Run, paint: Paint, *, is_bare: bool) -> str:
+def _mark(text: str, run: TextRun, paint: Paint, *, is_bare: bool) -> str:
     """`is_bare`: the end of the line went or came as well, which alone would not be seen."""
     shown = escape_controls(text)
     if run.kind == "same":
@@ -162,7 +162,7 @@ def _mark(text: str, run: Run, paint: Paint, *, is_bare: bool) -> str:
     return paint.apply(f"{opened}{shown or '¶'}{closed}", "red" if run.kind == "gone" else "green")
 
 
-def _sign_lines(runs: Sequence[Run], paint: Paint) -> list[tuple[str, bool]]:
+def _sign_lines(runs: Sequence[TextRun], paint: Paint) -> list[tuple[str, bool]]:
     """Whole lines: what went, then what came in its place."""
     lines: list[tuple[str, bool]] = []
     old, new, is_changed = "", "", False

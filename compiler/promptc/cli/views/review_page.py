@@ -3,10 +3,10 @@
 from promptc.cli.cells import clip_cells
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import Paint
-from promptc.cli.views.difference import Style, render_difference
+from promptc.cli.views.difference import DifferenceStyle, render_difference
 from promptc.cli.views.fold_lines import fold_lines
 from promptc.diag.frozen import frozen
-from promptc.golden.pending import Pending
+from promptc.golden.pending import PendingGolden
 from promptc.golden.read_pending import Seen
 
 _CLEAR = "\x1b[H\x1b[2J"
@@ -42,12 +42,12 @@ class Screen:
 
 
 @frozen
-class Place:
+class ReviewPlace:
     """Where the review is: `at` of `count` (from 1), which style, the first line shown, and what to say."""
 
     at: int
     count: int
-    style: Style = "words"
+    style: DifferenceStyle = "words"
     line: int = 0
     said: str = ""
 
@@ -67,7 +67,7 @@ class Layout:
         return len(self.body), max(1, self.room - 1)
 
 
-def render_page(pending: Pending, shown: Seen | str, place: Place, screen: Screen) -> str:
+def render_page(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> str:
     """The whole screen, never higher than it is. A difference that is longer says how many lines follow."""
     page = lay_out(pending, shown, place, screen)
     body = page.body[page.line :]
@@ -79,7 +79,7 @@ def render_page(pending: Pending, shown: Seen | str, place: Place, screen: Scree
     return _CLEAR + "\n".join([*page.top, *body, *page.bottom])
 
 
-def lay_out(pending: Pending, shown: Seen | str, place: Place, screen: Screen) -> Layout:
+def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> Layout:
     """Where everything stands. What is said takes the room of the difference, and is cut in its middle where there is too little."""
     paint, width = screen.paint, screen.width
     head = f"[{place.at}/{place.count}] {escape_controls(pending.case)}  {escape_controls(pending.path)}  {pending.status}"

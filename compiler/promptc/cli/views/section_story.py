@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from promptc.cli.views.cuts import find_rule, iter_ladders, list_items
 from promptc.cli.views.figures import show_left_out, show_plural
-from promptc.cli.views.story import Fact, Story
+from promptc.cli.views.story import Fact, ItemHistory
 from promptc.model.stages import Selected
-from promptc.passes.tell_source import tell_refused, tell_source
+from promptc.passes.tell_source import describe_refused, describe_source
 from promptc.pipeline import Outcome
 
 
-def find_section_story(outcome: Outcome, selected: Selected) -> Story:
+def describe_section(outcome: Outcome, selected: Selected) -> ItemHistory:
     """The story of a section the pack has."""
     section = next(one for one in outcome.report["sections"] if one["id"] == selected.section.id)
     fit = outcome.fitted.fits.get(selected.section.id)
@@ -18,7 +18,7 @@ def find_section_story(outcome: Outcome, selected: Selected) -> Story:
     where = "in what was tried" if outcome.emitted is None else "in the prompt"
     state = {"off": "it is off", "empty": "it holds nothing", "dropped": "it was dropped"}.get(section["state"], "")
     verdict = f"{where}, {show_plural(held, 'token')}" if held else f"not in the prompt: {state}"
-    return Story(selected.section.id, verdict, (*_iter_selection(outcome, selected), *_iter_fitting(outcome, selected)))
+    return ItemHistory(selected.section.id, verdict, (*_iter_selection(outcome, selected), *_iter_fitting(outcome, selected)))
 
 
 def _iter_selection(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
@@ -33,9 +33,9 @@ def _iter_selection(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
     if selected.state == "off":
         return
     if selected.gathered is not None:
-        yield Fact("source", tell_source(selected.gathered))
+        yield Fact("source", describe_source(selected.gathered))
         if selected.gathered.refused:
-            yield Fact("refused", "\n".join(tell_refused(selected.gathered)))
+            yield Fact("refused", "\n".join(describe_refused(selected.gathered)))
     if section.items is not None:
         left_out = "".join(f"; {show_left_out(count, stage)} left out by {stage}" for stage, count in selected.left_out.items())
         yield Fact("selected", show_plural(len(selected.items), "item") + left_out)

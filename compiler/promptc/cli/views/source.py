@@ -6,13 +6,13 @@ from promptc.cli.cells import clip_cells, count_cells
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.figures import show_count, show_plural
-from promptc.cli.views.story import Fact, Story, render_stories
+from promptc.cli.views.story import Fact, ItemHistory, render_histories
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.passes.act import Entry
 from promptc.passes.assemble import Part
 from promptc.passes.find_origins import Origins
-from promptc.passes.piece import Piece
+from promptc.passes.piece import TracedText
 from promptc.passes.trace_line import LineTracer, TracedLine
 from promptc.pipeline import Outcome
 from promptc.text.canonical import render_canonical_json
@@ -70,16 +70,16 @@ class Line:
 
 def find_lines(outcome: Outcome, tracer: LineTracer, message: int, lines: Sequence[int]) -> tuple[Line, ...]:
     """What made these lines of the text, or of a message."""
-    finder = _Finder(outcome, tracer.origins)
+    finder = _LineFinder(outcome, tracer.origins)
     return tuple(finder.find(tracer.trace(message, line)) for line in lines)
 
 
 def render_lines(lines: Sequence[Line], width: int, paint: Paint = PLAIN) -> str:
     """A line, then a paragraph for each piece of it."""
-    return render_stories([_tell(line, width) for line in lines], width, paint)
+    return render_histories([_tell(line, width) for line in lines], width, paint)
 
 
-class _Finder:
+class _LineFinder:
     """Finds what is shown of lines."""
 
     def __init__(self, outcome: Outcome, origins: Origins) -> None:
@@ -92,7 +92,7 @@ class _Finder:
         owners = tuple(self._find_owner(part, pieces) for part, pieces in traced.parts)
         return Line(message, traced.line, traced.text, owners)
 
-    def _find_owner(self, part: Part, pieces: Sequence[Piece]) -> Owner:
+    def _find_owner(self, part: Part, pieces: Sequence[TracedText]) -> Owner:
         section = next(one.section for one in self._outcome.fitted.strained.selection.sections if one.section.id == part.section)
         bits = tuple(self._find_bit(part, piece) for piece in pieces)
         entry = part.item
@@ -108,7 +108,7 @@ class _Finder:
             return f"made of {show_plural(len(cut.act.gone), 'item')} by {cut.step.label}, {cut.step.span}"
         return f"in form {entry.form + 1}" if entry.form else ""
 
-    def _find_bit(self, part: Part, piece: Piece) -> Bit:
+    def _find_bit(self, part: Part, piece: TracedText) -> Bit:
         span = piece.made.span if piece.made is not None else piece.span
         code = piece.made.code if piece.made is not None else piece.code
         pointers = piece.made.pointers if piece.made is not None else ()
@@ -129,9 +129,9 @@ def _show_value(value: Any, pointer: str) -> str:
 # --- as text ---
 
 
-def _tell(line: Line, width: int) -> Story:
+def _tell(line: Line, width: int) -> ItemHistory:
     head = f"line {line.line}" if line.message is None else f"message {line.message}, line {line.line}"
-    return Story(head, clip_cells(escape_controls(line.text), width - len(head) - 2), tuple(_iter_facts(line, width - 16)))
+    return ItemHistory(head, clip_cells(escape_controls(line.text), width - len(head) - 2), tuple(_iter_facts(line, width - 16)))
 
 
 def _iter_facts(line: Line, room: int) -> Iterator[Fact]:

@@ -12,7 +12,7 @@ from promptc.cli.views.wrap import wrap
 from promptc.diag.frozen import frozen
 from promptc.model.stages import Selected
 from promptc.passes.ladder import Applied
-from promptc.passes.tell_source import tell_refused
+from promptc.passes.tell_source import describe_refused
 from promptc.passes.trace_items import Stage, Trace, trace_items
 from promptc.pipeline import Outcome
 
@@ -65,7 +65,7 @@ def _iter_pipeline(outcome: Outcome, selected: Selected) -> Iterator[StageView]:
         return
     trace = trace_items(outcome.fitted.strained.selection, selected)
     for stage in trace.stages:
-        refused = tell_refused(selected.gathered) if stage.name == "from" and selected.gathered is not None else ()
+        refused = describe_refused(selected.gathered) if stage.name == "from" and selected.gathered is not None else ()
         reasons = (*_iter_reasons(trace, stage), *(Reason(one, ()) for one in refused))
         yield StageView(stage.name, stage.at, stage.passed, len(stage.left_out), reasons)
 

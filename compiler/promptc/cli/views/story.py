@@ -16,8 +16,8 @@ from promptc.model.stages import Item, Selected
 from promptc.passes.act import Entry
 from promptc.passes.ladder import Applied
 from promptc.passes.read_parts import list_kinds
-from promptc.passes.section_fit import SectionFit
-from promptc.passes.tell_source import tell_refused, tell_value
+from promptc.passes.section_fit import SectionLayout
+from promptc.passes.tell_source import describe_refused, describe_value
 from promptc.passes.trace_items import Trace, trace_items
 from promptc.pipeline import Outcome
 
@@ -36,7 +36,7 @@ class Fact:
 
 
 @frozen
-class Story:
+class ItemHistory:
     """An item by its address, in a word what became of it, and everything that did so, in order."""
 
     item: str
@@ -44,7 +44,7 @@ class Story:
     facts: tuple[Fact, ...]
 
 
-def find_stories(outcome: Outcome, selected: Selected, id: str) -> list[Story]:
+def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHistory]:
     """The stories of every item of that id, selected ones first: ids may repeat. `UsageError` (PC0726) when there is none."""
     name = selected.section.id
     trace = trace_items(outcome.fitted.strained.selection, selected) if has_pipeline(selected) else None
@@ -57,7 +57,7 @@ def find_stories(outcome: Outcome, selected: Selected, id: str) -> list[Story]:
     entries = [entry for entry in (fit.entries if fit is not None else ()) if entry.item.id == id]
     refused = _find_refused(selected, id)
     if refused and not stories and not entries:
-        return [Story(f"{name}/{id}", "not in the prompt: it was not retrieved", (Fact("refused", refused),))]
+        return [ItemHistory(f"{name}/{id}", "not in the prompt: it was not retrieved", (Fact("refused", refused),))]
     if not stories and not entries:
         known = [*(trace.ids.values() if trace is not None else ()), *(item.id for item in selected.items)]
         help = suggest(id, known) or f"`promptc explain ... --stages {name}` lists what was read"
@@ -70,16 +70,16 @@ def _find_refused(selected: Selected, id: str) -> str:
     gathered = selected.gathered
     if gathered is None:
         return ""
-    lines = zip(gathered.refused, tell_refused(gathered), strict=True)
+    lines = zip(gathered.refused, describe_refused(gathered), strict=True)
     return next((line for chunk, line in lines if chunk["id"] == id), "")
 
 
-def render_stories(stories: Sequence[Story], width: int, paint: Paint = PLAIN) -> str:
+def render_histories(stories: Sequence[ItemHistory], width: int, paint: Paint = PLAIN) -> str:
     """One after the other: what became of it, then a paragraph a fact."""
     return "\n".join(_render_story(story, width, paint) for story in stories)
 
 
-def _render_story(story: Story, width: int, paint: Paint) -> str:
+def _render_story(story: ItemHistory, width: int, paint: Paint) -> str:
     lines = [f"{paint.apply(escape_controls(story.item), 'bold')}: {story.verdict}"]
     for fact in story.facts:
         first, *rest = [part for line in fact.text.split("\n") for part in wrap(escape_controls(line), width - _LABEL - 4) or [""]]
@@ -95,7 +95,7 @@ def _find_stage(trace: Trace, place: int) -> int | None:
     return next((at for at, stage in enumerate(trace.stages) if place in stage.left_out), None)
 
 
-def _tell_left_out(trace: Trace, place: int, section: str) -> Story:
+def _tell_left_out(trace: Trace, place: int, section: str) -> ItemHistory:
     at = _find_stage(trace, place)
     assert at is not None
     stage = trace.stages[at]
@@ -104,7 +104,7 @@ def _tell_left_out(trace: Trace, place: int, section: str) -> Story:
     if passed:
         facts.append(Fact("passed", ", ".join(passed)))
     facts.append(Fact("left out", f"by {stage.name}, {stage.at}\n{stage.explain(place)}"))
-    return Story(f"{section}/{trace.find_id(place)}", "not in the prompt: it was not selected", tuple(facts))
+    return ItemHistory(f"{section}/{trace.find_id(place)}", "not in the prompt: it was not selected", tuple(facts))
 
 
 def _place(trace: Trace, place: int) -> Fact:
@@ -116,7 +116,7 @@ def _place(trace: Trace, place: int) -> Fact:
 # --- what was selected ---
 
 
-def _tell_selected(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: Entry) -> Story:
+def _tell_selected(outcome: Outcome, trace: Trace | None, fit: SectionLayout, entry: Entry) -> ItemHistory:
     cuts = [(ladder, cut) for ladder in iter_ladders(outcome) for cut in ladder.run.applied if _touches(cut, fit, entry.item)]
     facts = [*_iter_origin(outcome, trace, fit, entry), *_iter_cuts(cuts, entry.item, outcome)]
     if entry.is_alive:
@@ -124,14 +124,14 @@ def _tell_selected(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry
     is_changed = any(after for _, cut in cuts for name, before, after in cut.changes if name == entry.item.id and before)
     where = "in what was tried" if outcome.emitted is None else "in the prompt"
     verdict = f"{where}, {'changed' if is_changed else 'whole'}" if entry.is_alive else "not in the prompt: it was cut"
-    return Story(f"{fit.section.id}/{entry.item.id}", verdict, tuple(facts))
+    return ItemHistory(f"{fit.section.id}/{entry.item.id}", verdict, tuple(facts))
 
 
-def _touches(cut: Applied, fit: SectionFit, item: Item) -> bool:
+def _touches(cut: Applied, fit: SectionLayout, item: Item) -> bool:
     return cut.section == fit.section.id and any(name == item.id for name, _, _ in cut.changes)
 
 
-def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: Entry) -> Iterator[Fact]:
+def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionLayout, entry: Entry) -> Iterator[Fact]:
     item, meter = entry.item, outcome.fitted.frame.meter
     if entry.is_made:
         return
@@ -139,7 +139,7 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionFit, entry: 
     if trace is not None and place is not None:
         yield _place(trace, place)
         if fit.selected.gathered is not None:
-            yield Fact("source", tell_value(fit.selected.gathered, place))
+            yield Fact("source", describe_value(fit.selected.gathered, place))
         if place in trace.parts:
             yield Fact("left out", f"by parts: {list_kinds(trace.parts[place])}")
     marks = [

@@ -29,7 +29,7 @@ class Point:
 
 
 @frozen
-class Reach:
+class SectionReach:
     """The least budget at which a section holds something, and the least from which on it holds all it ever does."""
 
     section: str
@@ -43,7 +43,7 @@ class Sweep:
 
     own: int
     points: tuple[Point, ...]
-    reaches: tuple[Reach, ...] = ()
+    reaches: tuple[SectionReach, ...] = ()
 
 
 def describe_point(outcome: Outcome, budget: int) -> Point:
@@ -86,8 +86,8 @@ def _find_first(low: int, high: int, holds: Callable[[int], bool]) -> int:
     return high
 
 
-def _find_reach(render: Callable[[int], Point], name: str, budgets: Sequence[int], most: Point) -> Reach:
-    return Reach(
+def _find_reach(render: Callable[[int], Point], name: str, budgets: Sequence[int], most: Point) -> SectionReach:
+    return SectionReach(
         section=name,
         appears=_find_between(budgets, lambda budget: render(budget).find_held(name) > 0),
         whole=_find_between(budgets, lambda budget: render(budget).find_held(name) == most.find_held(name)),

@@ -7,10 +7,10 @@ from promptc.cli.paint import Paint, Style
 from promptc.cli.views.difference import render_sections
 from promptc.cli.views.figures import show_count, show_ids, show_percent
 from promptc.cli.views.wrap import wrap
-from promptc.compare.compare_sides import Difference as Compared
+from promptc.compare.compare_sides import Difference
 from promptc.diag.diagnostic import Diagnostic
 from promptc.golden.compare_verdict import compare_verdict
-from promptc.golden.verdict import Difference, Figures, Verdict
+from promptc.golden.verdict import Figures, GoldenDifference, Verdict
 
 SHAPES = ("full", "concise")
 Print = Callable[[Iterable[Diagnostic]], str]
@@ -79,7 +79,7 @@ def _indent(text: str) -> list[str]:
     return [f"  {line}" for line in text.splitlines()]
 
 
-def _render_difference(one: Difference, found: Compared, paint: Paint, width: int) -> Iterator[str]:
+def _render_difference(one: GoldenDifference, found: Difference, paint: Paint, width: int) -> Iterator[str]:
     yield paint.apply(escape_controls(one.path), "bold")
     lines = render_sections(found, width, paint).removesuffix("\n").split("\n")
     yield from lines[:_SHOWN]

@@ -7,7 +7,7 @@ from functools import partial
 from promptc.diag.typed import Any
 from promptc.frontend.schema import rules
 from promptc.frontend.schema.keywords import Schema
-from promptc.frontend.schema.postpone import postpone
+from promptc.frontend.schema.postpone import compile_lazily
 from promptc.frontend.schema.rules import Functions
 from promptc.frontend.schema.run_code import run_code
 from promptc.frontend.schema.verdict import Verdicts
@@ -38,7 +38,7 @@ def make_functions(verdicts: Verdicts) -> Functions:
     writer = FillWriter(verdicts.root, verdicts.references)
     space: dict[str, Any] = dict(vars(rules))
     for name in writer.names:
-        postpone(space, name, partial(writer.write, name))
+        compile_lazily(space, name, partial(writer.write, name))
     exec(writer.write_end(), space)
     return verdicts.find(verdicts.root) if verdicts.taken else None, space["fill"]
 

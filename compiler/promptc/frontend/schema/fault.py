@@ -12,7 +12,7 @@ _KINDS = ("type", "const", "enum", "pattern", "format")
 
 
 @frozen
-class Fault:
+class SchemaFault:
     """The value at `path` fails `keyword` of `schema`, which wants `wanted`; `branches` are the faults of each alternative.
 
     For `required` the wanted is the missing key, for `dependentRequired` the key that needs it and the missing one; for a key that is not
@@ -25,11 +25,11 @@ class Fault:
     wanted: Any
     value: Any
     schema: Mapping[str, Any] | bool
-    branches: "tuple[tuple[Fault, ...], ...]" = ()
+    branches: "tuple[tuple[SchemaFault, ...], ...]" = ()
     condition: str = ""
 
 
-def find_causes(fault: Fault) -> list[Fault]:
+def find_causes(fault: SchemaFault) -> list[SchemaFault]:
     """The faults to speak of: where alternatives fail, those of the one that was most likely meant.
 
     That is the alternative of the right kind with the fewest faults, the first of equals; where none is of the right kind, or several
@@ -46,13 +46,13 @@ def find_causes(fault: Fault) -> list[Fault]:
     return [cause for inner in meant for cause in find_causes(inner)]
 
 
-def _is_all_unknown(branch: tuple[Fault, ...], outer: Fault) -> bool:
+def _is_all_unknown(branch: tuple[SchemaFault, ...], outer: SchemaFault) -> bool:
     """Whether an alternative knows none of the keys that are there: then nothing says that it was meant."""
     unknown = sum(1 for inner in branch if inner.keyword == "additionalProperties" and inner.path[:-1] == outer.path)
     return isinstance(outer.value, dict) and 0 < len(outer.value) == unknown
 
 
-def find_rule(fault: Fault) -> list[str]:
+def find_rule(fault: SchemaFault) -> list[str]:
     """The keys a fault is about, when it is that of a rule on which keys stand together: alternatives that only require keys, or `not`."""
     if fault.keyword not in ("not", "oneOf", "anyOf"):
         return []
@@ -67,10 +67,10 @@ def find_rule(fault: Fault) -> list[str]:
     return list(dict.fromkeys(keys))
 
 
-def _is_other_kind(inner: Fault, outer: Fault) -> bool:
+def _is_other_kind(inner: SchemaFault, outer: SchemaFault) -> bool:
     return inner.path == outer.path and (inner.keyword in _KINDS or _is_all_other(inner))
 
 
-def _is_all_other(fault: Fault) -> bool:
+def _is_all_other(fault: SchemaFault) -> bool:
     """Whether the fault is that of alternatives none of which is of the value's kind."""
     return bool(fault.branches) and all(any(_is_other_kind(inner, fault) for inner in branch) for branch in fault.branches)

@@ -7,7 +7,7 @@ Can Be Simple And Fast", 2007).
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from promptc.frontend.schema.pattern_syntax import Chars, Choice, Edge, PatternError, Ranges, Repeat, Sequence, Tree, read_pattern
+from promptc.frontend.schema.pattern_syntax import Alternatives, Chars, Edge, PatternError, Ranges, Repeat, Sequence, Tree, read_pattern
 from promptc.frontend.schema.rules import PatternLimitError
 
 MAX_PLACES = 1000
@@ -111,7 +111,7 @@ class Pattern:
                 for part in reversed(parts):
                     target = self._build(part, target)
                 return target
-            case Choice(options):
+            case Alternatives(options):
                 entries = tuple(self._build(option, target) for option in options)
                 place = self._new()
                 self._free[place] = entries

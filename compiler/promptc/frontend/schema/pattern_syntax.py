@@ -40,7 +40,7 @@ class Sequence:
 
 
 @frozen
-class Choice:
+class Alternatives:
     options: "tuple[Tree, ...]"
 
 
@@ -53,7 +53,7 @@ class Repeat:
     most: int | None
 
 
-Tree = Chars | Edge | Sequence | Choice | Repeat
+Tree = Chars | Edge | Sequence | Alternatives | Repeat
 
 
 def read_pattern(pattern: str) -> Tree:
@@ -61,14 +61,14 @@ def read_pattern(pattern: str) -> Tree:
 
     A PatternError names what is not read: look-around, back references, `\\b`, `\\p`, and bad syntax.
     """
-    reader = _Reader(pattern)
+    reader = _PatternReader(pattern)
     tree = reader.read_choice()
     if reader.at < len(pattern):
         raise PatternError("a `)` without its `(`")
     return tree
 
 
-class _Reader:
+class _PatternReader:
     __slots__ = ("at", "depth", "text")
 
     def __init__(self, text: str) -> None:
@@ -96,7 +96,7 @@ class _Reader:
         options = [self.read_sequence()]
         while self.skip("|"):
             options.append(self.read_sequence())
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return options[0] if len(options) == 1 else Alternatives(tuple(options))
 
     def read_sequence(self) -> Tree:
         parts: list[Tree] = []

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from promptc.diag.typed import Any
 
 
-def postpone(space: dict[str, Any], name: str, write: Callable[[], str]) -> None:
+def compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -> None:
     """Puts a function of a value and fuel into `space`, where its text, once it is called, puts another of the same name."""
 
     def first(value: Any, fuel: Any) -> Any:

@@ -3,7 +3,7 @@
 from promptc.diag.typed import Any
 from promptc.frontend.schema import rules
 from promptc.frontend.schema.keywords import Schema
-from promptc.frontend.schema.postpone import postpone
+from promptc.frontend.schema.postpone import compile_lazily
 from promptc.frontend.schema.references import References
 from promptc.frontend.schema.rules import Check
 from promptc.frontend.schema.write_check import NOT_WRITTEN, CheckWriter
@@ -36,5 +36,5 @@ class Verdicts:
         name = self._names.get(id(schema))
         if name is None:
             name = self._names[id(schema)] = f"c{len(self._names)}"
-            postpone(self._space, name, lambda: f"{self._writer.write(schema, name)}\n{self._writer.take_constants()}")
+            compile_lazily(self._space, name, lambda: f"{self._writer.write(schema, name)}\n{self._writer.take_constants()}")
         return name

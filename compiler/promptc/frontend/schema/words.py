@@ -7,7 +7,7 @@ from promptc.diag.plural import count_noun
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.frontend.schema.fault import Fault
+from promptc.frontend.schema.fault import SchemaFault
 
 _NUMBERS = {
     "minimum": "at least {}",
@@ -32,7 +32,7 @@ _SIZES = {
 
 
 @frozen
-class Words:
+class SchemaWords:
     """The language's own names for a mapping and a text."""
 
     mapping: str
@@ -63,7 +63,7 @@ class Words:
         """The same where what is in a list or a mapping matters, too: `[1, 2]`."""
         return show_value(value) if value else self.show(value)
 
-    def describe(self, fault: Fault, shown: str = "") -> str:
+    def describe(self, fault: SchemaFault, shown: str = "") -> str:
         """What is wrong with the value, to be put after its name: `must be text, not 12`. `shown` is the value as its author wrote it."""
         title = _read_title(fault.schema)
         value = shown or self.show(fault.value)
@@ -91,7 +91,7 @@ class Words:
             case _:
                 return _describe_rest(fault)
 
-    def _describe_alternatives(self, fault: Fault, title: str, value: str) -> str:
+    def _describe_alternatives(self, fault: SchemaFault, title: str, value: str) -> str:
         if fault.keyword == "oneOf" and not fault.branches:
             return "fits more than one of the forms of which it may fit one"
         if title:
@@ -102,7 +102,7 @@ class Words:
         return f"fits none of the {len(fault.branches)} forms that are allowed"
 
 
-STATE_WORDS = Words("an object", "a string")
+STATE_WORDS = SchemaWords("an object", "a string")
 """JSON's own."""
 
 
@@ -115,13 +115,13 @@ def _read_title(schema: Any) -> str:
     return title[0].lower() + title[1:] if is_phrase else title if title[0].islower() else ""
 
 
-def _describe_size(word: str, fault: Fault) -> str:
+def _describe_size(word: str, fault: SchemaFault) -> str:
     bound, noun = _SIZES[word]
     size = len(fault.value)
     return f"must have {bound} {fault.wanted} {noun}{'' if fault.wanted == 1 else 's'}, and has {size}"
 
 
-def _describe_rest(fault: Fault) -> str:
+def _describe_rest(fault: SchemaFault) -> str:
     match fault.keyword:
         case "uniqueItems":
             return "has two equal elements"
@@ -133,7 +133,7 @@ def _describe_rest(fault: Fault) -> str:
             return "is not allowed here"
 
 
-def _count_contained(fault: Fault) -> str:
+def _count_contained(fault: SchemaFault) -> str:
     schema = fault.schema if isinstance(fault.schema, dict) else {}
     least, most = schema.get("minContains", 1), schema.get("maxContains")
     if most is not None:
@@ -141,7 +141,7 @@ def _count_contained(fault: Fault) -> str:
     return f"at least {least} element{'' if least == 1 else 's'}"
 
 
-def find_help(fault: Fault) -> str:
+def find_help(fault: SchemaFault) -> str:
     """The nearest word, where there is a list of words."""
     if fault.keyword == "enum" and isinstance(fault.value, str):
         near = suggest(fault.value, [word for word in fault.wanted if isinstance(word, str)])

@@ -5,13 +5,15 @@ from collections.abc import Iterator, Sequence
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import replace
 from promptc.model.provider import Provider
-from promptc.passes.payload.message import Block, Message
+from promptc.passes.payload.message import ContentBlock, Message
 
 _TOOL_PARTS = {"assistant": "tool_use", "user": "tool_result"}
 _BETWEEN = "\n\n"
 
 
-def arrange(messages: Sequence[Message], provider: Provider) -> tuple[tuple[Message, ...], tuple[Block, ...], tuple[Diagnostic, ...]]:
+def arrange(
+    messages: Sequence[Message], provider: Provider
+) -> tuple[tuple[Message, ...], tuple[ContentBlock, ...], tuple[Diagnostic, ...]]:
     """The messages, the blocks of what stands apart from them, and warnings of what moved (PC0564, PC0569)."""
     named = [replace(one, role="system") if one.role not in provider.roles else one for one in messages]
     found: list[Diagnostic] = []
@@ -46,7 +48,7 @@ def _tell_moved(messages: Sequence[Message], provider: Provider) -> Iterator[Dia
         )
 
 
-def _iter_system(messages: Sequence[Message]) -> Iterator[Block]:
+def _iter_system(messages: Sequence[Message]) -> Iterator[ContentBlock]:
     """What were messages of their own stay a blank line apart; it opens the later one, so that the earlier does not change by it."""
     for place, message in enumerate(messages):
         first, *rest = message.blocks

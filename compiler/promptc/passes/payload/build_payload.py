@@ -13,14 +13,14 @@ from promptc.passes.payload.check_parts import check_parts
 from promptc.passes.payload.check_turns import check_turns
 from promptc.passes.payload.check_uses import check_uses
 from promptc.passes.payload.choose_breakpoints import choose_breakpoints
-from promptc.passes.payload.message import Block, Limits, Message, Payload, Request
+from promptc.passes.payload.message import ContentBlock, Message, Payload, PayloadRequest, ReplyLimits
 from promptc.passes.payload.write_anthropic import write_anthropic
 from promptc.passes.payload.write_gemini import write_gemini
 from promptc.passes.payload.write_ollama import write_ollama
 from promptc.passes.payload.write_openai import write_openai
 from promptc.passes.payload.write_responses import write_responses
 
-_WRITERS: Mapping[str, Callable[[Request], dict[str, Any]]] = {
+_WRITERS: Mapping[str, Callable[[PayloadRequest], dict[str, Any]]] = {
     "openai": write_openai,
     "openai-responses": write_responses,
     "openai-compatible": write_openai,
@@ -36,7 +36,7 @@ def build_payload(
     response: Response | None,
     *,
     provider: Provider,
-    limits: Limits,
+    limits: ReplyLimits,
     model: str | None = None,
 ) -> Payload:
     """The body, a value of its own, its keys always in the same order. Texts and their order are those of the messages, but for folds that
@@ -54,7 +54,7 @@ def build_payload(
     found += check_turns(arranged, checked, provider)
     _check_messages(arranged, system, provider)
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
-    request = Request(kept, system, tuple(tools), response, provider, limits, model)
+    request = PayloadRequest(kept, system, tuple(tools), response, provider, limits, model)
     return Payload(as_plain(_WRITERS[provider.name](request)), (*found, *moved, *unheld, *_check_limit(provider, limits)))
 
 
@@ -66,7 +66,7 @@ def _check_names(tools: Sequence[Tool], provider: Provider) -> list[Diagnostic]:
     return [Diagnostic("PC0570", f"the tool `{one.name}`: {what}", one.span, help) for one in tools if one.name[0] in "0123456789-"]
 
 
-def _check_messages(messages: Sequence[Message], system: Sequence[Block], provider: Provider) -> None:
+def _check_messages(messages: Sequence[Message], system: Sequence[ContentBlock], provider: Provider) -> None:
     if not messages and not system:
         raise fail("PC0560", f"the prompt is empty, and {provider.title} needs a message", help=_ABSENT)
     if provider.needs_user and not any(one.role == "user" for one in messages):
@@ -77,7 +77,7 @@ def _check_messages(messages: Sequence[Message], system: Sequence[Block], provid
 _ABSENT = "`promptc explain` tells which sections are absent"
 
 
-def _check_limit(provider: Provider, limits: Limits) -> tuple[Diagnostic, ...]:
+def _check_limit(provider: Provider, limits: ReplyLimits) -> tuple[Diagnostic, ...]:
     if limits.reply is not None or not provider.needs_limit:
         return ()
     what = f"{provider.title} needs a limit of the reply, and the manifest reserves nothing for it"

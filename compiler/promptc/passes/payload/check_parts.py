@@ -7,7 +7,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
 from promptc.model.provider import Provider
-from promptc.passes.payload.message import Block, Message
+from promptc.passes.payload.message import ContentBlock, Message
 
 _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "tool_use": ("assistant", {"id": str, "name": str, "input": Mapping}),
@@ -100,7 +100,7 @@ def _reduce(messages: Sequence[Message]) -> Iterator[Message]:
         yield replace(message, blocks=tuple(_reduce_block(block, names) for block in message.blocks))
 
 
-def _reduce_block(block: Block, names: Mapping[str, str]) -> Block:
+def _reduce_block(block: ContentBlock, names: Mapping[str, str]) -> ContentBlock:
     part = block.part
     if part is None or block.kind not in _KEYS:
         return block

@@ -6,7 +6,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.value import show_value
 from promptc.model.provider import Provider
-from promptc.passes.payload.message import Block, Message
+from promptc.passes.payload.message import ContentBlock, Message
 
 
 @frozen(eq=False)
@@ -14,7 +14,7 @@ class _Met:
     """A use or a result that is refused: what findings say of it (a key of `_SAID`), and its id."""
 
     what: str
-    block: Block
+    block: ContentBlock
     id: str
 
 
@@ -48,7 +48,7 @@ def _iter_unanswered(messages: Sequence[Message]) -> Iterator[_Met]:
                 yield _Met("unanswered", block, name) if late is None else _Met("late", late, name)
 
 
-def _find_result(name: str, messages: Sequence[Message]) -> Block | None:
+def _find_result(name: str, messages: Sequence[Message]) -> ContentBlock | None:
     blocks = (block for message in messages for block in message.blocks if block.kind in ("tool_use", "tool_result"))
     first = next((block for block in blocks if _find_id(block) == name), None)
     return first if first is not None and first.kind == "tool_result" else None
@@ -71,7 +71,7 @@ def _iter_repeated(messages: Sequence[Message], provider: Provider) -> Iterator[
             answered.add(name)
 
 
-def _find_id(block: Block) -> str:
+def _find_id(block: ContentBlock) -> str:
     part = block.part or {}
     return str(part.get("id") if block.kind == "tool_use" else part.get("tool_use_id"))
 

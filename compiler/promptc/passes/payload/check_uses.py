@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.value import show_value
-from promptc.passes.payload.message import Block, Message
+from promptc.passes.payload.message import ContentBlock, Message
 
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
@@ -29,7 +29,7 @@ def check_uses(messages: Sequence[Message]) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0574", f"{message.name}: {what}{_count(marked)}: it is left out", message.span, "write true or false", "warn")
 
 
-def _find(block: Block, key: str) -> object:
+def _find(block: ContentBlock, key: str) -> object:
     return (block.part or {}).get(key)
 
 

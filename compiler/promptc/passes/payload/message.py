@@ -11,7 +11,7 @@ from promptc.model.tool import Response, Tool
 
 
 @frozen(eq=False)
-class Block:
+class ContentBlock:
     """A run of a message: `text`, or a `part` that is none (tool_use, tool_result, thinking).
 
     `ends` is the section whose cache breakpoint stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens
@@ -37,7 +37,7 @@ class Message:
     """One message. The texts of its blocks, joined, are its content. `name` is what findings call it, `span` where the pack declares it."""
 
     role: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[ContentBlock, ...]
     name: str = ""
     span: Span | None = None
 
@@ -47,7 +47,7 @@ class Message:
 
 
 @frozen
-class Limits:
+class ReplyLimits:
     """Tokens: of the reply (None where the manifest reserves none), and of the reply with the prompt. `span` is where that is declared."""
 
     reply: int | None
@@ -56,15 +56,15 @@ class Limits:
 
 
 @frozen(eq=False)
-class Request:
+class PayloadRequest:
     """What a body is made of: `system` holds the text that stands apart from the messages."""
 
     messages: tuple[Message, ...]
-    system: tuple[Block, ...]
+    system: tuple[ContentBlock, ...]
     tools: tuple[Tool, ...]
     response: Response | None
     provider: Provider
-    limits: Limits
+    limits: ReplyLimits
     model: str | None
 
 

@@ -8,8 +8,8 @@ from promptc.diag.typed import Any
 from promptc.model.section import Section
 from promptc.passes.assemble import Emitted, Part
 from promptc.passes.fit import Fitted
-from promptc.passes.frame import Frame
-from promptc.passes.payload.message import Block, Message
+from promptc.passes.frame import Layout
+from promptc.passes.payload.message import ContentBlock, Message
 from promptc.text.canonical import render_canonical_json
 
 
@@ -27,29 +27,29 @@ def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:
     return tuple(_measure(messages, frame)) if ends else tuple(messages)
 
 
-def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator[Block]:
+def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator[ContentBlock]:
     texts: list[str] = []
     is_cut = False
     for part in parts:
         texts.append(part.text)
         if id(part) in ends:
             end = ends[id(part)]
-            yield Block("".join(texts), ends=end.id, continues=is_cut, place=end.span)
+            yield ContentBlock("".join(texts), ends=end.id, continues=is_cut, place=end.span)
             texts, is_cut = [], True
     if texts:
-        yield Block("".join(texts), continues=is_cut)
+        yield ContentBlock("".join(texts), continues=is_cut)
 
 
-def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[Block, ...]:
+def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[ContentBlock, ...]:
     """The breakpoint of a section ends its last message, so it stands behind the last part."""
-    blocks = [Block(str(part["text"])) if part.get("type") == "text" else Block(part=part) for part in content]
+    blocks = [ContentBlock(str(part["text"])) if part.get("type") == "text" else ContentBlock(part=part) for part in content]
     end = next((ends[id(part)] for part in parts if id(part) in ends), None)
     if end is not None:
         blocks[-1] = replace(blocks[-1], ends=end.id, place=end.span)
     return tuple(blocks)
 
 
-def _name(parts: Sequence[Part], frame: Frame) -> str:
+def _name(parts: Sequence[Part], frame: Layout) -> str:
     first = next((part for part in parts if part.item is not None), parts[0])
     if first.section in frame.each and first.item is not None:
         return f"item `{first.item.item.id}` of `{first.section}`"
@@ -60,7 +60,7 @@ def _find_section(parts: Sequence[Part], sections: Mapping[str, Section]) -> Sec
     return sections[parts[0].section]
 
 
-def _measure(messages: Sequence[Message], frame: Frame) -> Iterator[Message]:
+def _measure(messages: Sequence[Message], frame: Layout) -> Iterator[Message]:
     """The messages with the tokens up to each breakpoint, in this order: an estimate where the provider counts otherwise."""
     meter, units = frame.meter, frame.fixed
     for message in messages:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from promptc.diag.typed import Any
-from promptc.passes.payload.message import Block, Request
+from promptc.passes.payload.message import ContentBlock, PayloadRequest
 from promptc.passes.payload.result_text import find_texts, render_result
 
 
-def write_anthropic(request: Request) -> dict[str, Any]:
+def write_anthropic(request: PayloadRequest) -> dict[str, Any]:
     """`POST /v1/messages`. Breakpoints are `cache_control` of the block they stand behind; tools come first in what is cached."""
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     if request.limits.reply is not None:
@@ -22,14 +22,14 @@ def write_anthropic(request: Request) -> dict[str, Any]:
     return body
 
 
-def _write_content(blocks: Sequence[Block]) -> str | list[dict[str, Any]]:
+def _write_content(blocks: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
     """A single text as such, else blocks."""
     if len(blocks) == 1 and blocks[0].part is None and not blocks[0].ends:
         return blocks[0].text
     return [_write_block(block) for block in blocks]
 
 
-def _write_block(block: Block) -> dict[str, Any]:
+def _write_block(block: ContentBlock) -> dict[str, Any]:
     written = {"type": "text", "text": block.text} if block.part is None else _write_part(dict(block.part))
     return {**written, "cache_control": {"type": "ephemeral"}} if block.ends else written
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from promptc.diag.typed import Any
-from promptc.passes.payload.message import Block, Message, Request
+from promptc.passes.payload.message import ContentBlock, Message, PayloadRequest
 from promptc.passes.payload.result_text import find_texts, render_result
 
 _ROLES = {"assistant": "model", "user": "user"}
 
 
-def write_gemini(request: Request) -> dict[str, Any]:
+def write_gemini(request: PayloadRequest) -> dict[str, Any]:
     """`POST /v1beta/models/MODEL:generateContent`."""
     body: dict[str, Any] = {}
     config = _write_config(request)
@@ -26,7 +26,7 @@ def write_gemini(request: Request) -> dict[str, Any]:
     return body
 
 
-def _write_config(request: Request) -> dict[str, Any]:
+def _write_config(request: PayloadRequest) -> dict[str, Any]:
     config: dict[str, Any] = {}
     if request.limits.reply is not None:
         config["maxOutputTokens"] = request.limits.reply
@@ -40,11 +40,11 @@ def _write_message(message: Message) -> dict[str, Any]:
     return {"role": _ROLES[message.role], "parts": _write_parts(message.blocks)}
 
 
-def _write_parts(blocks: Sequence[Block]) -> list[dict[str, Any]]:
+def _write_parts(blocks: Sequence[ContentBlock]) -> list[dict[str, Any]]:
     return [{"text": block.text} if block.part is None else _write_part(block) for block in blocks]
 
 
-def _write_part(block: Block) -> dict[str, Any]:
+def _write_part(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     if block.kind == "tool_use":
         return {"functionCall": {"id": part["id"], "name": part["name"], "args": part["input"]}}

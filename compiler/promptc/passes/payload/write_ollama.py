@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from promptc.diag.typed import Any
-from promptc.passes.payload.message import Block, Message, Request
+from promptc.passes.payload.message import ContentBlock, Message, PayloadRequest
 from promptc.passes.payload.result_text import join_texts, render_result
 from promptc.passes.payload.write_openai import describe_function
 
 
-def write_ollama(request: Request) -> dict[str, Any]:
+def write_ollama(request: PayloadRequest) -> dict[str, Any]:
     """`POST /api/chat`. `num_ctx` is the manifest's context: Ollama's own default is small, and it cuts in silence."""
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     body["options"] = {"num_ctx": request.limits.context}
@@ -35,6 +35,6 @@ def _iter_messages(message: Message) -> Iterator[dict[str, Any]]:
         yield {"role": message.role, "content": text}
 
 
-def _write_call(block: Block) -> dict[str, Any]:
+def _write_call(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     return {"function": {"name": part["name"], "arguments": part["input"]}}

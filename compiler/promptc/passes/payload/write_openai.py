@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.diag.typed import Any
 from promptc.model.tool import Tool
-from promptc.passes.payload.message import Block, Message, Request
+from promptc.passes.payload.message import ContentBlock, Message, PayloadRequest
 from promptc.passes.payload.result_text import render_result
 from promptc.text.canonical import render_canonical_json
 
@@ -13,7 +13,7 @@ _LIMITS = {"openai": "max_completion_tokens", "openai-compatible": "max_tokens"}
 """What the limit of the reply is called: OpenAI gave it a new name, which other servers may not know."""
 
 
-def write_openai(request: Request) -> dict[str, Any]:
+def write_openai(request: PayloadRequest) -> dict[str, Any]:
     """`POST /v1/chat/completions`."""
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     if request.limits.reply is not None:
@@ -36,7 +36,7 @@ def _iter_messages(message: Message) -> Iterator[dict[str, Any]]:
     """A message is several where it holds results: each of them is one of the role `tool`."""
     for block in message.blocks:
         if block.part is not None and block.kind == "tool_result":
-            content = _write_content([Block(render_result(block.part["content"]), ends=block.ends)])
+            content = _write_content([ContentBlock(render_result(block.part["content"]), ends=block.ends)])
             yield {"role": "tool", "tool_call_id": block.part["tool_use_id"], "content": content}
     texts = [block for block in message.blocks if block.part is None]
     calls = [_write_call(block) for block in message.blocks if block.kind == "tool_use"]
@@ -46,19 +46,19 @@ def _iter_messages(message: Message) -> Iterator[dict[str, Any]]:
         yield {"role": message.role, "content": _write_content(texts)}
 
 
-def _write_content(texts: Sequence[Block]) -> str | list[dict[str, Any]]:
+def _write_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
     """One text as such; parts where there are several or a breakpoint stands behind one."""
     if len(texts) == 1 and not texts[0].ends:
         return texts[0].text
     return [_write_text(block) for block in texts]
 
 
-def _write_text(block: Block) -> dict[str, Any]:
+def _write_text(block: ContentBlock) -> dict[str, Any]:
     text: dict[str, Any] = {"type": "text", "text": block.text}
     return {**text, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else text
 
 
-def _write_call(block: Block) -> dict[str, Any]:
+def _write_call(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     function = {"name": part["name"], "arguments": render_canonical_json(part["input"])}
     return {"id": part["id"], "type": "function", "function": function}

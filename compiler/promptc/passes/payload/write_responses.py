@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.diag.typed import Any
-from promptc.passes.payload.message import Block, Message, Request
+from promptc.passes.payload.message import ContentBlock, Message, PayloadRequest
 from promptc.passes.payload.result_text import join_texts, render_result
 from promptc.passes.payload.write_openai import BREAKPOINT, describe_function
 from promptc.text.canonical import render_canonical_json
 
 
-def write_responses(request: Request) -> dict[str, Any]:
+def write_responses(request: PayloadRequest) -> dict[str, Any]:
     """`POST /v1/responses`. `instructions` is the first system message; the rest keep their roles and places in `input`."""
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     if request.limits.reply is not None:
@@ -26,7 +26,7 @@ def write_responses(request: Request) -> dict[str, Any]:
 
 def _iter_input(message: Message) -> Iterator[dict[str, Any]]:
     """Runs of text are messages; uses and results are items of their own, in order."""
-    texts: list[Block] = []
+    texts: list[ContentBlock] = []
     for block in message.blocks:
         if block.part is None:
             texts.append(block)
@@ -37,7 +37,7 @@ def _iter_input(message: Message) -> Iterator[dict[str, Any]]:
     yield from _iter_text(message.role, texts)
 
 
-def _iter_text(role: str, texts: Sequence[Block]) -> Iterator[dict[str, Any]]:
+def _iter_text(role: str, texts: Sequence[ContentBlock]) -> Iterator[dict[str, Any]]:
     if not texts:
         return
     if role == "assistant":
@@ -46,23 +46,23 @@ def _iter_text(role: str, texts: Sequence[Block]) -> Iterator[dict[str, Any]]:
         yield {"role": role, "content": _write_content(texts)}
 
 
-def _write_content(texts: Sequence[Block]) -> str | list[dict[str, Any]]:
+def _write_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
     if len(texts) == 1 and not texts[0].ends:
         return texts[0].text
     return [_write_text(block) for block in texts]
 
 
-def _write_text(block: Block) -> dict[str, Any]:
+def _write_text(block: ContentBlock) -> dict[str, Any]:
     text: dict[str, Any] = {"type": "input_text", "text": block.text}
     return {**text, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else text
 
 
-def _write_call(block: Block) -> dict[str, Any]:
+def _write_call(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     return {"type": "function_call", "call_id": part["id"], "name": part["name"], "arguments": render_canonical_json(part["input"])}
 
 
-def _write_result(block: Block) -> dict[str, Any]:
+def _write_result(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
-    output = _write_content([Block(render_result(part["content"]), ends=block.ends)])
+    output = _write_content([ContentBlock(render_result(part["content"]), ends=block.ends)])
     return {"type": "function_call_output", "call_id": part["tool_use_id"], "output": output}

@@ -6,13 +6,13 @@ from itertools import chain
 
 from promptc.model.step import Evict
 from promptc.passes.act import Act, Entry
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks, sort_by_age
 from promptc.template.load_template import Template
 from promptc.text.guard import Guard
 
 
-def iter_evictions(step: Evict, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
+def iter_evictions(step: Evict, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
     """The notches of the step, lazily.
 
     Where a block cannot go whole (too little would stay), no later one of its class goes before it: at the end they go entry by entry,
@@ -34,7 +34,7 @@ def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: in
     return guard.guard(" ".join(text.split()))[0]
 
 
-def _list_rounds(step: Evict, fit: SectionFit, scope: StepScope, is_group: bool) -> list[tuple[str, Sequence[Block]]]:
+def _list_rounds(step: Evict, fit: SectionLayout, scope: StepScope, is_group: bool) -> list[tuple[str, Sequence[Block]]]:
     """What goes together, in order, and why: the classes, items made by a recap, and what is then left of the blocks of `step`."""
     blocks, made = _find_blocks(fit, is_group)
     wholes: list[tuple[str, Sequence[Block]]] = list(iter_classes(step, blocks, scope))
@@ -47,7 +47,7 @@ def _list_rounds(step: Evict, fit: SectionFit, scope: StepScope, is_group: bool)
     return [*wholes, ("a recap, after all others", [[entry] for entry in made]), *parts]
 
 
-def _find_blocks(fit: SectionFit, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
+def _find_blocks(fit: SectionLayout, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
     standing = [entry for entry in fit.alive if not entry.is_made]
     made = [entry for entry in fit.alive if entry.is_made]
     blocks = sort_by_age(make_blocks(standing, lambda entry: entry.run if is_group else entry.item.unit), fit)
@@ -64,7 +64,7 @@ def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) 
     return list(bundles.values())
 
 
-def _leaves(fit: SectionFit, going: Sequence[Entry], floor: int, is_group: bool) -> bool:
+def _leaves(fit: SectionLayout, going: Sequence[Entry], floor: int, is_group: bool) -> bool:
     """True when enough items (groups) stay without `going`; a message and its tool's result are one block but two items."""
     if not floor:
         return True

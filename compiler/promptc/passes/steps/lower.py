@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from promptc.model.step import Lower
 from promptc.passes.act import Act, Entry
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import StepScope, find_rank, make_blocks
 
 _Level = int | float
 _Move = tuple[str, _Level, _Level | None]
 
 
-def iter_lowerings(step: Lower, fit: SectionFit, scope: StepScope) -> Iterator[Act]:
+def iter_lowerings(step: Lower, fit: SectionLayout, scope: StepScope) -> Iterator[Act]:
     """The notches of the step, greatest level first; levels up to `floor` stay. Kept items stay, and a tool's use with its result."""
     levels: dict[Entry, _Level] = {}
     fixed: set[Entry] = set()

@@ -8,7 +8,7 @@ from promptc.diag.value import show_value
 from promptc.model.source import has_each
 from promptc.model.step import Ranked
 from promptc.passes.act import Entry
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.section_fit import SectionLayout
 from promptc.template.load_expression import Expression
 from promptc.template.runtime.payments import price_count
 
@@ -18,7 +18,7 @@ _MEASURED = (("this", "tokens"), ("this",))
 class StepScope:
     """The names a step's expressions see, entry by entry."""
 
-    def __init__(self, fit: SectionFit) -> None:
+    def __init__(self, fit: SectionLayout) -> None:
         self._fit = fit
         self._names = dict(fit.names)
         items = fit.section.items
@@ -63,7 +63,7 @@ class StepScope:
 Block = Sequence[Entry]
 
 
-def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionFit) -> list[list[Entry]]:
+def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:
     """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups."""
     items = fit.section.items
     if items is None or not (items.sort or items.group):
@@ -117,7 +117,7 @@ def find_rank(by: Expression, value: Any) -> int | float:
     return value
 
 
-def list_units(fit: SectionFit) -> list[list[Entry]]:
+def list_units(fit: SectionLayout) -> list[list[Entry]]:
     """What stands, oldest first: entries one by one, but a tool's use and its result together, and none of those with a kept one."""
     blocks = sort_by_age(make_blocks(list(fit.alive), lambda entry: entry.item.unit), fit)
     return [block for block in blocks if not any(entry.item.kept for entry in block)]

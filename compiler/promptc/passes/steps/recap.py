@@ -7,14 +7,14 @@ from promptc.model.stages import Item
 from promptc.model.step import Recap, Replace
 from promptc.passes.act import Act, Entry
 from promptc.passes.render_items import strip_lines
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import StepScope, list_units
 from promptc.template.load_template import Template
 from promptc.template.runtime.payments import price_count
 from promptc.text.guard import Guard
 
 
-def iter_recaps(step: Recap, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
+def iter_recaps(step: Recap, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
     """At most one notch: the oldest floor(n x older) of the n items that pass `where`. A tool's use and its result count as one."""
     where = step.where
     passing = [unit for unit in list_units(fit) if where is None or (not unit[0].is_made and scope.evaluate(where, unit[0]))]
@@ -23,7 +23,7 @@ def iter_recaps(step: Recap, fit: SectionFit, scope: StepScope, guard: Guard) ->
         yield _act("recap", passing[:share], step.template, fit, scope, guard, f"the oldest {share} of {len(passing)}")
 
 
-def iter_replacements(step: Replace, fit: SectionFit, scope: StepScope, guard: Guard) -> Iterator[Act]:
+def iter_replacements(step: Replace, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
     """At most one notch: everything that may go."""
     passing = list_units(fit)
     if passing:
@@ -34,7 +34,7 @@ def _act(
     id: Literal["recap", "replace"],
     units: Sequence[Sequence[Entry]],
     template: Template,
-    fit: SectionFit,
+    fit: SectionLayout,
     scope: StepScope,
     guard: Guard,
     why: str,

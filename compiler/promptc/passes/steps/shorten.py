@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 
 from promptc.model.stages import Item
 from promptc.model.step import Shorten
-from promptc.passes.act import Act, Edit
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.act import Act, EntryEdit
+from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import StepScope, iter_classes, sort_by_age
 
 
-def iter_shortenings(step: Shorten, fit: SectionFit, scope: StepScope, render_form: Callable[[Item, int], Item | None]) -> Iterator[Act]:
+def iter_shortenings(step: Shorten, fit: SectionLayout, scope: StepScope, render_form: Callable[[Item, int], Item | None]) -> Iterator[Act]:
     """The notches of the step. What was trimmed is passed over; a form that is not shorter where it stands is void."""
     items = fit.section.items
     forms = len(items.forms) if items is not None else 0
@@ -26,4 +26,4 @@ def iter_shortenings(step: Shorten, fit: SectionFit, scope: StepScope, render_fo
                 if item is None:
                     yield Act(label, (entry,), voidable=True)
                 else:
-                    yield Act(label, edit=Edit(entry, item=item, form=form), voidable=True)
+                    yield Act(label, edit=EntryEdit(entry, item=item, form=form), voidable=True)

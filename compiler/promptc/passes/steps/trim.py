@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from promptc.model.step import Trim
-from promptc.passes.act import Act, Edit, Entry
+from promptc.passes.act import Act, Entry, EntryEdit
 from promptc.passes.cut_text import Cut, Most, iter_cuts
 from promptc.passes.render_items import fits_size
-from promptc.passes.section_fit import SectionFit
+from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes, sort_by_age
 from promptc.text.guard import Guard
 
 
-def iter_trims(step: Trim, fit: SectionFit, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
+def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
     """The notches of the step: with `to` one a text, else every boundary down to `floor`.
 
     An entry trimmed before is cut from its whole text again, only shorter.
@@ -26,7 +26,7 @@ def iter_trims(step: Trim, fit: SectionFit, scope: StepScope, guard: Guard, tota
             yield from _iter_entry(step, fit, block[0], why, marker, guard, total)
 
 
-def _iter_entry(step: Trim, fit: SectionFit, entry: Entry, why: str, marker: str, guard: Guard, total: int) -> Iterator[Act]:
+def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: str, guard: Guard, total: int) -> Iterator[Act]:
     meter = fit.frame.meter
     if not entry.is_alive or (step.to is not None and fits_size(entry.text, step.to, meter, total)):
         return
@@ -57,4 +57,4 @@ def _act(step: Trim, entry: Entry, cut: Cut, why: str) -> Act:
     place = f"cut at a {cut.boundary}"
     if cut.boundary != step.at:
         place += f" (no {step.at} ends in reach)"
-    return Act(f"{place}; {why}", edit=Edit(entry, cut=cut), warn=step.warn, boundary=cut.boundary)
+    return Act(f"{place}; {why}", edit=EntryEdit(entry, cut=cut), warn=step.warn, boundary=cut.boundary)

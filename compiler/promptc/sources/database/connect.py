@@ -21,8 +21,8 @@ from promptc.diag.typed import Any
 from promptc.files.read_file import TooLongError, find_mode
 from promptc.sources.database.address import Address
 from promptc.sources.database.explain_failure import explain_failure
-from promptc.sources.database.still_file import MOST_COPIED, ChangedError, Place, StillFile, find_place
-from promptc.sources.database.watch import SECONDS, TURN, Watch
+from promptc.sources.database.still_file import MOST_COPIED, ChangedError, OpenedFile, StillFile, find_place
+from promptc.sources.database.watch import SECONDS, TURN, SqlWatch
 
 PATIENCE = 5
 """Seconds that a lock is waited for, and twice that a connection to a server."""
@@ -175,7 +175,7 @@ def _open_still(address: Address, span: Span | None) -> StillFile:
     return _open_place(place)
 
 
-def _open_place(place: Place) -> StillFile:
+def _open_place(place: OpenedFile) -> StillFile:
     is_done = False
     try:
         opened = _connect(place, "ro", _LONGEST_READ, _TURNS_READ)
@@ -190,17 +190,17 @@ def _open_place(place: Place) -> StillFile:
 
 
 def _open_file(path: str) -> StillFile:
-    return _connect(Place(path), "rwc", _LONGEST, _TURNS_WRITTEN)
+    return _connect(OpenedFile(path), "rwc", _LONGEST, _TURNS_WRITTEN)
 
 
-def _connect(place: Place, mode: str, longest: int, most_turns: int) -> StillFile:
+def _connect(place: OpenedFile, mode: str, longest: int, most_turns: int) -> StillFile:
     """Transactions begin when we say so. What a hostile file could do in its schema is off, and its work is bounded."""
     uri = f"file:{quote(str(Path(place.path).absolute()))}?mode={mode}{place.options}"
     opened = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=StillFile)
     opened.place = place
     opened.text_factory = _decode
     opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
-    opened.watch = Watch(most_turns, SECONDS if mode == "ro" else None)
+    opened.watch = SqlWatch(most_turns, SECONDS if mode == "ro" else None)
     opened.set_progress_handler(opened.watch, TURN)
     opened.execute("PRAGMA trusted_schema = OFF")
     return opened

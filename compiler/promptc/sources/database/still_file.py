@@ -14,7 +14,7 @@ from pathlib import Path
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_beginning, read_file
-from promptc.sources.database.watch import Watch
+from promptc.sources.database.watch import SqlWatch
 
 MOST_COPIED = 256_000_000
 """Bytes of a file and its log that are copied where something is in the log."""
@@ -34,7 +34,7 @@ class ChangedError(OSError):
 
 
 @frozen
-class Place:
+class OpenedFile:
     """What is opened in place of a file: `path`, with these options of SQLite's. `has_changed` tells whether what was read may be torn;
     `remove` takes away what was made for it.
     """
@@ -87,8 +87,8 @@ def _make_error(message: str, code: int) -> sqlite3.DatabaseError:
 class StillFile(sqlite3.Connection):
     """A connection to a file, or to what stands in for it, which goes when the connection is closed."""
 
-    place: Place
-    watch: Watch
+    place: OpenedFile
+    watch: SqlWatch
 
     def cursor(self, factory: Any = _Cursor) -> Any:
         return super().cursor(factory)
@@ -98,7 +98,7 @@ class StillFile(sqlite3.Connection):
         self.place.remove()
 
 
-def find_place(path: str) -> Place:
+def find_place(path: str) -> OpenedFile:
     """Where the file at `path`, which is no link, can be read without a file made beside it. Raises `OSError`: `TooLongError` for more to
     copy than `MOST_COPIED` bytes, `ChangedError` for a file that is never at rest.
     """
@@ -106,10 +106,10 @@ def find_place(path: str) -> Place:
     is_logged = _LOGGED in read_beginning(path, _FORMS.stop)[_FORMS]
     if _measure(f"{path}-wal") or (is_logged and (_measure(f"{path}-journal") or _measure(path) <= MOST_COPIED_AT_REST)):
         return _copy(path)
-    return Place(path, "&immutable=1", lambda: _look(path) != before) if is_logged else Place(path)
+    return OpenedFile(path, "&immutable=1", lambda: _look(path) != before) if is_logged else OpenedFile(path)
 
 
-def _copy(path: str) -> Place:
+def _copy(path: str) -> OpenedFile:
     from tempfile import TemporaryDirectory
 
     folder = TemporaryDirectory(prefix="promptc-")
@@ -118,7 +118,7 @@ def _copy(path: str) -> Place:
         for _ in range(_TRIES):
             if _copy_once(path, f"{folder.name}{os.sep}copy"):
                 is_done = True
-                return Place(f"{folder.name}{os.sep}copy", remove=folder.cleanup)
+                return OpenedFile(f"{folder.name}{os.sep}copy", remove=folder.cleanup)
             time.sleep(_PAUSE)
         raise ChangedError(0, "another program changes it all the time", path)
     finally:

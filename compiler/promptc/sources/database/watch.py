@@ -8,7 +8,7 @@ SECONDS = 5
 """Seconds of the processor."""
 
 
-class Watch:
+class SqlWatch:
     """For `set_progress_handler`: stops SQLite after so many turns, and once it has used so many seconds of the processor (None: however
     many). What else the process does between `resume` and the next look counts too.
     """

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from promptc.model.index import Chunk, CorpusIndex, Document
 from promptc.sources.retrieval.built_index import BuiltIndex, Vectors, digest_config, digest_corpus
-from promptc.sources.retrieval.encoder import SCALE, Encoder, Vector
+from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
 from promptc.sources.retrieval.products import multiply
 from promptc.sources.retrieval.split_document import render_indexed, split_document
 from promptc.sources.retrieval.weigh_words import weigh_words
@@ -27,7 +27,7 @@ def build_index(
     *,
     count: Count,
     counter: str,
-    encoder: Encoder | None = None,
+    encoder: VectorEncoder | None = None,
     earlier: BuiltIndex | None = None,
     progress: Progress = lambda done, total: None,
 ) -> BuiltIndex:
@@ -47,7 +47,7 @@ def build_index(
     )
 
 
-def encode_chunks(chunks: Sequence[Chunk], encoder: Encoder, earlier: BuiltIndex | None, progress: Progress) -> Vectors:
+def encode_chunks(chunks: Sequence[Chunk], encoder: VectorEncoder, earlier: BuiltIndex | None, progress: Progress) -> Vectors:
     """The vectors of chunks and what lies behind all of them: how near a heading is to chunks it does not stand above."""
     headings = _choose_headings(chunks)
     texts = [render_indexed(chunk.heading, chunk.text) for chunk in chunks]
@@ -81,7 +81,7 @@ def _choose_headings(chunks: Sequence[Chunk]) -> list[str]:
     return sorted(names, key=lambda name: (sha256(name.encode("utf-8", "surrogatepass")).digest(), name))[:_HEADINGS]
 
 
-def _find_known(encoder: Encoder, earlier: BuiltIndex | None) -> dict[str, Vector]:
+def _find_known(encoder: VectorEncoder, earlier: BuiltIndex | None) -> dict[str, Vector]:
     vectors = earlier.vectors if earlier is not None else None
     if earlier is None or vectors is None or (vectors.encoder, vectors.digest) != (encoder.id, encoder.digest):
         return {}
@@ -89,7 +89,7 @@ def _find_known(encoder: Encoder, earlier: BuiltIndex | None) -> dict[str, Vecto
     return {text: vectors.values[place * vectors.size : (place + 1) * vectors.size] for place, text in enumerate(texts)}
 
 
-def _encode(encoder: Encoder, texts: Sequence[str]) -> Iterator[Vector]:
+def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
     """In order. Each text alone and by one thread, but as many at a time as there are processors."""
     workers = min(os.cpu_count() or 1, _MOST_WORKERS, len(texts))
     if workers < 2:

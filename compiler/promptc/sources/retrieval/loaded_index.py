@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.sources.retrieval.find_terms import Synonyms
-from promptc.sources.retrieval.store import Store
+from promptc.sources.retrieval.store import ChunkStore
 
 
 @frozen(eq=False)
@@ -19,7 +19,7 @@ class LoadedIndex:
 
     name: str
     fingerprint: str
-    store: Store
+    store: ChunkStore
     ideals: Mapping[str, int]
     unseen: int
     synonyms: Synonyms

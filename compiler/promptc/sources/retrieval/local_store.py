@@ -12,7 +12,7 @@ from operator import mul
 from promptc.diag.typed import Any
 from promptc.model.index import Chunk
 from promptc.sources.retrieval.encoder import Vector
-from promptc.sources.retrieval.weigh_words import Words
+from promptc.sources.retrieval.weigh_words import IndexWords
 
 _FIRST = 200
 """Rows that are brought into order at once; few queries need more."""
@@ -24,7 +24,7 @@ _MANY = 20_000
 class LocalStore:
     """Chunks, words and vectors (`size` numbers a chunk; 0: none) of one index. May be read by several threads."""
 
-    def __init__(self, chunks: Sequence[Chunk], words: Words, vectors: array[int], size: int) -> None:
+    def __init__(self, chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], size: int) -> None:
         self._chunks = chunks
         self._words = words
         self._vectors = vectors
@@ -85,7 +85,7 @@ class LocalStore:
 class _NumpyStore(LocalStore):
     """The same, a chunk's work done at once for all of them."""
 
-    def __init__(self, numpy: Any, chunks: Sequence[Chunk], words: Words, vectors: array[int], size: int) -> None:
+    def __init__(self, numpy: Any, chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], size: int) -> None:
         super().__init__(chunks, words, vectors, size)
         self._numpy = numpy
         self._rows = numpy.frombuffer(words.rows, numpy.uint32) if words.rows else numpy.zeros(0, numpy.uint32)
@@ -117,7 +117,7 @@ class _NumpyStore(LocalStore):
         yield from (int(row) for row in self._numpy.sort(keys) & mask)
 
 
-def make_store(chunks: Sequence[Chunk], words: Words, vectors: array[int], size: int) -> LocalStore:
+def make_store(chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], size: int) -> LocalStore:
     """The store of these; `vectors` hold `size` numbers for each chunk in turn. numpy is loaded for many chunks only: that takes a
     quarter of a second.
     """

@@ -13,14 +13,14 @@ from promptc.sources.retrieval.encoder import KNOWN
 from promptc.sources.retrieval.find_terms import read_synonyms
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.local_store import make_store
-from promptc.sources.retrieval.read_index import Place
+from promptc.sources.retrieval.read_index import IndexPlace
 from promptc.text.canonical import render_canonical_json
 from promptc.text.digest import render_digest
 
 _UNBUILT = "the index `{}` has no vectors: it was built without the extra `[retrieval]`"
 
 
-def check_index(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str, place: Place) -> None:
+def check_index(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str, place: IndexPlace) -> None:
     """Raises `DiskError` (PC0192) where the index is not of these documents, or of other settings or another model than the pack's."""
     why = _find_difference(index, built, documents, counter)
     if why:

@@ -17,7 +17,7 @@ from promptc.diag.typed import Any
 from promptc.files.read_file import TooLongError, read_file, read_inside
 from promptc.model.index import Chunk
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex, Vectors
-from promptc.sources.retrieval.weigh_words import Words
+from promptc.sources.retrieval.weigh_words import IndexWords
 from promptc.sources.retrieval.write_index import FILES, MANIFEST, MAX_BYTES, VECTORS, digest_manifest, name_generation
 from promptc.text.digest import render_digest
 
@@ -26,7 +26,7 @@ _MOST_TOLD = 1_000_000
 
 
 @frozen
-class Place:
+class IndexPlace:
     """Where an index lies, where the pack declares it, and the command that builds it."""
 
     folder: Path
@@ -42,7 +42,7 @@ class _DamageError(Exception):
     """A file is not what was written."""
 
 
-def read_index(place: Place) -> BuiltIndex:
+def read_index(place: IndexPlace) -> BuiltIndex:
     """The index at `place`. Raises `DiskError`: PC0190 where there is none, PC0193 for one that is damaged, PC0194 for one of another
     form."""
     try:
@@ -55,7 +55,7 @@ def read_index(place: Place) -> BuiltIndex:
         raise _refuse("PC0193", f"its file `{Path(error.filename or '').name}` is missing", place) from None
 
 
-def _read_manifest(place: Place) -> Mapping[str, Any]:
+def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
     try:
         content = read_file(place.folder / MANIFEST, _MOST_TOLD)
     except (FileNotFoundError, NotADirectoryError):
@@ -79,7 +79,7 @@ def _read_manifest(place: Place) -> Mapping[str, Any]:
     return manifest
 
 
-def _read(place: Place, manifest: Mapping[str, Any]) -> BuiltIndex:
+def _read(place: IndexPlace, manifest: Mapping[str, Any]) -> BuiltIndex:
     generation = name_generation(manifest["fingerprint"])
     try:
         built = _build(
@@ -173,10 +173,10 @@ def _read_chunk(told: Mapping[str, Any]) -> Chunk:
     )
 
 
-def _read_words(words: list[str], ideals: list[int], content: bytes, manifest: Mapping[str, Any]) -> Words:
+def _read_words(words: list[str], ideals: list[int], content: bytes, manifest: Mapping[str, Any]) -> IndexWords:
     numbers = read_array("I", content)
     ends, postings = len(words) + 1, manifest["postings"]
-    return Words(
+    return IndexWords(
         {word: number for number, word in enumerate(words)},
         array("I", ideals),
         numbers[:ends],
@@ -186,10 +186,10 @@ def _read_words(words: list[str], ideals: list[int], content: bytes, manifest: M
     )
 
 
-def _run(place: Place) -> str:
+def _run(place: IndexPlace) -> str:
     return f"run `{place.command}`"
 
 
-def _refuse(code: str, wrong: str, place: Place) -> DiskError:
+def _refuse(code: str, wrong: str, place: IndexPlace) -> DiskError:
     word = "is damaged" if code == "PC0193" else "is another's"
     return DiskError([Diagnostic(code, f"the index `{place.name}` in `{place.folder}` {word}: {wrong}", place.span, _run(place))])

@@ -13,7 +13,7 @@ _PREVIEW = 120
 
 
 @frozen
-class Condition:
+class ChunkFilter:
     """What a chunk must be like. `accepts` is given the chunk as an item (`describe_chunk`); `key` stands for all that decides what it
     says, so that answers can be kept. With an empty key nothing is kept.
     """
@@ -27,16 +27,16 @@ class Boost:
     """What is added to a chunk's score, in millionths, where the condition holds."""
 
     add: int
-    where: Condition
+    where: ChunkFilter
 
 
 @frozen
-class Request:
+class ChunkQuery:
     """A query with its filters and numbers (language.md §4, Retrieval). `floor` is in millionths. `version` None takes every version."""
 
     query: str
     version: str | None = None
-    where: Condition | None = None
+    where: ChunkFilter | None = None
     boosts: tuple[Boost, ...] = ()
     window: int = 50
     candidates: int = 12
@@ -58,7 +58,7 @@ class Score:
 
 
 @frozen
-class Found:
+class FoundChunk:
     """A chunk that was found, in which index, and its score."""
 
     chunk: Chunk
@@ -83,13 +83,13 @@ class Retrieved:
     `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused.
     """
 
-    found: tuple[Found, ...] = ()
+    found: tuple[FoundChunk, ...] = ()
     is_sparse: bool = True
     considered: int = 0
     under_floor: int = 0
     fingerprints: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    refused: tuple[tuple[Found, Why], ...] = ()
+    refused: tuple[tuple[FoundChunk, Why], ...] = ()
     unwanted: int = 0
 
 

@@ -19,7 +19,7 @@ from promptc.sources.retrieval.encoder import SCALE, Vector
 from promptc.sources.retrieval.find_terms import Phrase, Term, find_terms
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.products import multiply
-from promptc.sources.retrieval.request import MOST_REFUSED, Found, Request, Retrieved, Score, Why, describe_chunk
+from promptc.sources.retrieval.request import MOST_REFUSED, ChunkQuery, FoundChunk, Retrieved, Score, Why, describe_chunk
 
 BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE
@@ -33,15 +33,15 @@ class Query:
     vectors: dict[str, Vector]
 
 
-def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: Request) -> Retrieved:
+def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: ChunkQuery) -> Retrieved:
     """The best `request.top` chunks of all indexes together.
 
     Of each index: a window of each list is scored, the best `candidates` go on, those under the floor go, boosts are added. What
     `version` and `where` refuse is not scored. Order: score, score by words, then index, version, file (as UTF-8) and place. A query
     without a word in it retrieves nothing.
     """
-    found: list[Found] = []
-    refused: list[tuple[Found, Why]] = []
+    found: list[FoundChunk] = []
+    refused: list[tuple[FoundChunk, Why]] = []
     considered = under = unwanted = 0
     for index in indexes:
         scored, without = _score(index, query, request)
@@ -61,12 +61,12 @@ def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: Request) -> 
     return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=tuple(refused[:MOST_REFUSED]), unwanted=unwanted)
 
 
-def _rank(found: Found) -> tuple[int, int, str, str, bytes, int]:
+def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:
     chunk = found.chunk
     return -found.score.total, -found.score.words, found.index, chunk.version, chunk.file.encode(), chunk.ordinal
 
 
-def _score(index: LoadedIndex, query: Query, request: Request) -> tuple[list[Found], int]:
+def _score(index: LoadedIndex, query: Query, request: ChunkQuery) -> tuple[list[FoundChunk], int]:
     """What is scored, and how many `where` refused."""
     terms = find_terms(query.text, index.synonyms)
     if not terms:
@@ -79,11 +79,11 @@ def _score(index: LoadedIndex, query: Query, request: Request) -> tuple[list[Fou
     for place, chunk in enumerate(index.store.read_chunks(rows)):
         words, near = by_words[place], by_vector[place] if by_vector is not None else 0
         fused = _fuse(words, near, index.weights) if by_vector is not None else words
-        found.append(Found(chunk, index.name, Score(words, near, fused, fused)))
+        found.append(FoundChunk(chunk, index.name, Score(words, near, fused, fused)))
     return found, unwanted
 
 
-def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: Request) -> tuple[list[int], int]:
+def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery) -> tuple[list[int], int]:
     """The first rows of each list that the filter accepts, each row once; and how many it refused."""
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
     accepted: dict[int, bool] = {}
@@ -94,7 +94,7 @@ def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, r
     return sorted(set(rows)), sum(1 for passes in accepted.values() if not passes)
 
 
-def _take(index: LoadedIndex, rows: Iterator[int], request: Request, accepted: dict[int, bool]) -> list[int]:
+def _take(index: LoadedIndex, rows: Iterator[int], request: ChunkQuery, accepted: dict[int, bool]) -> list[int]:
     """The first `window` rows that the filter accepts; it is asked of a window of rows at a time, and of each row once."""
     where = request.where
     taken: list[int] = []
@@ -138,7 +138,7 @@ def _fuse(words: int, near: int, weights: tuple[int, int]) -> int:
     return (weights[0] * words + weights[1] * near) // (weights[0] + weights[1])
 
 
-def _boost(found: Found, request: Request) -> Found:
+def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
     item = describe_chunk(found.chunk) if request.boosts else {}
     added = sum(boost.add for boost in request.boosts if boost.where.accepts(item))
     return replace(found, score=replace(found.score, total=found.score.fused + added))

@@ -10,10 +10,10 @@ from threading import Lock
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Generic, TypeVar
 from promptc.model.index import Matching
-from promptc.sources.retrieval.encoder import Encoder, Missing, Vector, find_encoder
-from promptc.sources.retrieval.index_entries import Entry, digest_entries, index_entries
+from promptc.sources.retrieval.encoder import MissingEncoder, Vector, VectorEncoder, find_encoder
+from promptc.sources.retrieval.index_entries import IndexedItem, digest_entries, index_entries
 from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import Request, Retrieved
+from promptc.sources.retrieval.request import ChunkQuery, Retrieved
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from promptc.text.unicode_form import find_form
 
@@ -27,15 +27,15 @@ _Value = TypeVar("_Value")
 class Retriever:
     """One for a pack; several threads may use it. What it remembers changes the time taken, never an answer."""
 
-    def __init__(self, find_encoder: Callable[[str], Encoder | Missing] = find_encoder) -> None:
+    def __init__(self, find_encoder: Callable[[str], VectorEncoder | MissingEncoder] = find_encoder) -> None:
         self._find_encoder = find_encoder
-        self._encoders: dict[str, Encoder | Missing] = {}
+        self._encoders: dict[str, VectorEncoder | MissingEncoder] = {}
         self._lock = Lock()
-        self._vectors: Kept[Vector] = Kept(_VECTORS)
-        self._answers: Kept[Retrieved] = Kept(_ANSWERS)
-        self._lists: Kept[LoadedIndex] = Kept(_LISTS)
+        self._vectors: RecentValues[Vector] = RecentValues(_VECTORS)
+        self._answers: RecentValues[Retrieved] = RecentValues(_ANSWERS)
+        self._lists: RecentValues[LoadedIndex] = RecentValues(_LISTS)
 
-    def ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
+    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
         """As `retrieve`. The query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
         its indexes answer by words alone and `notes` say so.
         """
@@ -48,7 +48,7 @@ class Retriever:
                 self._answers.keep(key, found)
         return found
 
-    def open_entries(self, name: str, matching: Matching, entries: Sequence[Entry], count: Callable[[str], int]) -> LoadedIndex:
+    def open_entries(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
         """The index of a list in the state (`index_entries`), made once for equal lists; texts that were encoded before are not again."""
         key = name, matching, digest_entries(name, entries)
         found = self._lists.find(key)
@@ -57,38 +57,38 @@ class Retriever:
             self._lists.keep(key, found)
         return found
 
-    def load_encoder(self, name: str) -> Encoder | Missing:
+    def load_encoder(self, name: str) -> VectorEncoder | MissingEncoder:
         """The encoder of that name, loaded once."""
         with self._lock:
             if name not in self._encoders:
                 self._encoders[name] = self._find_encoder(name)
             return self._encoders[name]
 
-    def _index(self, name: str, matching: Matching, entries: Sequence[Entry], count: Callable[[str], int]) -> LoadedIndex:
+    def _index(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
         encoder = self.load_encoder(matching.encoder) if matching.encoder and matching.weights.vectors else None
-        if isinstance(encoder, Missing):
+        if isinstance(encoder, MissingEncoder):
             return replace(index_entries(name, matching, entries, count=count, encode=None), note=encoder.reason)
         encode = partial(self._encode_with, encoder) if encoder is not None else None
         return index_entries(name, matching, entries, count=count, encode=encode)
 
-    def _ask(self, indexes: Sequence[LoadedIndex], request: Request) -> Retrieved:
+    def _ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
         notes = [index.note for index in indexes if index.note]
         vectors: dict[str, Vector] = {}
         for name in dict.fromkeys(index.encoder for index in indexes if index.encoder and request.query):
             found = self._encode(name, request.query)
-            if isinstance(found, Missing):
+            if isinstance(found, MissingEncoder):
                 notes.append(found.reason)
             else:
                 vectors[name] = found
         return replace(retrieve(indexes, Query(request.query, vectors), request), notes=tuple(dict.fromkeys(notes)))
 
-    def _encode(self, name: str, query: str) -> Vector | Missing:
+    def _encode(self, name: str, query: str) -> Vector | MissingEncoder:
         encoder = self.load_encoder(name)
-        if isinstance(encoder, Missing):
+        if isinstance(encoder, MissingEncoder):
             return encoder
         return self._encode_with(encoder, query)
 
-    def _encode_with(self, encoder: Encoder, text: str) -> Vector:
+    def _encode_with(self, encoder: VectorEncoder, text: str) -> Vector:
         found = self._vectors.find((encoder.id, text))
         if found is None:
             found = encoder.encode(text)
@@ -96,7 +96,7 @@ class Retriever:
         return found
 
 
-class Kept(Generic[_Value]):
+class RecentValues(Generic[_Value]):
     """The values that were used last, by key, at most `most` of them."""
 
     def __init__(self, most: int) -> None:
@@ -121,7 +121,7 @@ class Kept(Generic[_Value]):
                 self._values.popitem(last=False)
 
 
-def _find_key(indexes: Sequence[LoadedIndex], request: Request) -> Hashable | None:
+def _find_key(indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Hashable | None:
     """Everything that decides the answer; None where a condition does not say what decides it."""
     conditions = [request.where, *(boost.where for boost in request.boosts)]
     if any(one is not None and not one.key for one in conditions):

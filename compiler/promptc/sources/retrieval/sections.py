@@ -13,7 +13,7 @@ _MARKS = re.compile(r"[*_`]+")
 
 
 @frozen
-class Part:
+class HeadingPart:
     """A heading's own text, up to the next heading of any level. `path` are the headings it stands under, itself last; `line` is the
     heading as it was written, empty before the first one.
     """
@@ -23,18 +23,18 @@ class Part:
     text: str
 
 
-def find_sections(text: str, title: str) -> tuple[Part, ...]:
+def find_sections(text: str, title: str) -> tuple[HeadingPart, ...]:
     """The parts of `text` (line ends as `\\n`) in order, `title` standing above what has no heading. ATX headings only: lines that begin
     with `#`, outside of fenced code. Parts of white space are kept where they have a heading.
     """
-    parts: list[Part] = []
+    parts: list[HeadingPart] = []
     open_headings: list[tuple[int, str]] = []
     line, lines, fence = "", list[str](), ""
 
     def close() -> None:
         body = "\n".join(lines).strip("\n").rstrip()
         if line or not is_blank(body):
-            parts.append(Part(tuple(name for _, name in open_headings) or (title,), line, body))
+            parts.append(HeadingPart(tuple(name for _, name in open_headings) or (title,), line, body))
 
     for one in text.split("\n"):
         fence = _follow_fence(one, fence)

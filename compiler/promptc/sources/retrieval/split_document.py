@@ -8,7 +8,7 @@ from hashlib import sha256
 from promptc.diag.frozen import frozen
 from promptc.model.index import Chunk, ChunkPlan, Document
 from promptc.sources.retrieval.cut_body import cut_body
-from promptc.sources.retrieval.sections import Part, find_sections
+from promptc.sources.retrieval.sections import HeadingPart, find_sections
 
 Count = Callable[[str], int]
 
@@ -43,9 +43,9 @@ def render_indexed(heading: Sequence[str], text: str) -> str:
     return f"{_ARROW.join(heading)}\n\n{text}" if heading else text
 
 
-def _gather(parts: Sequence[Part], plan: ChunkPlan, count: Count) -> Iterator[tuple[Part, ...]]:
+def _gather(parts: Sequence[HeadingPart], plan: ChunkPlan, count: Count) -> Iterator[tuple[HeadingPart, ...]]:
     """Neighbouring sections that go into one chunk, if they fit."""
-    group: tuple[Part, ...] = ()
+    group: tuple[HeadingPart, ...] = ()
     for part in parts:
         joined = (*group, part)
         if group and not _joins(group, part, joined, plan, count):
@@ -56,7 +56,7 @@ def _gather(parts: Sequence[Part], plan: ChunkPlan, count: Count) -> Iterator[tu
         yield group
 
 
-def _joins(group: tuple[Part, ...], part: Part, joined: tuple[Part, ...], plan: ChunkPlan, count: Count) -> bool:
+def _joins(group: tuple[HeadingPart, ...], part: HeadingPart, joined: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> bool:
     """A group below its target takes what fits; a heading without a text of its own takes at least its first section."""
     if part.path[0] != group[0].path[0]:
         return False
@@ -64,12 +64,12 @@ def _joins(group: tuple[Part, ...], part: Part, joined: tuple[Part, ...], plan: 
     return is_short and _measure(joined, count) <= plan.most
 
 
-def _measure(group: tuple[Part, ...], count: Count) -> int:
+def _measure(group: tuple[HeadingPart, ...], count: Count) -> int:
     heading = _find_shared(group)
     return count(render_indexed(heading, _join(group, heading)))
 
 
-def _write(group: tuple[Part, ...], plan: ChunkPlan, count: Count) -> Iterator[_Draft]:
+def _write(group: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> Iterator[_Draft]:
     """The chunk of a group, or the parts of one section that does not fit."""
     if not any(one.text for one in group):
         return
@@ -82,7 +82,7 @@ def _write(group: tuple[Part, ...], plan: ChunkPlan, count: Count) -> Iterator[_
         yield _Draft(heading, covers, piece)
 
 
-def _find_shared(group: tuple[Part, ...]) -> tuple[str, ...]:
+def _find_shared(group: tuple[HeadingPart, ...]) -> tuple[str, ...]:
     """The headings that all text of the group stands under."""
     paths = [one.path for one in group if one.text] or [one.path for one in group]
     first, last = min(paths), max(paths)
@@ -90,7 +90,7 @@ def _find_shared(group: tuple[Part, ...]) -> tuple[str, ...]:
     return first[:depth]
 
 
-def _join(group: tuple[Part, ...], heading: tuple[str, ...]) -> str:
+def _join(group: tuple[HeadingPart, ...], heading: tuple[str, ...]) -> str:
     """The sections with those heading lines that the path does not hold."""
     blocks = [block for one in group for block in (("" if heading[: len(one.path)] == one.path else one.line), one.text) if block]
     return "\n\n".join(blocks)

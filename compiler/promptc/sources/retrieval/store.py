@@ -13,7 +13,7 @@ from promptc.model.index import Chunk
 from promptc.sources.retrieval.encoder import Vector
 
 
-class Store(Protocol):
+class ChunkStore(Protocol):
     """Chunks by row: their places in the order of (version, file as UTF-8, ordinal).
 
     A version is given where only its chunks take part. Rows come without end until the reader has enough.

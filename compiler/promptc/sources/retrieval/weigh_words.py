@@ -26,7 +26,7 @@ _NANO = 1_000_000_000
 
 
 @frozen
-class Words:
+class IndexWords:
     """The words of an index. `ideals` gives for each word the most it can add to a score; `unseen` is that of a word no chunk has.
 
     The chunks that have word number n are `rows[ends[n]:ends[n + 1]]`, rising; `impacts` tells beside each what the word adds there.
@@ -40,7 +40,7 @@ class Words:
     unseen: int
 
 
-def weigh_words(chunks: Sequence[Chunk]) -> Words:
+def weigh_words(chunks: Sequence[Chunk]) -> IndexWords:
     """The table of the words of `chunks`, whose places are the rows. Words stand in the order of their code points."""
     counted = [Counter(iter_counted(chunk)) for chunk in chunks]
     sizes = [sum(counts.values()) for counts in counted]
@@ -56,7 +56,7 @@ def weigh_words(chunks: Sequence[Chunk]) -> Words:
         impacts.extend(_weigh(idf, counted[row][word], sizes[row], total, len(chunks)) for row in rows_of[word])
         ends.append(len(rows))
     numbers = {word: number for number, word in enumerate(sorted(rows_of))}
-    return Words(numbers, ideals, ends, rows, impacts, _find_ideal(find_idf(len(chunks), 0)))
+    return IndexWords(numbers, ideals, ends, rows, impacts, _find_ideal(find_idf(len(chunks), 0)))
 
 
 def iter_counted(chunk: Chunk) -> Iterable[str]:

@@ -13,7 +13,7 @@ Place = tuple[str, str | None, str | None]
 
 
 @frozen
-class Choice:
+class ChosenSegments:
     """The chosen segments in their order, how many others of theirs were not, and the ids of those in no preferred locale."""
 
     chosen: tuple[Segment, ...]
@@ -21,7 +21,7 @@ class Choice:
     foreign: tuple[str, ...]
 
 
-def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | None) -> Choice:
+def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | None) -> ChosenSegments:
     """Segments of equal (scope, ref_id, metadata.key) are one in several locales and versions.
 
     Its locale is the first of `expand_locales(locales)` it has, else none at all, if it has a segment without one; without any
@@ -43,7 +43,7 @@ def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | N
         left = _choose_one(place, group, chain, version)
         chosen += left
         foreign += [] if left else [one.id for one in group]
-    return Choice(tuple(sorted(chosen, key=_rank)), total - len(chosen) - len(foreign), tuple(sorted(foreign)))
+    return ChosenSegments(tuple(sorted(chosen, key=_rank)), total - len(chosen) - len(foreign), tuple(sorted(foreign)))
 
 
 def name_place(segment: Segment) -> Place:

@@ -17,7 +17,7 @@ from promptc.sources.database.connect import Database
 from promptc.sources.segments.choose import choose, rank_equals
 from promptc.sources.segments.judge_row import judge_row
 from promptc.sources.segments.rows import Changes, Malformed, Rows, Stored
-from promptc.sources.segments.tables import COLUMNS, Found, check_table_name, find_table, migrate
+from promptc.sources.segments.tables import COLUMNS, FoundTable, check_table_name, find_table, migrate
 from promptc.sources.segments.write_segments import write_segments
 
 Wish = tuple[str, Sequence[str] | None]
@@ -106,7 +106,7 @@ class SegmentStore:
         """Gives its connections back; another read opens them again."""
         self._database.close()
 
-    def _read_scope(self, connection: Connection, found: Found, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
+    def _read_scope(self, connection: Connection, found: FoundTable, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
         asked = self._select(found).where(column("scope") == scope)
         if refs is None:
             return self._fetch(connection, asked, MAX_ROWS, _MAX_BYTES)
@@ -116,7 +116,7 @@ class SegmentStore:
             rows += self._fetch(connection, some, MAX_ROWS - len(rows), _MAX_BYTES - sum(map(_measure, rows)))
         return rows
 
-    def _select(self, found: Found) -> Select[Any]:
+    def _select(self, found: FoundTable) -> Select[Any]:
         """The columns in their order, untyped: what a row holds is judged here, not by the library."""
         shown: list[Any] = [cast(column(one), Text).label(one) if one in _AS_TEXT else column(one) for one in COLUMNS[:-1]]
         last = column(COLUMNS[-1]) if found.has_priority else literal(0)

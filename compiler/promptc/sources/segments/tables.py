@@ -32,7 +32,7 @@ LATEST = len(_MIGRATIONS)
 
 
 @frozen
-class Found:
+class FoundTable:
     """A table that can be read. `version` is that of its schema; 0 when promptc did not make it."""
 
     version: int
@@ -47,7 +47,7 @@ def check_table_name(name: str, span: Span | None = None) -> None:
         )
 
 
-def find_table(connection: Connection, name: str, shown: str, span: Span | None = None) -> Found:
+def find_table(connection: Connection, name: str, shown: str, span: Span | None = None) -> FoundTable:
     """The table `name`, of this schema or an older one, or any table or view with its columns.
 
     `DiskError`: PC0164 when it is not there or lacks columns, PC0165 when its schema is newer than what is known.
@@ -64,7 +64,7 @@ def find_table(connection: Connection, name: str, shown: str, span: Span | None 
     if version > LATEST:
         message = f"the table `{name}` of `{shown}` has version {version} of its schema; this promptc knows up to {LATEST}"
         raise _refuse("PC0165", message, span, "use the promptc that made it, or a newer one")
-    return Found(version, "priority" in columns)
+    return FoundTable(version, "priority" in columns)
 
 
 def migrate(connection: Connection, name: str, shown: str, span: Span | None = None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from promptc.template.kinds.kind import Text
+from promptc.template.kinds.kind import TextType
 from promptc.template.kinds.unite import add_bounds, find_most
 
 
@@ -49,11 +49,11 @@ def find_largest(amounts: Iterable[Amount]) -> Amount:
     return Amount(tokens, size, characters, loose, at)
 
 
-def amount_of(shown: Text) -> Amount:
+def amount_of(shown: TextType) -> Amount:
     """What printing a text that is not known puts out: a token has at least one byte."""
     return Amount(shown.size, shown.size, shown.characters if shown.characters is not None else shown.size, shown.size, shown.at)
 
 
-def text_of_amount(made: Amount) -> Text:
+def text_of_amount(made: Amount) -> TextType:
     """The text that a stretch of a template makes, as a value."""
-    return Text(made.characters, made.size, None, made.at)
+    return TextType(made.characters, made.size, None, made.at)

@@ -6,10 +6,20 @@ from typing import Any
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import NOTHING, Kind, List, Nothing, Number, Text, Thing, Truth, list_members
-from promptc.template.kinds.kind import Mapping as MappingKind
+from promptc.template.kinds.kind import (
+    NONE_TYPE,
+    BoolType,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    OpaqueType,
+    TextType,
+    Type,
+    list_members,
+)
 from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import ASKED, SCALARS, SEQUENCE, Taker
+from promptc.template.kinds.take import ASKED, SCALARS, SEQUENCE, Usage
 from promptc.template.kinds.walk import WalkRun
 from promptc.template.signature_table import (
     HOLDER,
@@ -28,10 +38,16 @@ from promptc.template.signatures import ANY, UNKNOWN, Parameter, Signature, Sort
 _Taken = tuple[str, Parameter, Any, int | str]
 """What takes an argument, by which parameter, the argument if it is a constant, and where it stands."""
 
-_TYPES: dict[type[Kind], type] = {Text: str, MappingKind: dict, List: list}
-_KINDS: dict[type, tuple[type[Kind], ...]] = {
-    str: (Text,), int: (Number, Truth), bool: (Truth,), float: (Number,), list: (List,), tuple: (List,), type(None): (Nothing,),
-}  # fmt: skip
+_TYPES: dict[type[Type], type] = {TextType: str, MappingType: dict, ListType: list}
+_KINDS: dict[type, tuple[type[Type], ...]] = {
+    str: (TextType,),
+    int: (NumberType, BoolType),
+    bool: (BoolType,),
+    float: (NumberType,),
+    list: (ListType,),
+    tuple: (ListType,),
+    type(None): (NoneType,),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +78,7 @@ class Arguments:
             elif isinstance(wrong.at, str):
                 at = next((word for word in self.node.kwargs if word.key == wrong.at), at)
             told = (wrong.code, wrong.message, wrong.help)
-            self.walk.report("argument", at, Value(NOTHING), NOTHING, self.scope, told=told)
+            self.walk.report("argument", at, Value(NONE_TYPE), NONE_TYPE, self.scope, told=told)
 
 
 def judge_filter(given: Arguments, name: str) -> None:
@@ -83,14 +99,14 @@ def _judge_applied(given: Arguments, name: str, find_wrong: Callable[..., Wrong 
         _take_all(given, iter_all(name, args, named))
 
 
-def judge_thing(given: Arguments, name: str, holder: Kind) -> None:
+def judge_thing(given: Arguments, name: str, holder: Type) -> None:
     """The arguments of a method of a loop or a cycler."""
     members = list_members(holder)
-    if name in LOOP_METHODS and all(isinstance(one, Thing) and one.what in ("loop", "cycler") for one in members):
+    if name in LOOP_METHODS and all(isinstance(one, OpaqueType) and one.what in ("loop", "cycler") for one in members):
         judge_call(given, LOOP_METHODS[name])
 
 
-def judge_method(given: Arguments, name: str, holder: Kind) -> None:
+def judge_method(given: Arguments, name: str, holder: Type) -> None:
     """The arguments of a method of data, where only one sort of data has it or can be there."""
     sorts = {_TYPES.get(type(member)) for member in list_members(holder)}
     holding = [METHODS[sort][name] for sort in (str, dict, list) if name in METHODS[sort] and (sort in sorts or None in sorts)]
@@ -115,24 +131,24 @@ def _take_all(given: Arguments, taken: Iterable[_Taken]) -> None:
             given.walk.take(one, _find_taker(parameter.sort), f"`{parameter.name}` of {owner}", given.node, given.scope)
 
 
-def _find_taker(sort: Sort) -> Taker:
+def _find_taker(sort: Sort) -> Usage:
     if sort is LISTED or sort is HOLDER:
         return SEQUENCE
     if sort is KEY:
-        return Taker(sort.words, (*SCALARS, Nothing))
+        return Usage(sort.words, (*SCALARS, NoneType))
     good = tuple(dict.fromkeys(kind for one in sort.classes for kind in _KINDS.get(one, ())))
-    return Taker(sort.words, good, none=Nothing in good) if good else ASKED
+    return Usage(sort.words, good, none=NoneType in good) if good else ASKED
 
 
-def find_constant(kind: Kind) -> Any:
+def find_constant(kind: Type) -> Any:
     """The one value of a kind; `UNKNOWN` where there may be several."""
-    if isinstance(kind, Text | Number):
+    if isinstance(kind, TextType | NumberType):
         return next(iter(kind.values)) if kind.values is not None and len(kind.values) == 1 else UNKNOWN
-    if isinstance(kind, Truth):
+    if isinstance(kind, BoolType):
         return UNKNOWN if kind.value is None else kind.value
-    if isinstance(kind, Nothing):
+    if isinstance(kind, NoneType):
         return UNKNOWN if kind.absent else None
-    if isinstance(kind, List) and kind.least == kind.most == len(kind.first) and kind.shape in ("list", "tuple"):
+    if isinstance(kind, ListType) and kind.least == kind.most == len(kind.first) and kind.shape in ("list", "tuple"):
         parts = [find_constant(part) for part in kind.first]
         return UNKNOWN if any(part is UNKNOWN for part in parts) else (parts if kind.shape == "list" else tuple(parts))
     return UNKNOWN

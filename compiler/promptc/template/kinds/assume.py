@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from jinja2 import nodes
 
 from promptc.template.kinds import narrow
-from promptc.template.kinds.kind import NEVER, UNKNOWN, Gap, Kind, Mapping, list_members
+from promptc.template.kinds.kind import NEVER, UNKNOWN_TYPE, MappingType, Type, UndefinedType, list_members
 from promptc.template.kinds.parts import Key, find_part
 from promptc.template.kinds.questions import COMPARING, LENIENT
 from promptc.template.kinds.scope import Path, Scope, join_facts
 from promptc.template.kinds.unite import keep_members, meet
 from promptc.template.kinds.walk import WalkRun
 
-Change = Callable[[Kind], Kind]
+Change = Callable[[Type], Type]
 
 
 def assume(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) -> Scope:
@@ -60,7 +60,7 @@ def _is_missing(node: nodes.Expr, scope: Scope) -> bool:
     """True where the value is undefined in any state: that was told, and what stands behind the condition is looked at all the same."""
     path = find_path(node, scope)
     members = list_members(find_at(path, scope)) if path is not None else ()
-    return bool(members) and all(isinstance(member, Gap) for member in members)
+    return bool(members) and all(isinstance(member, UndefinedType) for member in members)
 
 
 def _assume_test(walk: WalkRun, node: nodes.Test, truth: bool, scope: Scope) -> Scope:
@@ -132,7 +132,7 @@ def _learn_key(walk: WalkRun, holder: nodes.Expr, name: str, truth: bool, scope:
     """`'key' in mapping`."""
     path = find_path(holder, scope)
     kind = find_at(path, scope)
-    if path is None or not any(isinstance(member, Mapping) for member in list_members(kind)):
+    if path is None or not any(isinstance(member, MappingType) for member in list_members(kind)):
         return scope.doubt([path] if path is not None else [])
     part = nodes.Getitem(holder, nodes.Const(name), "load")
     return learn_at(walk, part, lambda found: narrow.by_test(found, "defined", truth), scope)
@@ -157,20 +157,20 @@ def learn_path(path: Path, change: Change, scope: Scope) -> Scope:
     key = path[-1]
     holder = find_at(path[:-1], scope)
 
-    def fit(found: Kind) -> Kind:
+    def fit(found: Type) -> Type:
         return keep_members(found, lambda member: change(find_part(member, key)) != NEVER)  # type: ignore[arg-type]
 
     return learn_path(path[:-1], fit, scope) if fit(holder) != holder else scope
 
 
-def find_at(path: Path | None, scope: Scope) -> Kind:
+def find_at(path: Path | None, scope: Scope) -> Type:
     """The kind of the value at a path."""
     if path is None:
         return NEVER
     if len(path) == 1 and path in scope.facts:
         return scope.facts[path]
     if len(path) == 1:
-        return next((bound.kind for bound in scope.names.values() if bound.path == path), UNKNOWN)
+        return next((bound.kind for bound in scope.names.values() if bound.path == path), UNKNOWN_TYPE)
     key = path[-1]
     assert isinstance(key, str | int)
     derived = find_part(find_at(path[:-1], scope), key)

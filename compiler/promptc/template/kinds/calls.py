@@ -8,38 +8,38 @@ from promptc.template.allowed import LIST_METHODS, MAPPING_METHODS, TEXT_METHODS
 from promptc.template.kinds.arguments import Arguments, judge_call, judge_method, judge_thing
 from promptc.template.kinds.given import find_single
 from promptc.template.kinds.kind import (
+    BOOL_TYPE,
     NEVER,
-    NOTHING,
-    TRUTH,
-    UNKNOWN,
+    NONE_TYPE,
+    UNKNOWN_TYPE,
     WHOLE,
-    Gap,
-    Kind,
-    List,
-    Mapping,
-    Nothing,
-    Number,
-    Text,
-    Thing,
-    Unknown,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    OpaqueType,
+    TextType,
+    Type,
+    UndefinedType,
+    UnknownType,
     list_members,
     make_mapping,
 )
 from promptc.template.kinds.measure import measure
 from promptc.template.kinds.parts import drop_gap, find_part, find_values
 from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import ALL, PARTED, Taker
-from promptc.template.kinds.unite import map_members, unite
+from promptc.template.kinds.take import ALL, PARTED, Usage
+from promptc.template.kinds.unite import join_types, map_members
 from promptc.template.kinds.walk import WalkRun
 from promptc.template.signature_table import FUNCTIONS
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 
-_CALLED = Taker("a macro", ALL)
-_SORTS: tuple[tuple[frozenset[str], type[Kind], str], ...] = (
-    (TEXT_METHODS, Text, "a text"),
-    (MAPPING_METHODS, Mapping, "a mapping"),
-    (LIST_METHODS, List, "a list"),
+_CALLED = Usage("a macro", ALL)
+_SORTS: tuple[tuple[frozenset[str], type[Type], str], ...] = (
+    (TEXT_METHODS, TextType, "a text"),
+    (MAPPING_METHODS, MappingType, "a mapping"),
+    (LIST_METHODS, ListType, "a list"),
 )
 _SAME = frozenset("strip lstrip rstrip removeprefix removesuffix swapcase".split())
 _LONGER = frozenset("capitalize casefold lower title upper".split())
@@ -60,25 +60,25 @@ def call(walk: WalkRun, node: nodes.Call, scope: Scope, evaluate: Evaluate) -> V
     if isinstance(callee, nodes.Name) and callee.name not in scope.names and callee.name in _FUNCTIONS:
         judge_call(Arguments(walk, node, scope, args, named), FUNCTIONS[callee.name])
         given = _FUNCTIONS[callee.name](walk, args, named)
-        return Value(UNKNOWN if node.dyn_args is not None or node.dyn_kwargs is not None else given)
+        return Value(UNKNOWN_TYPE if node.dyn_args is not None or node.dyn_kwargs is not None else given)
     called = evaluate(walk, callee, scope)
     walk.take(called, _CALLED, "a call", callee, scope)
     return Value(call_thing(walk, called.kind, node, args, named, scope))
 
 
-def call_thing(walk: WalkRun, kind: Kind, node: nodes.Node, args: list[Value], named: dict[str, Value], scope: Scope) -> Kind:
+def call_thing(walk: WalkRun, kind: Type, node: nodes.Node, args: list[Value], named: dict[str, Value], scope: Scope) -> Type:
     """What calling a macro or another object of the template gives; unknown for all else."""
-    things = [member for member in list_members(kind) if isinstance(member, Thing) and member.call is not None]
+    things = [member for member in list_members(kind) if isinstance(member, OpaqueType) and member.call is not None]
     if not things or len(things) < len(list_members(kind)):
-        return UNKNOWN
-    return unite(*(one.call(walk, node, args, named, scope) for one in things if one.call is not None))
+        return UNKNOWN_TYPE
+    return join_types(*(one.call(walk, node, args, named, scope) for one in things if one.call is not None))
 
 
 def _call_method(
     walk: WalkRun, node: nodes.Call, callee: nodes.Getattr, args: list[Value], named: dict[str, Value], scope: Scope, evaluate: Evaluate
 ) -> Value:
     holder = evaluate(walk, callee.node, scope)
-    if any(isinstance(member, Thing) for member in list_members(holder.kind)):
+    if any(isinstance(member, OpaqueType) for member in list_members(holder.kind)):
         judge_thing(Arguments(walk, node, scope, args, named), callee.attr, holder.kind)
         part = Value(find_part(holder.kind, callee.attr), None, f"{holder.spelled}.{callee.attr}" if holder.spelled else "")
         walk.take(part, _CALLED, "a call", callee, scope)
@@ -86,12 +86,12 @@ def _call_method(
     found = [(sort, words) for methods, sort, words in _SORTS if callee.attr in methods]
     if not found:
         walk.take(holder, PARTED, "`.`", callee.node, scope)
-        return Value(UNKNOWN)
-    taker = Taker(" or ".join(words for _, words in found), tuple(sort for sort, _ in found), lazy=False)
+        return Value(UNKNOWN_TYPE)
+    taker = Usage(" or ".join(words for _, words in found), tuple(sort for sort, _ in found), lazy=False)
     kind = walk.take(holder, taker, f"`.{callee.attr}()`", callee, scope)
     judge_method(Arguments(walk, node, scope, args, named), callee.attr, kind)
-    if isinstance(kind, Unknown):
-        return Value(UNKNOWN)
+    if isinstance(kind, UnknownType):
+        return Value(UNKNOWN_TYPE)
     given = map_members(kind, lambda member: _give(walk, member, callee.attr, args, scope))
     key = find_single(args[0].kind) if callee.attr == "get" and args else None
     if isinstance(key, str) and holder.path is not None:
@@ -101,85 +101,89 @@ def _call_method(
     return Value(given)
 
 
-def _give(walk: WalkRun, kind: Kind, name: str, args: list[Value], scope: Scope) -> Kind:
-    if isinstance(kind, Mapping):
+def _give(walk: WalkRun, kind: Type, name: str, args: list[Value], scope: Scope) -> Type:
+    if isinstance(kind, MappingType):
         return _give_of_mapping(walk, kind, name, args)
     if name in _NUMBERS:
-        return Number(True, 0 if name == "count" else -1)
-    if isinstance(kind, Text):
+        return NumberType(True, 0 if name == "count" else -1)
+    if isinstance(kind, TextType):
         return _give_of_text(kind, name)
-    return UNKNOWN
+    return UNKNOWN_TYPE
 
 
-def _give_of_text(kind: Text, name: str) -> Kind:
+def _give_of_text(kind: TextType, name: str) -> Type:
     shown = measure(kind)
     if name in _SAME:
-        return Text(shown.characters, shown.size, None, shown.at)
+        return TextType(shown.characters, shown.size, None, shown.at)
     if name in _LONGER:
         characters, size = (None if bound is None else 3 * bound for bound in (shown.characters, shown.size))
-        return Text(characters, size, None, shown.at)
-    part = Text(shown.characters, shown.size, None, shown.at)
+        return TextType(characters, size, None, shown.at)
+    part = TextType(shown.characters, shown.size, None, shown.at)
     if name in _LISTS:
-        return List(part, 0 if name == "splitlines" else 1, None if shown.characters is None else shown.characters + 1, (), "list", True)
+        return ListType(
+            part, 0 if name == "splitlines" else 1, None if shown.characters is None else shown.characters + 1, (), "list", True
+        )
     if name.endswith("partition"):
-        return List(NEVER, 3, 3, (part, part, part), "tuple")
-    return TRUTH if name.startswith("is") or name in ("startswith", "endswith") else Text(at=shown.at)
+        return ListType(NEVER, 3, 3, (part, part, part), "tuple")
+    return BOOL_TYPE if name.startswith("is") or name in ("startswith", "endswith") else TextType(at=shown.at)
 
 
-def _give_of_mapping(walk: WalkRun, kind: Mapping, name: str, args: list[Value]) -> Kind:
+def _give_of_mapping(walk: WalkRun, kind: MappingType, name: str, args: list[Value]) -> Type:
     if name == "keys":
-        return List(Text(values=frozenset(kind.names) if kind.closed and kind.names else None), 0, kind.most, (), "lazy", True)
+        return ListType(TextType(values=frozenset(kind.names) if kind.closed and kind.names else None), 0, kind.most, (), "lazy", True)
     if name == "get":
         key = find_single(args[0].kind) if args else None
-        instead = args[1].kind if len(args) > 1 else NOTHING
+        instead = args[1].kind if len(args) > 1 else NONE_TYPE
         if not isinstance(key, str):
             walk.note_all(kind)
-            return unite(find_values(kind), instead)
+            return join_types(find_values(kind), instead)
         walk.note_read(kind, key)
         found = kind.find(key)
-        there = map_members(drop_gap(found), lambda one: Nothing(False, one.at) if isinstance(one, Nothing) else one)
-        return unite(there, instead) if drop_gap(found) != found else there
+        there = map_members(drop_gap(found), lambda one: NoneType(False, one.at) if isinstance(one, NoneType) else one)
+        return join_types(there, instead) if drop_gap(found) != found else there
     walk.note_all(kind)
     values = find_values(kind)
-    element = values if name == "values" else List(NEVER, 2, 2, (Text(), values), "tuple")
-    return List(element, 0, kind.most, (), "lazy", True)
+    element = values if name == "values" else ListType(NEVER, 2, 2, (TextType(), values), "tuple")
+    return ListType(element, 0, kind.most, (), "lazy", True)
 
 
-def _make_range(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+def _make_range(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Type:
     most = None
-    if len(args) == 1 and isinstance(args[0].kind, Number) and args[0].kind.most is not None:
+    if len(args) == 1 and isinstance(args[0].kind, NumberType) and args[0].kind.most is not None:
         most = max(0, int(args[0].kind.most))
-    return List(WHOLE if most is None else Number(True, 0, most), 0, most, (), "range", True)
+    return ListType(WHOLE if most is None else NumberType(True, 0, most), 0, most, (), "range", True)
 
 
-def _make_dict(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+def _make_dict(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Type:
     for arg in args:
         walk.note_whole(arg.kind)
-    return UNKNOWN if args else make_mapping({name: value.kind for name, value in named.items()})
+    return UNKNOWN_TYPE if args else make_mapping({name: value.kind for name, value in named.items()})
 
 
-def _make_namespace(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
+def _make_namespace(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Type:
     """Its parts are those it is made with, and those that any file sets."""
     for arg in (*args, *named.values()):
         walk.note_whole(arg.kind)
     given = {node.attr for tree in walk.trees.values() for node in tree.find_all(nodes.NSRef)}
     known = None if args else (*named, *sorted(given - named.keys()))
-    return Thing("namespace", lambda name: UNKNOWN if known is None or name in known else Gap("closed", name, known, "a namespace"))
+    return OpaqueType(
+        "namespace", lambda name: UNKNOWN_TYPE if known is None or name in known else UndefinedType("closed", name, known, "a namespace")
+    )
 
 
-def _make_cycler(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
-    kind = unite(*(arg.kind for arg in args)) if args else UNKNOWN
-    step = Thing("cycler's method", lambda name: UNKNOWN, lambda *given: kind)
-    parts: dict[str, Kind] = {"current": kind, "next": step, "reset": step}
-    return Thing("cycler", lambda name: parts.get(name) or Gap("closed", name, tuple(parts), "a cycler"))
+def _make_cycler(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Type:
+    kind = join_types(*(arg.kind for arg in args)) if args else UNKNOWN_TYPE
+    step = OpaqueType("cycler's method", lambda name: UNKNOWN_TYPE, lambda *given: kind)
+    parts: dict[str, Type] = {"current": kind, "next": step, "reset": step}
+    return OpaqueType("cycler", lambda name: parts.get(name) or UndefinedType("closed", name, tuple(parts), "a cycler"))
 
 
-def _make_joiner(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Kind:
-    given = measure(args[0].kind) if args else Text(2, 2)
-    return Thing("joiner", lambda name: UNKNOWN, lambda *rest: Text(given.characters, given.size, None, given.at))
+def _make_joiner(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Type:
+    given = measure(args[0].kind) if args else TextType(2, 2)
+    return OpaqueType("joiner", lambda name: UNKNOWN_TYPE, lambda *rest: TextType(given.characters, given.size, None, given.at))
 
 
-_FUNCTIONS: dict[str, Callable[[WalkRun, list[Value], dict[str, Value]], Kind]] = {
+_FUNCTIONS: dict[str, Callable[[WalkRun, list[Value], dict[str, Value]], Type]] = {
     "range": _make_range,
     "dict": _make_dict,
     "namespace": _make_namespace,

@@ -10,10 +10,10 @@ from jinja2 import nodes
 from promptc.template.kinds import narrow
 from promptc.template.kinds.assume import find_path
 from promptc.template.kinds.expressions import evaluate, spell
-from promptc.template.kinds.kind import Kind, Number
+from promptc.template.kinds.kind import NumberType, Type
 from promptc.template.kinds.questions import COMPARING
 from promptc.template.kinds.scope import Scope
-from promptc.template.kinds.trees import Code, load_trees
+from promptc.template.kinds.trees import CompiledText, load_trees
 from promptc.template.kinds.walk import WalkRun
 from promptc.template.kinds.written import COMPUTED, find_written
 
@@ -29,7 +29,7 @@ class Demand:
     """
 
     key: tuple[object, ...]
-    kind: Kind
+    kind: Type
     spelled: str
     operator: Operator
     value: object
@@ -47,10 +47,10 @@ _OPPOSITE: Mapping[str, Operator] = {
     "eq": "ne", "ne": "eq", "lt": "gteq", "gteq": "lt", "gt": "lteq", "lteq": "gt", "in": "notin", "notin": "in",
 }  # fmt: skip
 _MIRRORED: Mapping[Operator, Operator] = {"lt": "gt", "gt": "lt", "lteq": "gteq", "gteq": "lteq", "eq": "eq", "ne": "ne"}
-_SIGN = Number()
+_SIGN = NumberType()
 
 
-def list_cases(code: Code, scope: Scope) -> Cases:
+def list_cases(code: CompiledText, scope: Scope) -> Cases:
     """The alternatives of an expression where it stands. It holds only where one of them does; what is not understood demands nothing.
     Beyond 128 alternatives nothing is said."""
     body = load_trees(code)[""].body[0]

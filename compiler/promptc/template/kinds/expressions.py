@@ -14,21 +14,21 @@ from promptc.template.kinds.compare import compare
 from promptc.template.kinds.filters import apply_filter
 from promptc.template.kinds.given import find_single
 from promptc.template.kinds.kind import (
+    BOOL_TYPE,
     NEVER,
-    NOTHING,
-    TEXT,
-    TRUTH,
-    UNKNOWN,
-    Blank,
-    Gap,
-    Kind,
-    List,
-    Mapping,
-    Nothing,
-    Number,
-    Text,
-    Truth,
-    Unknown,
+    NONE_TYPE,
+    TEXT_TYPE,
+    UNKNOWN_TYPE,
+    BlankType,
+    BoolType,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    TextType,
+    Type,
+    UndefinedType,
+    UnknownType,
     list_members,
     make_mapping,
     text_of,
@@ -38,16 +38,16 @@ from promptc.template.kinds.operators import ARITHMETIC, negate
 from promptc.template.kinds.parts import cut, find_any, find_part
 from promptc.template.kinds.questions import ask
 from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Taker
+from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Usage
 from promptc.template.kinds.trials import is_trial, list_ways
-from promptc.template.kinds.unite import add_bounds, map_members, meet, unite
+from promptc.template.kinds.unite import add_bounds, join_types, map_members, meet
 from promptc.template.kinds.walk import WalkRun
 
 
 def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
     """What the expression gives in `scope`; what is wrong in it goes to `walk`."""
     if not walk.spend():
-        return Value(UNKNOWN)
+        return Value(UNKNOWN_TYPE)
     if walk.trials is None or walk.trying or not is_trial(node, scope, walk.asked):
         return _EVALUATE[type(node)](walk, node, scope)
     reports, walk.trying = walk.reports, True
@@ -58,7 +58,7 @@ def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
     return value
 
 
-def find_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
+def find_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     """The kind alone."""
     return evaluate(walk, node, scope).kind
 
@@ -68,27 +68,27 @@ def decide(walk: WalkRun, node: nodes.Expr, scope: Scope) -> tuple[Scope, Scope]
     return _split(walk, node, judge(walk, node, scope), scope)
 
 
-def _split(walk: WalkRun, node: nodes.Expr, kind: Kind, scope: Scope) -> tuple[Scope, Scope]:
+def _split(walk: WalkRun, node: nodes.Expr, kind: Type, scope: Scope) -> tuple[Scope, Scope]:
     """The scopes behind a condition of a kind: one that is always true, or never, leaves one of them."""
     yes, no = assume(walk, node, True, scope), assume(walk, node, False, scope)
-    answers = {member.value if isinstance(member, Truth) else None for member in list_members(kind)}
+    answers = {member.value if isinstance(member, BoolType) else None for member in list_members(kind)}
     return (yes.end() if answers == {False} else yes), (no.end() if answers == {True} else no)
 
 
-def judge(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
+def judge(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     """The kind of a condition: undefined is an error, none is not."""
     return walk.take(evaluate(walk, node, scope), ASKED, "a condition", node, scope)
 
 
-def literal(value: object) -> Kind:
+def literal(value: object) -> Type:
     """The kind of a constant."""
     if isinstance(value, bool):
-        return Truth(value)
+        return BoolType(value)
     if isinstance(value, str):
         return text_of(value)
     if isinstance(value, int | float):
-        return Number(isinstance(value, int), value, value, frozenset({value}))
-    return Nothing() if value is None else UNKNOWN
+        return NumberType(isinstance(value, int), value, value, frozenset({value}))
+    return NoneType() if value is None else UNKNOWN_TYPE
 
 
 def spell(node: nodes.Node) -> str:
@@ -116,7 +116,7 @@ def find_key(node: nodes.Getattr | nodes.Getitem) -> str | int | None:
 def _name(walk: WalkRun, node: nodes.Name, scope: Scope) -> Value:
     bound = scope.names.get(node.name)
     if bound is None:
-        return Value(Gap("given", node.name, (), "name", "", True, (walk.file, node.lineno), node.name), None, node.name)
+        return Value(UndefinedType("given", node.name, (), "name", "", True, (walk.file, node.lineno), node.name), None, node.name)
     return Value(scope.facts.get(bound.path, bound.kind), bound.path, node.name)
 
 
@@ -139,13 +139,13 @@ def _part(walk: WalkRun, node: nodes.Getattr | nodes.Getitem, scope: Scope) -> V
     return Value(_stamp(walk, part, node), path, spell(node))
 
 
-def _stamp(walk: WalkRun, part: Kind, node: nodes.Expr) -> Kind:
+def _stamp(walk: WalkRun, part: Type, node: nodes.Expr) -> Type:
     """Where it was read, for what may be missing."""
-    certain = all(isinstance(member, Gap) for member in list_members(part))
+    certain = all(isinstance(member, UndefinedType) for member in list_members(part))
     place, spelled = (walk.file, node.lineno), spell(node)
 
-    def stamp(member: Kind) -> Kind:
-        return replace(member, certain=certain, read_at=place, spelled=spelled) if isinstance(member, Gap) else member
+    def stamp(member: Type) -> Type:
+        return replace(member, certain=certain, read_at=place, spelled=spelled) if isinstance(member, UndefinedType) else member
 
     return map_members(part, stamp)
 
@@ -155,22 +155,22 @@ def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) 
     reports = walk.reports
     given = [_find_bound(walk, bound, scope) if bound is not None else None for bound in (part.start, part.stop, part.step)]
     if walk.reports == reports:
-        ways = list_ways([kind if list_ways([kind]) else TEXT, *(NOTHING if one is None else one for one in given)])
+        ways = list_ways([kind if list_ways([kind]) else TEXT_TYPE, *(NONE_TYPE if one is None else one for one in given)])
         _try_ways(walk, node, [nodes.Getitem(held, nodes.Slice(*sides, lineno=1), "load", lineno=1) for held, *sides in ways], scope)
     bounds = [_find_constant(one) for one in given]
     if part.step is not None:
-        return Value(cut(kind, 1, None) if not isinstance(kind, Unknown) else kind)  # none of them need stand where it stood
+        return Value(cut(kind, 1, None) if not isinstance(kind, UnknownType) else kind)  # none of them need stand where it stood
     start, stop = bounds[0], bounds[1]
     known = (part.start is None or start is not None) and (part.stop is None or stop is not None)
     return Value(cut(kind, start, stop) if known else cut(kind, 0 if part.start is None else 1, None))
 
 
-def _find_bound(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
+def _find_bound(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     return walk.take(evaluate(walk, node, scope), _BOUND, "the bound of a slice", node, scope)
 
 
-def _find_constant(kind: Kind | None) -> int | None:
-    if isinstance(kind, Number) and kind.values is not None and len(kind.values) == 1:
+def _find_constant(kind: Type | None) -> int | None:
+    if isinstance(kind, NumberType) and kind.values is not None and len(kind.values) == 1:
         (value,) = kind.values
         return value if isinstance(value, int) else None
     return None
@@ -187,11 +187,11 @@ def _constant_text(walk: WalkRun, node: nodes.TemplateData, scope: Scope) -> Val
 def _listed(walk: WalkRun, node: nodes.List | nodes.Tuple, scope: Scope) -> Value:
     first = tuple(_find_part_kind(walk, item, scope) for item in node.items)
     shape = "tuple" if isinstance(node, nodes.Tuple) else "list"
-    return Value(List(NEVER, len(first), len(first), first, shape))  # type: ignore[arg-type]
+    return Value(ListType(NEVER, len(first), len(first), first, shape))  # type: ignore[arg-type]
 
 
 def _dict(walk: WalkRun, node: nodes.Dict, scope: Scope) -> Value:
-    fields: dict[str, Kind] = {}
+    fields: dict[str, Type] = {}
     open_keys = False
     for pair in node.items:
         kind = _find_part_kind(walk, pair.value, scope)
@@ -200,10 +200,10 @@ def _dict(walk: WalkRun, node: nodes.Dict, scope: Scope) -> Value:
             fields[pair.key.value] = kind
         else:
             open_keys = True
-    return Value(UNKNOWN if open_keys else make_mapping(fields))
+    return Value(UNKNOWN_TYPE if open_keys else make_mapping(fields))
 
 
-def _find_part_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Kind:
+def _find_part_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     """The kind of what is put into a list or mapping, where what is undefined in any state is a slip."""
     value = evaluate(walk, node, scope)
     walk.report_certain(value, node, scope)
@@ -216,8 +216,8 @@ def _choose(walk: WalkRun, node: nodes.CondExpr, scope: Scope) -> Value:
     if not yes.dead:
         kinds.append(find_kind(walk, node.expr1, yes))
     if not no.dead:
-        kinds.append(find_kind(walk, node.expr2, no) if node.expr2 is not None else Blank())
-    return Value(unite(*kinds))
+        kinds.append(find_kind(walk, node.expr2, no) if node.expr2 is not None else BlankType())
+    return Value(join_types(*kinds))
 
 
 def _and(walk: WalkRun, node: nodes.And, scope: Scope) -> Value:
@@ -233,12 +233,12 @@ def _either(walk: WalkRun, node: nodes.And | nodes.Or, held: bool, scope: Scope)
     asked = judge(walk, node.left, scope)
     left, ways = narrow.by_truth(asked, held), _split(walk, node.left, asked, scope)
     rest = ways[1] if held else ways[0]
-    return Value(unite(left, find_kind(walk, node.right, rest))) if not rest.dead else Value(left)
+    return Value(join_types(left, find_kind(walk, node.right, rest))) if not rest.dead else Value(left)
 
 
 def _not(walk: WalkRun, node: nodes.Not, scope: Scope) -> Value:
     kind = judge(walk, node.node, scope)
-    return Value(Truth(not kind.value) if isinstance(kind, Truth) and kind.value is not None else TRUTH)
+    return Value(BoolType(not kind.value) if isinstance(kind, BoolType) and kind.value is not None else BOOL_TYPE)
 
 
 def _compare(walk: WalkRun, node: nodes.Compare, scope: Scope) -> Value:
@@ -254,12 +254,12 @@ def _compare_again(node: nodes.Compare, sides: Sequence[nodes.Expr]) -> nodes.Ex
     return nodes.Compare(sides[0], others, lineno=1)
 
 
-def _answer(walk: WalkRun, ways: Sequence[nodes.Expr]) -> Kind:
+def _answer(walk: WalkRun, ways: Sequence[nodes.Expr]) -> Type:
     """The kind of a question that was asked of all values there are."""
     if walk.trials is None or not ways:
-        return TRUTH
+        return BOOL_TYPE
     found = walk.trials.find_shared_value(ways, walk.limits)
-    return Truth(found) if isinstance(found, bool) else TRUTH
+    return BoolType(found) if isinstance(found, bool) else BOOL_TYPE
 
 
 def _binary(walk: WalkRun, node: nodes.BinExpr, scope: Scope) -> Value:
@@ -271,8 +271,8 @@ def _binary(walk: WalkRun, node: nodes.BinExpr, scope: Scope) -> Value:
     return Value(kind)
 
 
-def _may_be_text(kind: Kind) -> bool:
-    return any(isinstance(member, Text) for member in list_members(kind))
+def _may_be_text(kind: Type) -> bool:
+    return any(isinstance(member, TextType) for member in list_members(kind))
 
 
 def _try_ways(walk: WalkRun, node: nodes.Expr, ways: Sequence[nodes.Expr], scope: Scope) -> None:
@@ -295,7 +295,7 @@ def _concat(walk: WalkRun, node: nodes.Concat, scope: Scope) -> Value:
         shown = measure(kind)
         at = at or (shown.at if shown.size is None else "")
         characters, size = add_bounds(characters, shown.characters), add_bounds(size, shown.size)
-    return Value(Text(characters, size, None, at))
+    return Value(TextType(characters, size, None, at))
 
 
 def _filter(walk: WalkRun, node: nodes.Filter, scope: Scope) -> Value:
@@ -308,7 +308,7 @@ def _filter(walk: WalkRun, node: nodes.Filter, scope: Scope) -> Value:
     return found
 
 
-def _try_format(walk: WalkRun, node: nodes.Filter, pattern: Kind, scope: Scope) -> None:
+def _try_format(walk: WalkRun, node: nodes.Filter, pattern: Type, scope: Scope) -> None:
     """`'%d' | format(x)`: whether any `x` suits."""
     if node.dyn_args is None and node.dyn_kwargs is None:
         kinds = [find_kind(walk, arg, scope) for arg in (*node.args, *(word.value for word in node.kwargs))]
@@ -335,8 +335,8 @@ def _call(walk: WalkRun, node: nodes.Call, scope: Scope) -> Value:
     return call(walk, node, scope, evaluate)
 
 
-_BOUND = Taker("a whole number", (Number, Truth, Nothing))
-_JOINED = Taker("a value that can be printed", (*SHOWN_TEXT.good, Nothing, List, Mapping), lazy=False)
+_BOUND = Usage("a whole number", (NumberType, BoolType, NoneType))
+_JOINED = Usage("a value that can be printed", (*SHOWN_TEXT.good, NoneType, ListType, MappingType), lazy=False)
 
 _EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {
     nodes.Name: _name,

@@ -7,10 +7,21 @@ from jinja2 import nodes
 
 from promptc.template.kinds import lists, texts
 from promptc.template.kinds.arguments import Arguments, judge_filter
-from promptc.template.kinds.given import Given
-from promptc.template.kinds.kind import NUMBER, TRUTH, UNKNOWN, WHOLE, Kind, Nothing, Number, Text, Truth, list_members
-from promptc.template.kinds.kind import List as ListKind
-from promptc.template.kinds.kind import Mapping as MappingKind
+from promptc.template.kinds.given import FilterCall
+from promptc.template.kinds.kind import (
+    BOOL_TYPE,
+    NUMBER_TYPE,
+    UNKNOWN_TYPE,
+    WHOLE,
+    BoolType,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    TextType,
+    Type,
+    list_members,
+)
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import (
     ANY,
@@ -27,50 +38,50 @@ from promptc.template.kinds.take import (
     SIZED,
     STRICT_TEXT,
     VALUE,
-    Taker,
+    Usage,
 )
-from promptc.template.kinds.unite import loosen, unite
+from promptc.template.kinds.unite import join_types, weaken
 from promptc.template.kinds.walk import WalkRun
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
-Give = Callable[[Given], Kind]
+Give = Callable[[FilterCall], Type]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What a filter takes, and what it gives of that."""
 
-    taker: Taker
+    taker: Usage
     give: Give
 
 
-def _always(kind: Kind) -> Give:
+def _always(kind: Type) -> Give:
     return lambda given: kind
 
 
-def _parse(kind: Kind) -> Give:
+def _parse(kind: Type) -> Give:
     """A number, or the default where what was given holds none."""
 
-    def give(given: Given) -> Kind:
+    def give(given: FilterCall) -> Type:
         default = given.find(0, "default")
-        may_fail = any(not isinstance(member, Number) for member in list_members(given.kind))
-        return loosen(unite(kind, default.kind)) if default is not None and may_fail else kind
+        may_fail = any(not isinstance(member, NumberType) for member in list_members(given.kind))
+        return weaken(join_types(kind, default.kind)) if default is not None and may_fail else kind
 
     return give
 
 
-_MADE = Taker("a list, a mapping or a text", SEQUENCE.good, lazy=False)
-_CUT = Taker("a text", (Text,), (ListKind,), lazy=False)
-_SHOWN = Taker("a value that can be printed", (*PRINTED.good,), lazy=False)
-_CODED = Taker("a text, a mapping or a list of pairs", (Text, Number, Truth, MappingKind, ListKind), (Nothing,))
-_PASSED = Taker(SEQUENCE.wants, SEQUENCE.good, (Nothing,), none=True)
-_SIFTED = Taker(ITERATED.wants, ITERATED.good, (Nothing, *ITERATED.bears), none=True)
+_MADE = Usage("a list, a mapping or a text", SEQUENCE.good, lazy=False)
+_CUT = Usage("a text", (TextType,), (ListType,), lazy=False)
+_SHOWN = Usage("a value that can be printed", (*PRINTED.good,), lazy=False)
+_CODED = Usage("a text, a mapping or a list of pairs", (TextType, NumberType, BoolType, MappingType, ListType), (NoneType,))
+_PASSED = Usage(SEQUENCE.wants, SEQUENCE.good, (NoneType,), none=True)
+_SIFTED = Usage(ITERATED.wants, ITERATED.good, (NoneType, *ITERATED.bears), none=True)
 """Of none these make nothing."""
-_PAIRED = Taker("a mapping", MAPPED.good, gap=True)
+_PAIRED = Usage("a mapping", MAPPED.good, gap=True)
 _TIME = Rule(STRICT_TEXT, lists.give_since)
 
 _RULES: Mapping[str, Rule] = {
-    "abs": Rule(NUMBERS, _always(NUMBER)),
+    "abs": Rule(NUMBERS, _always(NUMBER_TYPE)),
     "batch": Rule(ITERATED, lists.give_batches),
     "capitalize": Rule(ONLY_TEXT, texts.give_cased),
     "center": Rule(SHOWN_TEXT, texts.give_centred),
@@ -78,9 +89,9 @@ _RULES: Mapping[str, Rule] = {
     "default": Rule(ANY, lists.give_default),
     "dictsort": Rule(MAPPED, lists.give_pairs),
     "escape": Rule(SHOWN_TEXT, texts.give_times(5)),
-    "filesizeformat": Rule(SIZED, _always(Text(320, 320))),
+    "filesizeformat": Rule(SIZED, _always(TextType(320, 320))),
     "first": Rule(SEQUENCE, lists.give_first),
-    "float": Rule(PARSED, _parse(NUMBER)),
+    "float": Rule(PARSED, _parse(NUMBER_TYPE)),
     "format": Rule(ONLY_TEXT, texts.give_formatted),
     "groupby": Rule(ITERATED, lists.give_groups),
     "indent": Rule(STRICT_TEXT, texts.give_indented),
@@ -98,7 +109,7 @@ _RULES: Mapping[str, Rule] = {
     "rejectattr": Rule(_SIFTED, lists.give_rejected_by),
     "replace": Rule(SHOWN_TEXT, texts.give_replaced),
     "reverse": Rule(SEQUENCE, lists.give_reversed),
-    "round": Rule(NUMBERS, _always(NUMBER)),
+    "round": Rule(NUMBERS, _always(NUMBER_TYPE)),
     "select": Rule(_PASSED, lists.give_selected),
     "selectattr": Rule(_SIFTED, lists.give_selected_by),
     "slice": Rule(ITERATED, lists.give_batches),
@@ -113,10 +124,10 @@ _RULES: Mapping[str, Rule] = {
     "unique": Rule(SEQUENCE, lists.give_unique),
     "upper": Rule(ONLY_TEXT, texts.give_cased),
     "urlencode": Rule(_CODED, texts.give_times(3)),
-    "wordcount": Rule(ONLY_TEXT, _always(Number(True, 0))),
+    "wordcount": Rule(ONLY_TEXT, _always(NumberType(True, 0))),
     "wordwrap": Rule(STRICT_TEXT, texts.give_wrapped),
     "truncate_at": Rule(ONLY_TEXT, texts.give_cut),
-    "tokens": Rule(_SHOWN, _always(Number(True, 0))),
+    "tokens": Rule(_SHOWN, _always(NumberType(True, 0))),
     "minutes_since": _TIME,
     "hours_since": _TIME,
     "days_since": _TIME,
@@ -124,7 +135,7 @@ _RULES: Mapping[str, Rule] = {
     "normalize": Rule(ONLY_TEXT, texts.give_open),
     "one_line": Rule(SHOWN_TEXT, texts.give_times(1)),
     "json": Rule(VALUE, texts.give_json),
-    "mentions": Rule(ONLY_TEXT, _always(TRUTH)),
+    "mentions": Rule(ONLY_TEXT, _always(BOOL_TYPE)),
     "pick": Rule(SEQUENCE, lists.give_picked),
 }
 _SAME = {"d": "default", "e": "escape"}
@@ -145,7 +156,7 @@ def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, 
     for one in [*args, *(value for name, value in named.items() if name != "default")] if not _hands_on(node) else ():
         walk.take(one, ASKED, f"`{node.name}`", node, scope)
     judge_filter(Arguments(walk, node, scope, args, named), node.name)
-    given = Given(walk, node, scope, value, value.kind, args, named, apply_named)
+    given = FilterCall(walk, node, scope, value, value.kind, args, named, apply_named)
     return Value(give(node.name, given))
 
 
@@ -155,18 +166,18 @@ def _hands_on(node: nodes.Filter) -> bool:
     return node.name in _DEFAULTS or (isinstance(applied, nodes.Const) and applied.value in _DEFAULTS)
 
 
-def give(name: str, given: Given) -> Kind:
+def give(name: str, given: FilterCall) -> Type:
     """What the filter gives of the kind it is given."""
     name = _SAME.get(name, name)
     rule = _RULES.get(name)
     if rule is None:
-        return UNKNOWN
+        return UNKNOWN_TYPE
     kind = given.walk.take(Value(given.kind, given.value.path, given.value.spelled), rule.taker, f"`{name}`", given.node, given.scope)
     if name not in _KEEPS:
         given.walk.note_whole(kind)
     return rule.give(given.of(kind))
 
 
-def apply_named(name: str, given: Given) -> Kind:
+def apply_named(name: str, given: FilterCall) -> Type:
     """The same for a filter that `map` applies to each element."""
     return give(name, given)

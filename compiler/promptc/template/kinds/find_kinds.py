@@ -7,39 +7,39 @@ from jinja2 import nodes
 from promptc.template.kinds.amount import UNBOUNDED, Amount
 from promptc.template.kinds.assume import assume, find_path
 from promptc.template.kinds.expressions import evaluate
-from promptc.template.kinds.kind import Kind
+from promptc.template.kinds.kind import Type
 from promptc.template.kinds.lists import make_lists
 from promptc.template.kinds.problem import Problem
-from promptc.template.kinds.scope import Bound, Scope
+from promptc.template.kinds.scope import Binding, Scope
 from promptc.template.kinds.statements import walk_file
 from promptc.template.kinds.take import ASKED
-from promptc.template.kinds.trees import Code, load_trees
+from promptc.template.kinds.trees import CompiledText, load_trees
 from promptc.template.kinds.trials import Trials
 from promptc.template.kinds.walk import Cost, WalkRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class InferredTypes:
     """What is known of one text. `read`: keys of mappings of the schema, by the mapping's place; `whole`: mappings all of which is used.
 
     `kind` is that of an expression's value (None for a template), `amount` what a template puts out at most.
     """
 
-    kind: Kind | None
+    kind: Type | None
     amount: Amount
     problems: tuple[Problem, ...]
     read: frozenset[tuple[str, str]]
     whole: frozenset[str]
 
 
-def add_name(scope: Scope, name: str, kind: Kind, code: Code | None = None) -> Scope:
+def add_name(scope: Scope, name: str, kind: Type, code: CompiledText | None = None) -> Scope:
     """The scope with one more name of the pack; `code` is the expression it stands for, which may be asked again."""
     condition = _find_expression(code) if code is not None else None
     path = find_path(condition, scope) if condition is not None else None
-    return scope.bind(name, Bound(kind, path or (name,), condition))
+    return scope.bind(name, Binding(kind, path or (name,), condition))
 
 
-def suppose(code: Code, scope: Scope, *, truth: bool = True) -> Scope:
+def suppose(code: CompiledText, scope: Scope, *, truth: bool = True) -> Scope:
     """The scope in which an expression is true, or false."""
     node = _find_expression(code)
     return assume(WalkRun(load_trees(code), weigh_bytes), node, truth, scope) if node is not None else scope
@@ -51,7 +51,7 @@ def weigh_bytes(text: str) -> tuple[int, int]:
     return size, size
 
 
-def find_kinds(code: Code, scope: Scope, cost: Cost, trials: Trials | None = None) -> Found:
+def infer_types(code: CompiledText, scope: Scope, cost: Cost, trials: Trials | None = None) -> InferredTypes:
     """Walk one expression or template. Never fails, and never says that a text is wrong which no valid state makes fail.
 
     `trials`: runs what reads nothing, with one account for all the texts of a check.
@@ -69,9 +69,9 @@ def find_kinds(code: Code, scope: Scope, cost: Cost, trials: Trials | None = Non
     return _finish(walk, None, amount if walk.left > 0 else UNBOUNDED)
 
 
-def _finish(walk: WalkRun, kind: Kind | None, amount: Amount) -> Found:
-    return Found(kind, amount, tuple(walk.problems), frozenset(walk.read), frozenset(walk.whole))
+def _finish(walk: WalkRun, kind: Type | None, amount: Amount) -> InferredTypes:
+    return InferredTypes(kind, amount, tuple(walk.problems), frozenset(walk.read), frozenset(walk.whole))
 
 
-def _find_expression(code: Code) -> nodes.Expr | None:
+def _find_expression(code: CompiledText) -> nodes.Expr | None:
     return load_trees(code)[""].body[0].nodes[0] if code.is_expression else None  # type: ignore[attr-defined]

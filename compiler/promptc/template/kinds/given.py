@@ -5,25 +5,25 @@ from dataclasses import dataclass, replace
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import Kind, Number, Text
+from promptc.template.kinds.kind import NumberType, TextType, Type
 from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.walk import WalkRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class FilterCall:
     """One use of a filter: the value (`kind`: what of it the filter can use) and the arguments, by place and by name."""
 
     walk: WalkRun
     node: nodes.Filter
     scope: Scope
     value: Value
-    kind: Kind
+    kind: Type
     args: Sequence[Value]
     named: Mapping[str, Value]
-    apply: Callable[[str, "Given"], Kind]
+    apply: Callable[[str, "FilterCall"], Type]
 
-    def of(self, kind: Kind) -> "Given":
+    def of(self, kind: Type) -> "FilterCall":
         """The same use, with another kind."""
         return replace(self, kind=kind)
 
@@ -46,7 +46,7 @@ class Given:
         return value if isinstance(value, str) else None
 
 
-def find_single(kind: Kind) -> object:
+def find_single(kind: Type) -> object:
     """The one value of a kind, or None."""
-    values: frozenset[object] | None = kind.values if isinstance(kind, Text | Number) else None
+    values: frozenset[object] | None = kind.values if isinstance(kind, TextType | NumberType) else None
     return next(iter(values)) if values is not None and len(values) == 1 else None

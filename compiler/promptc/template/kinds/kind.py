@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 
-class Kind:
+class Type:
     """A set of values. What is not known to be excluded belongs to it."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown(Kind):
+class UnknownType(Type):
     """Anything: nothing is said about it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Kind):
+class TextType(Type):
     """A text of at most `characters` characters and `size` bytes of UTF-8 (None: no bound); `values` where they are listed.
 
     `at` is the JSON pointer of the schema that gives no bound, or else where the text comes from. `format` is what the schema says of it.
@@ -31,7 +31,7 @@ class Text(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Kind):
+class NumberType(Type):
     """A number from `least` to `most` (None: no bound). `whole`: an integer by the schema, which 1.0 is, too."""
 
     whole: bool = False
@@ -42,14 +42,14 @@ class Number(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Truth(Kind):
+class BoolType(Type):
     """True or false; `value` where only one of them can be."""
 
     value: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing(Kind):
+class NoneType(Type):
     """None. `absent`: the schema declares it and neither requires it nor gives a default, so it reads as none where it is left out."""
 
     absent: bool = False
@@ -60,7 +60,7 @@ Reason = Literal["closed", "optional", "undeclared", "unlike", "none", "left_out
 
 
 @dataclass(frozen=True, slots=True)
-class Gap(Kind):
+class UndefinedType(Type):
     """Undefined: any use but `is defined` and `default` stops the run.
 
     `reason`: nothing may have the part (`closed`), it may be left out (`optional`), it may be there and is not declared (`undeclared`),
@@ -80,7 +80,7 @@ class Gap(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Blank(Kind):
+class BlankType(Type):
     """What an `if` without `else` gives inside `{{ }}`: it prints as nothing."""
 
 
@@ -88,115 +88,115 @@ Shape = Literal["list", "tuple", "lazy", "range"]
 
 
 @dataclass(frozen=True, slots=True)
-class List(Kind):
+class ListType(Type):
     """A sequence of `least` to `most` elements: those of `first`, then elements of kind `element`.
 
     `lazy`: made when it is asked for, and not printable. `loose`: it need not be able to be as short as `least`.
     """
 
-    element: Kind
+    element: Type
     least: int = 0
     most: int | None = None
-    first: tuple[Kind, ...] = ()
+    first: tuple[Type, ...] = ()
     shape: Shape = "list"
     loose: bool = False
     at: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mapping(Kind):
+class MappingType(Type):
     """A mapping. `find` gives the kind of a key, with a `Gap` in it where the key may be missing; `names` are the declared keys.
 
     `closed`: there are no others; otherwise `rest` gives their kind. `at`: the JSON pointer of the schema, empty for what a template makes.
     """
 
     names: tuple[str, ...]
-    find: Callable[[str], Kind]
-    rest: Callable[[], Kind]
+    find: Callable[[str], Type]
+    rest: Callable[[], Type]
     closed: bool = True
     most: int | None = None
     at: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Thing(Kind):
+class OpaqueType(Type):
     """An object of the template's own: a loop, macro, module, namespace. `find` gives its parts, `call` what calling it gives."""
 
     what: str
-    find: Callable[[str], Kind]
-    call: Callable[..., Kind] | None = None
+    find: Callable[[str], Type]
+    call: Callable[..., Type] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Union(Kind):
+class UnionType(Type):
     """One of several kinds, none of which is a union; without members, no value at all.
 
     `sure`: for each member there is a valid state that has it, as far as the schema's own words go.
     """
 
-    members: tuple[Kind, ...] = ()
+    members: tuple[Type, ...] = ()
     sure: bool = True
 
 
-UNKNOWN = Unknown()
-NEVER = Union()
-NOTHING = Nothing()
-TRUTH = Truth()
-TEXT = Text()
-NUMBER = Number()
-WHOLE = Number(whole=True)
+UNKNOWN_TYPE = UnknownType()
+NEVER = UnionType()
+NONE_TYPE = NoneType()
+BOOL_TYPE = BoolType()
+TEXT_TYPE = TextType()
+NUMBER_TYPE = NumberType()
+WHOLE = NumberType(whole=True)
 
 
-def list_members(kind: Kind) -> tuple[Kind, ...]:
+def list_members(kind: Type) -> tuple[Type, ...]:
     """The kinds that a kind consists of: itself where it is no union."""
-    return kind.members if isinstance(kind, Union) else (kind,)
+    return kind.members if isinstance(kind, UnionType) else (kind,)
 
 
-def is_sure(kind: Kind) -> bool:
+def is_sure(kind: Type) -> bool:
     """True when each member can be met in a valid state."""
-    return not isinstance(kind, Union) or kind.sure
+    return not isinstance(kind, UnionType) or kind.sure
 
 
-def text_of(*values: str) -> Text:
+def text_of(*values: str) -> TextType:
     """The kind of texts that are known."""
-    return Text(max(map(len, values)), max(len(value.encode("utf-8", "surrogatepass")) for value in values), frozenset(values))
+    return TextType(max(map(len, values)), max(len(value.encode("utf-8", "surrogatepass")) for value in values), frozenset(values))
 
 
-def text_up_to(characters: int | None, at: str = "") -> Text:
+def text_up_to(characters: int | None, at: str = "") -> TextType:
     """A text of at most so many characters; one takes at most four bytes."""
-    return Text(characters, None if characters is None else 4 * characters, None, at)
+    return TextType(characters, None if characters is None else 4 * characters, None, at)
 
 
-def make_mapping(fields: dict[str, Kind], at: str = "") -> Mapping:
+def make_mapping(fields: dict[str, Type], at: str = "") -> MappingType:
     """A mapping of exactly these keys."""
     names = tuple(fields)
 
-    def find(name: str) -> Kind:
-        return fields.get(name) or Gap("closed", name, names, "a mapping", at)
+    def find(name: str) -> Type:
+        return fields.get(name) or UndefinedType("closed", name, names, "a mapping", at)
 
-    return Mapping(names, find, lambda: NEVER, True, len(names), at)
+    return MappingType(names, find, lambda: NEVER, True, len(names), at)
 
 
-_WORDS: dict[type[Kind], str] = {
-    Text: "a text",
-    Number: "a number",
-    Truth: "true or false",
-    Nothing: "none",
-    Mapping: "a mapping",
-    Gap: "undefined",
-    Blank: "nothing",
-    Unknown: "anything",
+_WORDS: dict[type[Type], str] = {
+    TextType: "a text",
+    NumberType: "a number",
+    BoolType: "true or false",
+    NoneType: "none",
+    MappingType: "a mapping",
+    UndefinedType: "undefined",
+    BlankType: "nothing",
+    UnknownType: "anything",
 }
 _SHAPES = {"list": "a list", "tuple": "a list", "lazy": "a sequence that is not made yet", "range": "a range"}
 
 
-def name_kind(kind: Kind) -> str:
+def name_type(kind: Type) -> str:
     """A kind as it is told to an author: `a text or none`."""
     named = dict.fromkeys(_name_one(member) for member in list_members(kind))
     return " or ".join(named) or "nothing"
 
 
-def _name_one(kind: Kind) -> str:
-    if isinstance(kind, List):
+def _name_one(kind: Type) -> str:
+    if isinstance(kind, ListType):
         return _SHAPES[kind.shape]
-    return f"a {kind.what}" if isinstance(kind, Thing) else _WORDS[type(kind)]
+    return f"a {kind.what}" if isinstance(kind, OpaqueType) else _WORDS[type(kind)]

@@ -10,8 +10,8 @@ from jinja2.compiler import find_undeclared
 from promptc.template.kinds.amount import Amount, text_of_amount
 from promptc.template.kinds.arguments import Arguments, judge_call
 from promptc.template.kinds.expressions import evaluate
-from promptc.template.kinds.kind import UNKNOWN, Gap, Kind, Thing
-from promptc.template.kinds.scope import Bound, Scope, Value
+from promptc.template.kinds.kind import UNKNOWN_TYPE, OpaqueType, Type, UndefinedType
+from promptc.template.kinds.scope import Binding, Scope, Value
 from promptc.template.kinds.walk import MAX_CALLS, WalkRun
 from promptc.template.signatures import Signature, sign_macro
 
@@ -24,16 +24,16 @@ def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBo
 
     signature = _sign(node)
 
-    def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
+    def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Type:
         walk.called.add(id(node))
         _judge(walk, signature, at, args, named, caller)
         named = _spread(node, at, len(args), named)
         seen = _find_outer(walk, file, scope)
         return _call(walk, node, file, args, named, _see(seen, caller, node.name, thing), walk_body)
 
-    thing = Thing("macro", lambda name: UNKNOWN, give)
-    walk.macros.append((node, lambda: give(walk, node, [Value(UNKNOWN) for _ in node.args], {"caller": Value(UNKNOWN)}, scope)))
-    return scope.bind(node.name, Bound(thing, (object(),)))
+    thing = OpaqueType("macro", lambda name: UNKNOWN_TYPE, give)
+    walk.macros.append((node, lambda: give(walk, node, [Value(UNKNOWN_TYPE) for _ in node.args], {"caller": Value(UNKNOWN_TYPE)}, scope)))
+    return scope.bind(node.name, Binding(thing, (object(),)))
 
 
 def _spread(node: nodes.Macro | nodes.CallBlock, at: nodes.Node, placed: int, named: dict[str, Value]) -> dict[str, Value]:
@@ -41,7 +41,7 @@ def _spread(node: nodes.Macro | nodes.CallBlock, at: nodes.Node, placed: int, na
     call = at.call if isinstance(at, nodes.CallBlock) else at
     if not isinstance(call, nodes.Call) or (call.dyn_args is None and call.dyn_kwargs is None):
         return named
-    return {**{arg.name: Value(UNKNOWN) for arg in node.args[placed:]}, **named}
+    return {**{arg.name: Value(UNKNOWN_TYPE) for arg in node.args[placed:]}, **named}
 
 
 def _sign(node: nodes.Macro | nodes.CallBlock) -> Signature:
@@ -55,17 +55,17 @@ def _judge(walk: WalkRun, signature: Signature, at: nodes.Node, args: list[Value
         judge_call(Arguments(walk, call, scope, args, named), signature)
 
 
-def make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope, walk_body: WalkBody) -> Thing:
+def make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope, walk_body: WalkBody) -> OpaqueType:
     """What `caller()` gives inside the macro that a call block calls."""
     file = walk.file
 
     signature = _sign(node)
 
-    def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Kind:
+    def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Type:
         _judge(walk, signature, at, args, named, caller)
         return _call(walk, node, file, args, _spread(node, at, len(args), named), scope, walk_body)
 
-    return Thing("caller", lambda name: UNKNOWN, give)
+    return OpaqueType("caller", lambda name: UNKNOWN_TYPE, give)
 
 
 def _find_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
@@ -79,9 +79,9 @@ def _find_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
     return replace(scope, names={**later, **scope.names, **again})
 
 
-def _find_unknown(stored: "Counter[str]") -> tuple[dict[str, Bound], dict[str, Bound]]:
+def _find_unknown(stored: "Counter[str]") -> tuple[dict[str, Binding], dict[str, Binding]]:
     """What each name of a file is where nothing is known of it: of all names, and of those that are set more than once."""
-    unknown = {name: Bound(UNKNOWN, (object(),)) for name in stored}
+    unknown = {name: Binding(UNKNOWN_TYPE, (object(),)) for name in stored}
     return unknown, {name: bound for name, bound in unknown.items() if stored[name] > 1}
 
 
@@ -94,10 +94,10 @@ def _count_stored(tree: nodes.Template) -> "Counter[str]":
     return stored
 
 
-def _see(seen: Scope, caller: Scope, name: str, own: Thing) -> Scope:
+def _see(seen: Scope, caller: Scope, name: str, own: OpaqueType) -> Scope:
     """The macro's own names, with what the caller's conditions proved of the state."""
     facts = {path: kind for path, kind in caller.facts.items() if isinstance(path[0], str)}
-    names = {**seen.names, name: Bound(own, (object(),))}
+    names = {**seen.names, name: Binding(own, (object(),))}
     return Scope(names, {**seen.facts, **facts}, seen.doubts | caller.doubts, caller.dead)
 
 
@@ -109,9 +109,9 @@ def _call(
     named: dict[str, Value],
     scope: Scope,
     walk_body: WalkBody,
-) -> Kind:
+) -> Type:
     if walk.calls >= MAX_CALLS or not walk.spend():
-        return UNKNOWN
+        return UNKNOWN_TYPE
     outer, walk.file = walk.file, file
     walk.calls += 1
     _, made = walk_body(walk, node.body, _bind(walk, node, args, named, scope))
@@ -122,8 +122,8 @@ def _call(
 
 def _bind(walk: WalkRun, node: nodes.Macro | nodes.CallBlock, args: list[Value], named: dict[str, Value], scope: Scope) -> Scope:
     caller = named.get("caller")
-    special = {name: Bound(UNKNOWN, (object(),)) for name in ("varargs", "kwargs")}
-    special["caller"] = Bound(caller.kind if caller is not None else Gap("given", "caller"), (object(),))
+    special = {name: Binding(UNKNOWN_TYPE, (object(),)) for name in ("varargs", "kwargs")}
+    special["caller"] = Binding(caller.kind if caller is not None else UndefinedType("given", "caller"), (object(),))
     scope = scope.bind_all(special)
     first_default = len(node.args) - len(node.defaults)
     for place, arg in enumerate(node.args):
@@ -131,6 +131,6 @@ def _bind(walk: WalkRun, node: nodes.Macro | nodes.CallBlock, args: list[Value],
         if value is None and place >= first_default:
             value = evaluate(walk, node.defaults[place - first_default], scope)
         if value is None:
-            value = Value(Gap("given", arg.name))
-        scope = scope.bind(arg.name, Bound(value.kind, value.path if value.path is not None else (object(),)))
+            value = Value(UndefinedType("given", arg.name))
+        scope = scope.bind(arg.name, Binding(value.kind, value.path if value.path is not None else (object(),)))
     return scope

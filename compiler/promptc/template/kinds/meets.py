@@ -5,8 +5,19 @@ from itertools import chain
 
 from promptc.template.kinds import narrow
 from promptc.template.kinds.conditions import Case, Cases, Demand
-from promptc.template.kinds.kind import NEVER, Gap, Kind, List, Nothing, Number, Text, Truth, Unknown, list_members
-from promptc.template.kinds.kind import Mapping as MappingKind
+from promptc.template.kinds.kind import (
+    NEVER,
+    BoolType,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    TextType,
+    Type,
+    UndefinedType,
+    UnknownType,
+    list_members,
+)
 
 _POSITIVE = frozenset(("eq", "in"))
 _HELD: Mapping[str, Callable[[object, object], bool]] = {
@@ -33,15 +44,15 @@ def _find_in_case(case: Case) -> tuple[Demand, ...] | None:
     parted: dict[tuple[object, ...], list[Demand]] = {}
     for demand in case:
         parted.setdefault(demand.key, []).append(demand)
-    return next((_shrink(demands) for demands in parted.values() if not can_meet(demands[0].kind, demands)), None)
+    return next((_shrink(demands) for demands in parted.values() if not is_satisfiable(demands[0].kind, demands)), None)
 
 
 def _shrink(demands: Sequence[Demand]) -> tuple[Demand, ...]:
     """The one that cannot be met alone, if there is one, else all of them."""
-    return next(((one,) for one in demands if not can_meet(one.kind, [one])), tuple(demands))
+    return next(((one,) for one in demands if not is_satisfiable(one.kind, [one])), tuple(demands))
 
 
-def can_meet(kind: Kind, demands: Sequence[Demand]) -> bool:
+def is_satisfiable(kind: Type, demands: Sequence[Demand]) -> bool:
     """Whether a value of `kind` may meet all of the demands."""
     if {"inside", "outside"} <= {one.operator for one in demands}:
         return False
@@ -49,12 +60,12 @@ def can_meet(kind: Kind, demands: Sequence[Demand]) -> bool:
     return kind == NEVER or any(_can_member(member, asked) for member in list_members(kind))
 
 
-def _can_member(member: Kind, demands: Sequence[Demand]) -> bool:
+def _can_member(member: Type, demands: Sequence[Demand]) -> bool:
     tests = [one for one in demands if one.operator in ("is", "isnot")]
-    if not isinstance(member, Unknown) and any(narrow.by_test(member, str(one.value), one.operator == "is") == NEVER for one in tests):
+    if not isinstance(member, UnknownType) and any(narrow.by_test(member, str(one.value), one.operator == "is") == NEVER for one in tests):
         return False
     asked = [one for one in demands if one not in tests]
-    if isinstance(member, Gap):
+    if isinstance(member, UndefinedType):
         return not any(one.operator in (*_POSITIVE, "lt", "lteq", "gt", "gteq", "true") for one in asked)
     values = _list_values(member, asked)
     if values is not None:
@@ -65,34 +76,34 @@ def _can_member(member: Kind, demands: Sequence[Demand]) -> bool:
     return not _is_empty(member, asked)
 
 
-def _list_values(member: Kind, demands: Sequence[Demand]) -> list[object] | None:
+def _list_values(member: Type, demands: Sequence[Demand]) -> list[object] | None:
     """The values it may be: those it is listed with, or those that are asked for and that it can be; None where there are others."""
-    if isinstance(member, Truth):
+    if isinstance(member, BoolType):
         return [False, True] if member.value is None else [member.value]
-    if isinstance(member, Nothing):
+    if isinstance(member, NoneType):
         return [None]
-    if isinstance(member, Text | Number) and member.values is not None:
+    if isinstance(member, TextType | NumberType) and member.values is not None:
         return list(member.values)
     wanted = next((one for one in demands if one.operator in _POSITIVE), None)
     if wanted is not None:
         given: tuple[object, ...] = wanted.value if wanted.operator == "in" else (wanted.value,)  # type: ignore[assignment]
         return [value for value in given if _suits(value, member)]
-    if isinstance(member, Text | Number) and any(one.operator == "false" for one in demands):
+    if isinstance(member, TextType | NumberType) and any(one.operator == "false" for one in demands):
         return [value for value in ("", 0) if _suits(value, member)]
     return None
 
 
-def _suits(value: object, member: Kind) -> bool:
+def _suits(value: object, member: Type) -> bool:
     """Whether a value of the kind may be equal to a constant; true and false are equal to 1 and 0."""
-    if isinstance(member, Text):
+    if isinstance(member, TextType):
         return isinstance(value, str) and (member.characters is None or len(value) <= member.characters)
-    if isinstance(member, Number):
+    if isinstance(member, NumberType):
         if not isinstance(value, int | float):
             return False
         low, high = member.least, member.most
         is_whole = isinstance(value, int) or value.is_integer()
         return (low is None or value >= low) and (high is None or value <= high) and (is_whole or not member.whole)
-    return not isinstance(member, List | MappingKind)
+    return not isinstance(member, ListType | MappingType)
 
 
 def _holds(value: object, demand: Demand) -> bool:
@@ -103,25 +114,25 @@ def _holds(value: object, demand: Demand) -> bool:
         return False
 
 
-def _is_empty(member: Kind, demands: Sequence[Demand]) -> bool:
+def _is_empty(member: Type, demands: Sequence[Demand]) -> bool:
     """True when no number or text lies between all bounds."""
     for sort in (int | float, str):
         own = _list_own_bounds(member) if sort is not str else ()
         bounds = list(chain(own, ((one.operator, one.value) for one in demands if isinstance(one.value, sort))))
-        if isinstance(member, Number) and member.whole:
+        if isinstance(member, NumberType) and member.whole:
             bounds = [_tighten(operator, value) for operator, value in bounds]
         if _can_be(member, sort) and any(_is_crossed(low, high) for low in _pick(bounds, "gt") for high in _pick(bounds, "lt")):
             return True
     return False
 
 
-def _can_be(member: Kind, sort: object) -> bool:
+def _can_be(member: Type, sort: object) -> bool:
     """Whether bounds of that sort must be met: a value of another one is not compared with them, or stops the run."""
-    return isinstance(member, Unknown | (Text if sort is str else Number))
+    return isinstance(member, UnknownType | (TextType if sort is str else NumberType))
 
 
-def _list_own_bounds(member: Kind) -> Iterator[tuple[str, object]]:
-    if isinstance(member, Number):
+def _list_own_bounds(member: Type) -> Iterator[tuple[str, object]]:
+    if isinstance(member, NumberType):
         yield from (("gteq", member.least),) if member.least is not None else ()
         yield from (("lteq", member.most),) if member.most is not None else ()
 

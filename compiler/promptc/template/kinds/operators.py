@@ -5,33 +5,24 @@ from math import isfinite
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import (
-    NUMBER,
-    UNKNOWN,
-    Kind,
-    List,
-    Number,
-    Text,
-    Truth,
-    list_members,
-)
+from promptc.template.kinds.kind import NUMBER_TYPE, UNKNOWN_TYPE, BoolType, ListType, NumberType, TextType, Type, list_members
 from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import NUMBERS, VALUE, Taker
-from promptc.template.kinds.unite import add_bounds, join, unite
+from promptc.template.kinds.take import NUMBERS, VALUE, Usage
+from promptc.template.kinds.unite import add_bounds, join_members, join_types
 from promptc.template.kinds.walk import WalkRun
 
-_ADDED = Taker("a number, a text or a list", (Number, Truth, Text, List), lazy=False)
-_SUM = {Text: "a text", List: "a list", Number: "a number", Truth: "a number"}
+_ADDED = Usage("a number, a text or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
+_SUM = {TextType: "a text", ListType: "a list", NumberType: "a number", BoolType: "a number"}
 
 
-def _add(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Kind:
+def _add(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Type:
     first = walk.take(left, _ADDED, "`+`", node, scope)
     second = walk.take(right, _ADDED, "`+`", node, scope)
-    if first == UNKNOWN or second == UNKNOWN:
-        return UNKNOWN
+    if first == UNKNOWN_TYPE or second == UNKNOWN_TYPE:
+        return UNKNOWN_TYPE
     _match(walk, Value(first, left.path, left.spelled), Value(second, right.path, right.spelled), node, scope)
     found = [_add_two(one, other) for one in list_members(first) for other in list_members(second)]
-    return unite(*(kind for kind in found if kind is not None))
+    return join_types(*(kind for kind in found if kind is not None))
 
 
 def _match(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
@@ -42,24 +33,24 @@ def _match(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Sc
             (wanted,) = groups
             good = tuple(sort for sort, name in _SUM.items() if name == wanted)
             help = " (`~` joins any two values)" if wanted == "a text" else ""
-            walk.take(side, Taker(f"{wanted} beside {wanted}{help}", good, lazy=False), "`+`", node, scope)
+            walk.take(side, Usage(f"{wanted} beside {wanted}{help}", good, lazy=False), "`+`", node, scope)
             return
 
 
-def _add_two(left: Kind, right: Kind) -> Kind | None:
-    if isinstance(left, Text) and isinstance(right, Text):
+def _add_two(left: Type, right: Type) -> Type | None:
+    if isinstance(left, TextType) and isinstance(right, TextType):
         at = left.at if left.size is None else right.at
-        return Text(add_bounds(left.characters, right.characters), add_bounds(left.size, right.size), None, at)
-    if isinstance(left, List) and isinstance(right, List):
+        return TextType(add_bounds(left.characters, right.characters), add_bounds(left.size, right.size), None, at)
+    if isinstance(left, ListType) and isinstance(right, ListType):
         return _add_lists(left, right)
-    if isinstance(left, Number | Truth) and isinstance(right, Number | Truth):
+    if isinstance(left, NumberType | BoolType) and isinstance(right, NumberType | BoolType):
         return _add_numbers(left, right)
-    return UNKNOWN if UNKNOWN in (left, right) else None
+    return UNKNOWN_TYPE if UNKNOWN_TYPE in (left, right) else None
 
 
-def _add_numbers(left: Number | Truth, right: Number | Truth) -> Number:
+def _add_numbers(left: NumberType | BoolType, right: NumberType | BoolType) -> NumberType:
     one, other = as_number(left), as_number(right)
-    return Number(one.whole and other.whole, _total(one.least, other.least), _total(one.most, other.most), None, one.at or other.at)
+    return NumberType(one.whole and other.whole, _total(one.least, other.least), _total(one.most, other.most), None, one.at or other.at)
 
 
 def _total(left: float | int | None, right: float | int | None) -> float | int | None:
@@ -67,27 +58,27 @@ def _total(left: float | int | None, right: float | int | None) -> float | int |
     return total if total is not None and isfinite(total) else None
 
 
-def as_number(kind: Number | Truth) -> Number:
+def as_number(kind: NumberType | BoolType) -> NumberType:
     """True and false count as 1 and 0."""
-    return kind if isinstance(kind, Number) else Number(True, 0, 1)
+    return kind if isinstance(kind, NumberType) else NumberType(True, 0, 1)
 
 
-def _add_lists(left: List, right: List) -> List:
+def _add_lists(left: ListType, right: ListType) -> ListType:
     exact = left.most is not None and left.least == left.most == len(left.first)
     first = (*left.first, *right.first) if exact else left.first
-    element = right.element if exact else unite(join(left), join(right))
+    element = right.element if exact else join_types(join_members(left), join_members(right))
     at = left.at if left.most is None else right.at
     most = add_bounds(left.most, right.most)
-    return List(element, left.least + right.least, most, first, left.shape, left.loose or right.loose, at)
+    return ListType(element, left.least + right.least, most, first, left.shape, left.loose or right.loose, at)
 
 
-def _numeric(sign: str) -> Callable[..., Kind]:
-    def calculate(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Kind:
+def _numeric(sign: str) -> Callable[..., Type]:
+    def calculate(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Type:
         first = walk.take(left, NUMBERS, f"`{sign}`", node, scope)
         second = walk.take(right, NUMBERS, f"`{sign}`", node, scope)
-        whole = all(isinstance(one, Truth) or (isinstance(one, Number) and one.whole) for one in (first, second))
+        whole = all(isinstance(one, BoolType) or (isinstance(one, NumberType) and one.whole) for one in (first, second))
         least, most = _find_corners(sign, first, second)
-        return Number(whole and sign in ("-", "//"), least, most)
+        return NumberType(whole and sign in ("-", "//"), least, most)
 
     return calculate
 
@@ -101,10 +92,10 @@ _CORNERS: dict[str, Callable[[int, int], int]] = {
 _LARGEST = 2**53
 
 
-def _find_corners(sign: str, first: Kind, second: Kind) -> tuple[int | None, int | None]:
+def _find_corners(sign: str, first: Type, second: Type) -> tuple[int | None, int | None]:
     """The least and the greatest result, where both sides have bounds that are integers and not large."""
     calculate = _CORNERS.get(sign)
-    sides = [as_number(one) for one in (first, second) if isinstance(one, Number | Truth)]
+    sides = [as_number(one) for one in (first, second) if isinstance(one, NumberType | BoolType)]
     bounds = [bound for one in sides for bound in (one.least, one.most)]
     exact = [bound for bound in bounds if isinstance(bound, int) and abs(bound) < _LARGEST]
     if calculate is None or len(exact) < 4 or (sign == "//" and exact[2] <= 0):
@@ -113,56 +104,56 @@ def _find_corners(sign: str, first: Kind, second: Kind) -> tuple[int | None, int
     return min(results), max(results)
 
 
-_REPEATED = Taker("a number, a text or a list", (Number, Truth, Text, List), lazy=False)
+_REPEATED = Usage("a number, a text or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
 
 
-def _multiply(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Kind:
+def _multiply(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Type:
     first = walk.take(left, _REPEATED, "`*`", node, scope)
     second = walk.take(right, _REPEATED, "`*`", node, scope)
     found = []
     for one, other in ((first, second), (second, first)):
-        if isinstance(one, Text | List):
+        if isinstance(one, TextType | ListType):
             walk.take(Value(other, right.path, right.spelled), NUMBERS, "`*` beside a text or a list", node, scope)
             found.append(_repeat(one, other))
-    if found or not (isinstance(first, Number | Truth) and isinstance(second, Number | Truth)):
-        return found[0] if found else UNKNOWN
-    return Number(False, *_find_corners("*", first, second))
+    if found or not (isinstance(first, NumberType | BoolType) and isinstance(second, NumberType | BoolType)):
+        return found[0] if found else UNKNOWN_TYPE
+    return NumberType(False, *_find_corners("*", first, second))
 
 
-def _repeat(kind: Text | List, times: Kind) -> Kind:
-    most = times.most if isinstance(times, Number) else 1 if isinstance(times, Truth) else None
+def _repeat(kind: TextType | ListType, times: Type) -> Type:
+    most = times.most if isinstance(times, NumberType) else 1 if isinstance(times, BoolType) else None
     count = None if most is None else max(0, int(most))
     at = kind.at or getattr(times, "at", "")
-    if isinstance(kind, Text):
-        return Text(_scale(kind.characters, count), _scale(kind.size, count), None, at)
-    return List(join(kind), 0, _scale(kind.most, count), (), kind.shape, True, at)
+    if isinstance(kind, TextType):
+        return TextType(_scale(kind.characters, count), _scale(kind.size, count), None, at)
+    return ListType(join_members(kind), 0, _scale(kind.most, count), (), kind.shape, True, at)
 
 
 def _scale(bound: int | None, count: int | None) -> int | None:
     return None if bound is None or count is None else bound * count
 
 
-def _modulo(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Kind:
-    kind = walk.take(left, Taker("a number, or a text to fill in", (Number, Truth, Text)), "`%`", node, scope)
-    if isinstance(kind, Number | Truth):
+def _modulo(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Type:
+    kind = walk.take(left, Usage("a number, or a text to fill in", (NumberType, BoolType, TextType)), "`%`", node, scope)
+    if isinstance(kind, NumberType | BoolType):
         walk.take(right, NUMBERS, "`%`", node, scope)
-        return NUMBER
+        return NUMBER_TYPE
     walk.take(right, VALUE, "`%`", node, scope)
     walk.note_whole(right.kind)
-    return Text() if isinstance(kind, Text) else UNKNOWN
+    return TextType() if isinstance(kind, TextType) else UNKNOWN_TYPE
 
 
-def negate(walk: WalkRun, value: Value, node: nodes.Node, scope: Scope) -> Kind:
+def negate(walk: WalkRun, value: Value, node: nodes.Node, scope: Scope) -> Type:
     """`-value` and `+value`."""
     kind = walk.take(value, NUMBERS, "a sign", node, scope)
-    if isinstance(node, nodes.Neg) and isinstance(kind, Number):
+    if isinstance(node, nodes.Neg) and isinstance(kind, NumberType):
         least, most = kind.most, kind.least
         values = None if kind.values is None else frozenset(-one for one in kind.values)
-        return Number(kind.whole, None if least is None else -least, None if most is None else -most, values, kind.at)
-    return kind if isinstance(kind, Number) else NUMBER
+        return NumberType(kind.whole, None if least is None else -least, None if most is None else -most, values, kind.at)
+    return kind if isinstance(kind, NumberType) else NUMBER_TYPE
 
 
-ARITHMETIC: dict[type[nodes.Node], Callable[..., Kind]] = {
+ARITHMETIC: dict[type[nodes.Node], Callable[..., Type]] = {
     nodes.Add: _add,
     nodes.Sub: _numeric("-"),
     nodes.Mul: _multiply,

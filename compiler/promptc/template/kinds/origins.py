@@ -8,7 +8,7 @@ from jinja2 import nodes
 from promptc.template.kinds.assume import find_path
 from promptc.template.kinds.conditions import ANYTHING, Cases, join_cases, list_cases_of
 from promptc.template.kinds.scope import Scope
-from promptc.template.kinds.trees import Code, load_trees
+from promptc.template.kinds.trees import CompiledText, load_trees
 
 _SAME = frozenset(("sort", "list", "reverse", "unique", "default", "d"))
 """Filters that give elements of the list they are given."""
@@ -25,7 +25,7 @@ class Origin:
     cases: Cases
 
 
-def list_origins(code: Code, scope: Scope) -> tuple[Origin, ...]:
+def list_origins(code: CompiledText, scope: Scope) -> tuple[Origin, ...]:
     """Every list of the state that elements of the expression's value certainly come from, each by `scope`, in which `item` is an element.
     What is made anew (`map`, a literal) and what is cut by place comes from none."""
     body = load_trees(code)[""].body[0]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from promptc.template.kinds.kind import Gap, Kind
+from promptc.template.kinds.kind import Type, UndefinedType
 
 Rule = Literal[
     "name", "part", "absent", "reads_none", "none", "kind", "some_kind", "never", "always", "unprintable", "argument", "given", "as_text"
@@ -28,8 +28,8 @@ class Problem:
     file: str
     position: int
     subject: str
-    kind: Kind
+    kind: Type
     wants: str = ""
-    gap: Gap | None = None
+    gap: UndefinedType | None = None
     known: tuple[str, ...] = ()
     told: tuple[str, str, str] | None = None

@@ -3,9 +3,9 @@
 from jinja2 import nodes
 
 from promptc.template.kinds.compare import compare
-from promptc.template.kinds.kind import Gap, Nothing, is_sure, list_members
+from promptc.template.kinds.kind import NoneType, UndefinedType, is_sure, list_members
 from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import ANY, ASKED, NUMBERS, Taker
+from promptc.template.kinds.take import ANY, ASKED, NUMBERS, Usage
 from promptc.template.kinds.walk import WalkRun
 
 COMPARING = {
@@ -30,12 +30,12 @@ def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope:
     elif name in NUMERIC:
         walk.take(value, NUMBERS, f"`is {name}`", node, scope)
     else:
-        walk.take(value, ANY if name in LENIENT else Taker("a value", ASKED.good, none=True), f"`is {name}`", node, scope)
+        walk.take(value, ANY if name in LENIENT else Usage("a value", ASKED.good, none=True), f"`is {name}`", node, scope)
 
 
 def report_always(walk: WalkRun, node: nodes.Node, value: Value, by: str, scope: Scope) -> None:
     """Whether it is there is asked of what reads as none where it is left out."""
     members = list_members(value.kind)
-    absent = next((one for one in members if isinstance(one, Nothing) and one.absent), None)
-    if absent is not None and is_sure(value.kind) and not any(isinstance(one, Gap) for one in members):
+    absent = next((one for one in members if isinstance(one, NoneType) and one.absent), None)
+    if absent is not None and is_sure(value.kind) and not any(isinstance(one, UndefinedType) for one in members):
         walk.report("always", node, value, absent, scope, wants=by)

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import NEVER, Gap, Kind
-from promptc.template.kinds.unite import unite
+from promptc.template.kinds.kind import NEVER, Type, UndefinedType
+from promptc.template.kinds.unite import join_types
 
 Path = tuple[object, ...]
 """What a value was read by, and the parts behind it: a name of the pack, or an object that stands for one binding of a template's name."""
@@ -17,16 +17,16 @@ Path = tuple[object, ...]
 class Value:
     """What an expression gives: its kind, the path it was read by, and how the author wrote that."""
 
-    kind: Kind
+    kind: Type
     path: Path | None = None
     spelled: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bound:
+class Binding:
     """What a name stands for. `condition`: the expression it was set to, where that may be asked again."""
 
-    kind: Kind
+    kind: Type
     path: Path
     condition: nodes.Expr | None = None
 
@@ -35,24 +35,24 @@ class Bound:
 class Scope:
     """Never changed: each statement and each condition makes a new one. `dead`: no valid state leads here."""
 
-    names: Mapping[str, Bound]
-    facts: Mapping[Path, Kind] = field(default_factory=dict)
+    names: Mapping[str, Binding]
+    facts: Mapping[Path, Type] = field(default_factory=dict)
     doubts: frozenset[Path] = frozenset()
     dead: bool = False
 
-    def bind(self, name: str, bound: Bound) -> "Scope":
+    def bind(self, name: str, bound: Binding) -> "Scope":
         """The scope with one more name; what was asked about an earlier one of that name no longer holds."""
         return self.bind_all({name: bound})
 
-    def bind_all(self, bounds: Mapping[str, Bound]) -> "Scope":
+    def bind_all(self, bounds: Mapping[str, Binding]) -> "Scope":
         """The same for several names."""
         names = {**self.names, **bounds}
         for other, one in self.names.items():
             if one.condition is not None and other not in bounds and not _find_read(one.condition).isdisjoint(bounds):
-                names[other] = Bound(one.kind, one.path)
+                names[other] = Binding(one.kind, one.path)
         return replace(self, names=names)
 
-    def learn(self, path: Path, kind: Kind) -> "Scope":
+    def learn(self, path: Path, kind: Type) -> "Scope":
         """The scope in which the value at `path` is of `kind`."""
         if kind == NEVER:
             return replace(self, dead=True)
@@ -85,7 +85,7 @@ def join_facts(left: Scope, right: Scope) -> Scope:
     """What holds where one of two conditions held. Both have the same names."""
     if left.dead or right.dead:
         return right if left.dead else left
-    facts = {path: unite(kind, right.facts[path]) for path, kind in left.facts.items() if path in right.facts}
+    facts = {path: join_types(kind, right.facts[path]) for path, kind in left.facts.items() if path in right.facts}
     return replace(left, facts=facts, doubts=left.doubts | right.doubts)
 
 
@@ -97,11 +97,11 @@ def join_ways(before: Scope, ways: Iterable[Scope]) -> Scope:
     names = _join_names(before, alive)
     facts = dict(alive[0].facts)
     for way in alive[1:]:
-        facts = {path: unite(kind, way.facts[path]) for path, kind in facts.items() if path in way.facts}
+        facts = {path: join_types(kind, way.facts[path]) for path, kind in facts.items() if path in way.facts}
     return Scope(names, facts, before.doubts)
 
 
-def _join_names(before: Scope, alive: list[Scope]) -> Mapping[str, Bound]:
+def _join_names(before: Scope, alive: list[Scope]) -> Mapping[str, Binding]:
     if all(way.names is before.names for way in alive):
         return before.names
     names = dict(before.names)
@@ -110,9 +110,9 @@ def _join_names(before: Scope, alive: list[Scope]) -> Mapping[str, Bound]:
     return names
 
 
-def _join_bound(name: str, found: list[Bound | None]) -> Bound:
+def _join_bound(name: str, found: list[Binding | None]) -> Binding:
     first = found[0]
     if first is not None and all(one is first for one in found):
         return first
-    kinds = [one.kind if one is not None else Gap("given", name) for one in found]
-    return Bound(unite(*kinds), (object(),))
+    kinds = [one.kind if one is not None else UndefinedType("given", name) for one in found]
+    return Binding(join_types(*kinds), (object(),))

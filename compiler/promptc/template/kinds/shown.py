@@ -3,7 +3,7 @@
 from jinja2 import nodes
 
 from promptc.template.kinds.expressions import find_key
-from promptc.template.kinds.trees import Code, load_trees
+from promptc.template.kinds.trees import CompiledText, load_trees
 
 _KEEPING = frozenset(
     ("capitalize", "d", "default", "indent", "join", "json", "lower", "normalize", "one_line", "string", "title", "tojson", "trim",
@@ -12,12 +12,12 @@ _KEEPING = frozenset(
 """Filters that show the value they are given, in another form."""
 
 
-def spell_tree(code: Code) -> str:
+def spell_tree(code: CompiledText) -> str:
     """A text without what makes no difference: spacing in its tags, comments. Equal for two texts that always put out the same."""
     return repr(sorted(load_trees(code).items()))
 
 
-def find_shown(code: Code) -> tuple[str, ...] | None:
+def find_shown(code: CompiledText) -> tuple[str, ...] | None:
     """The path a template puts out as its whole content, with no more than a label or heading above or before it; None for all others."""
     parts = [part for node in load_trees(code)[""].body for part in _list_parts(node)]
     values = [part for part in parts if not isinstance(part, nodes.TemplateData)]

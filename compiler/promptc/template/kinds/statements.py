@@ -13,19 +13,31 @@ from promptc.template.kinds.assume import learn_at
 from promptc.template.kinds.calls import call_thing
 from promptc.template.kinds.expressions import decide, evaluate, find_kind
 from promptc.template.kinds.filters import apply_filter
-from promptc.template.kinds.kind import TRUTH, UNKNOWN, Gap, Kind, List, Mapping, Number, Text, Thing, Unknown, list_members
+from promptc.template.kinds.kind import (
+    BOOL_TYPE,
+    UNKNOWN_TYPE,
+    ListType,
+    MappingType,
+    NumberType,
+    OpaqueType,
+    TextType,
+    Type,
+    UndefinedType,
+    UnknownType,
+    list_members,
+)
 from promptc.template.kinds.macros import bind_macro, make_caller
 from promptc.template.kinds.measure import measure
 from promptc.template.kinds.narrow import by_least
 from promptc.template.kinds.parts import find_count, find_element, find_part
-from promptc.template.kinds.scope import Bound, Scope, Value, join_ways
-from promptc.template.kinds.take import ITERATED, PRINTED, SEQUENCE, Taker
-from promptc.template.kinds.unite import loosen, unite
+from promptc.template.kinds.scope import Binding, Scope, Value, join_ways
+from promptc.template.kinds.take import ITERATED, PRINTED, SEQUENCE, Usage
+from promptc.template.kinds.unite import join_types, weaken
 from promptc.template.kinds.walk import WalkRun
 from promptc.template.runtime.reword import PARTS_HELP
 
 Step = tuple[Scope, Amount]
-_BLOCK = Taker("a filter that gives a text (end with `| string` or `| join`)", (Text,), lazy=False)
+_BLOCK = Usage("a filter that gives a text (end with `| string` or `| join`)", (TextType,), lazy=False)
 
 
 def _expression(node: nodes.Node) -> nodes.Expr:
@@ -48,7 +60,7 @@ def walk_body(walk: WalkRun, body: Iterable[nodes.Node], scope: Scope) -> Step:
 def walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> Step:
     """A whole file: its base with its blocks, where it extends one."""
     base = next((node for node in tree.body if isinstance(node, nodes.Extends)), None)
-    scope = scope.bind("self", Bound(_make_self(walk, tree, base), (object(),)))
+    scope = scope.bind("self", Binding(_make_self(walk, tree, base), (object(),)))
     if base is None:
         return walk_body(walk, tree.body, scope)
     for block in tree.find_all(nodes.Block):
@@ -59,15 +71,15 @@ def walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> Step:
     return scope, find_largest([_enter(walk, name, scope)[1] for name in find_names(base.template)])
 
 
-def _make_self(walk: WalkRun, tree: nodes.Template, base: nodes.Extends | None) -> Thing:
+def _make_self(walk: WalkRun, tree: nodes.Template, base: nodes.Extends | None) -> OpaqueType:
     """`self`: the blocks of the file, and those of the files that extend it; of one that extends another, no more is known."""
     names = tuple(dict.fromkeys((*(block.name for block in tree.find_all(nodes.Block)), *walk.blocks)))
-    block = Thing("block", lambda name: UNKNOWN, lambda *given: UNKNOWN)
+    block = OpaqueType("block", lambda name: UNKNOWN_TYPE, lambda *given: UNKNOWN_TYPE)
 
-    def find(name: str) -> Kind:
-        return block if name in names or base is not None else Gap("closed", name, names, "a file")
+    def find(name: str) -> Type:
+        return block if name in names or base is not None else UndefinedType("closed", name, names, "a file")
 
-    return Thing("template", find)
+    return OpaqueType("template", find)
 
 
 def _enter(walk: WalkRun, name: str, scope: Scope) -> Step:
@@ -123,35 +135,37 @@ def _for(walk: WalkRun, node: nodes.For, scope: Scope) -> Step:
     inner = bind_targets(walk, node.target, Value(element), inner)
     if node.test is not None:
         inner, _ = decide(walk, _expression(node.test), inner)
-    inner = inner.bind("loop", Bound(_make_loop(element, count), (object(),)))
+    inner = inner.bind("loop", Binding(_make_loop(element, count), (object(),)))
     _, made = walk_body(walk, node.body, inner)
     _, otherwise = walk_body(walk, node.else_, scope)
     return scope, find_largest([made.times(count, _find_open(kind)), otherwise])
 
 
-def _find_open(kind: Kind) -> str:
+def _find_open(kind: Type) -> str:
     """Where the schema bounds no list of a kind."""
-    return next((one.at for one in list_members(kind) if isinstance(one, List | Text) and one.at), "")
+    return next((one.at for one in list_members(kind) if isinstance(one, ListType | TextType) and one.at), "")
 
 
-def _make_loop(element: Kind, count: int | None) -> Thing:
-    index = Number(True, 0, count)
-    beside = loosen(unite(element, Gap("place", "", (), "a list")))
-    parts: dict[str, Kind] = {
+def _make_loop(element: Type, count: int | None) -> OpaqueType:
+    index = NumberType(True, 0, count)
+    beside = weaken(join_types(element, UndefinedType("place", "", (), "a list")))
+    parts: dict[str, Type] = {
         **dict.fromkeys(("index", "index0", "revindex", "revindex0", "length"), index),
-        **dict.fromkeys(("first", "last"), TRUTH),
-        **dict.fromkeys(("depth", "depth0"), Number(True, 0, 1)),
+        **dict.fromkeys(("first", "last"), BOOL_TYPE),
+        **dict.fromkeys(("depth", "depth0"), NumberType(True, 0, 1)),
         **dict.fromkeys(("previtem", "nextitem"), beside),
-        "cycle": Thing("method", lambda name: UNKNOWN, lambda walk, node, args, named, scope: unite(*(arg.kind for arg in args))),
-        "changed": Thing("method", lambda name: UNKNOWN, lambda walk, node, args, named, scope: TRUTH),
+        "cycle": OpaqueType(
+            "method", lambda name: UNKNOWN_TYPE, lambda walk, node, args, named, scope: join_types(*(arg.kind for arg in args))
+        ),
+        "changed": OpaqueType("method", lambda name: UNKNOWN_TYPE, lambda walk, node, args, named, scope: BOOL_TYPE),
     }
-    return Thing("loop", lambda name: parts.get(name) or Gap("closed", name, tuple(parts), "a loop"))
+    return OpaqueType("loop", lambda name: parts.get(name) or UndefinedType("closed", name, tuple(parts), "a loop"))
 
 
 def bind_targets(walk: WalkRun, target: nodes.Node, value: Value, scope: Scope, condition: nodes.Expr | None = None) -> Scope:
     """The scope in which the names of a target stand for the value, or for its parts."""
     if isinstance(target, nodes.Name):
-        return scope.bind(target.name, Bound(value.kind, value.path if value.path is not None else (object(),), condition))
+        return scope.bind(target.name, Binding(value.kind, value.path if value.path is not None else (object(),), condition))
     if isinstance(target, nodes.Tuple):
         _judge_unpacked(walk, target, value, scope)
         for place, item in enumerate(target.items):
@@ -169,19 +183,19 @@ def _judge_unpacked(walk: WalkRun, target: nodes.Tuple, value: Value, scope: Sco
         walk.report_fault(Diagnostic("PC0414", message, None, PARTS_HELP), target, scope)
 
 
-def _may_have(kind: Kind, count: int) -> bool:
-    if isinstance(kind, Text) and kind.values is not None:
+def _may_have(kind: Type, count: int) -> bool:
+    if isinstance(kind, TextType) and kind.values is not None:
         return any(len(value) == count for value in kind.values)
-    most = find_count(kind) if isinstance(kind, List | Mapping | Text) else None
-    return (most is None or count <= most) and not (isinstance(kind, List) and kind.least > count)
+    most = find_count(kind) if isinstance(kind, ListType | MappingType | TextType) else None
+    return (most is None or count <= most) and not (isinstance(kind, ListType) and kind.least > count)
 
 
-def _unpack(kind: Kind, place: int) -> Kind:
+def _unpack(kind: Type, place: int) -> Type:
     members = list_members(kind)
-    if members and all(isinstance(member, List) and member.least == member.most == len(member.first) for member in members):
+    if members and all(isinstance(member, ListType) and member.least == member.most == len(member.first) for member in members):
         found = find_part(kind, place)
-        return UNKNOWN if any(isinstance(one, Gap) for one in list_members(found)) else found
-    return UNKNOWN
+        return UNKNOWN_TYPE if any(isinstance(one, UndefinedType) for one in list_members(found)) else found
+    return UNKNOWN_TYPE
 
 
 def _assign(walk: WalkRun, node: nodes.Assign, scope: Scope) -> Step:
@@ -238,7 +252,7 @@ def _call_block(walk: WalkRun, node: nodes.CallBlock, scope: Scope) -> Step:
     named = {word.key: evaluate(walk, word.value, scope) for word in callee.kwargs}
     named["caller"] = Value(caller)
     kind = call_thing(walk, evaluate(walk, callee.node, scope).kind, node, args, named, scope)
-    if isinstance(kind, Unknown):
+    if isinstance(kind, UnknownType):
         return scope, UNBOUNDED
     return scope, amount_of(measure(kind))
 
@@ -253,12 +267,12 @@ def _walk_block(walk: WalkRun, chain: list[tuple[str, nodes.Block]], scope: Scop
     (file, block), *rest = chain
     outer, walk.file = walk.file, file
 
-    def give(*given: Any) -> Kind:
+    def give(*given: Any) -> Type:
         made = _walk_block(walk, rest, scope) if rest and walk.spend() else UNBOUNDED
         return text_of_amount(made)
 
     if rest:
-        scope = scope.bind("super", Bound(Thing("block", lambda name: UNKNOWN, give), (object(),)))
+        scope = scope.bind("super", Binding(OpaqueType("block", lambda name: UNKNOWN_TYPE, give), (object(),)))
     _, made = walk_body(walk, block.body, scope)
     walk.file = outer
     return made
@@ -271,31 +285,31 @@ def _include(walk: WalkRun, node: nodes.Include, scope: Scope) -> Step:
 
 
 def _import(walk: WalkRun, node: nodes.Import, scope: Scope) -> Step:
-    return scope.bind(node.target, Bound(_load_module(walk, node, scope), (object(),))), Amount()
+    return scope.bind(node.target, Binding(_load_module(walk, node, scope), (object(),))), Amount()
 
 
 def _from_import(walk: WalkRun, node: nodes.FromImport, scope: Scope) -> Step:
     module = _load_module(walk, node, scope)
     for pair in node.names:
         name, alias = (pair, pair) if isinstance(pair, str) else pair
-        scope = scope.bind(alias, Bound(find_part(module, name), (object(),)))
+        scope = scope.bind(alias, Binding(find_part(module, name), (object(),)))
     return scope, Amount()
 
 
-def _load_module(walk: WalkRun, node: nodes.Import | nodes.FromImport, scope: Scope) -> Kind:
+def _load_module(walk: WalkRun, node: nodes.Import | nodes.FromImport, scope: Scope) -> Type:
     find_kind(walk, node.template, scope)
     given = scope if node.with_context else replace(scope, names={})
     found = [_enter(walk, name, given)[0] for name in find_names(node.template)]
 
     stored = sorted({name for file in find_names(node.template) if file in walk.trees for name in find_bound(walk.trees[file])})
 
-    def find(name: str) -> Kind:
-        kinds = [one.names[name].kind if name in one.names else UNKNOWN for one in found]
+    def find(name: str) -> Type:
+        kinds = [one.names[name].kind if name in one.names else UNKNOWN_TYPE for one in found]
         if kinds and name not in stored:
-            return Gap("closed", name, tuple(stored), "a file")
-        return unite(*kinds) if kinds else UNKNOWN
+            return UndefinedType("closed", name, tuple(stored), "a file")
+        return join_types(*kinds) if kinds else UNKNOWN_TYPE
 
-    return Thing("module", find)
+    return OpaqueType("module", find)
 
 
 def _nothing(walk: WalkRun, node: nodes.Node, scope: Scope) -> Step:

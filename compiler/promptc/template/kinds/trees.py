@@ -17,7 +17,7 @@ _HERE = Place(Span("", 1, 1), inline=True)
 
 
 @frozen
-class Code:
+class CompiledText:
     """A text that was checked when it was loaded, with the texts of its files by name; `verbatim`: it stands as it is."""
 
     text: str
@@ -27,13 +27,13 @@ class Code:
     limits: Limits = LIMITS
 
 
-def read_code(code: Expression | Template) -> Code:
+def read_code(code: Expression | Template) -> CompiledText:
     """What there is to walk of an expression or a template."""
     text = code.text.replace("\r\n", "\n").replace("\r", "\n")
     limits = code.program.limits if isinstance(code.program, Program) else LIMITS
     if isinstance(code, Expression):
-        return Code(text, (), True, False, limits)
-    return Code(text, tuple(sorted(code.files.items())), False, not isinstance(code.program, Program), limits)
+        return CompiledText(text, (), True, False, limits)
+    return CompiledText(text, tuple(sorted(code.files.items())), False, not isinstance(code.program, Program), limits)
 
 
 def find_place(code: Expression | Template) -> Place:
@@ -44,7 +44,7 @@ def find_place(code: Expression | Template) -> Place:
 
 
 @lru_cache(maxsize=512)
-def load_trees(code: Code) -> dict[str, nodes.Template]:
+def load_trees(code: CompiledText) -> dict[str, nodes.Template]:
     """The trees by name; the text itself has the empty one."""
     own = _leave(code.text) if code.verbatim else parse(code.text, "", _HERE, code.limits, expression=code.is_expression)
     files = {name: parse(text, name, _HERE, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}

@@ -10,7 +10,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
-from promptc.template.kinds.kind import Kind, List, Nothing, Number, Text, Truth, list_members
+from promptc.template.kinds.kind import BoolType, ListType, NoneType, NumberType, TextType, Type, list_members
 from promptc.template.kinds.scope import Scope
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.lowering.lower_template import lower_template
@@ -146,7 +146,7 @@ _WAYS = 16
 _MOST_VALUES = 4
 
 
-def list_ways(kinds: Sequence[Kind], *, exact: bool = False) -> list[list[nodes.Expr]]:
+def list_ways(kinds: Sequence[Type], *, exact: bool = False) -> list[list[nodes.Expr]]:
     """Samples for several values, in all combinations. None at all where a value may be what has no sample, or where there are too many.
 
     `exact`: only values that are known, so that the combinations are all there are.
@@ -158,39 +158,39 @@ def list_ways(kinds: Sequence[Kind], *, exact: bool = False) -> list[list[nodes.
     return [list(way) for way in product(*samples)] if 0 < total <= _WAYS else []
 
 
-def _sample(kind: Kind, exact: bool) -> list[nodes.Expr]:
+def _sample(kind: Type, exact: bool) -> list[nodes.Expr]:
     found = [_sample_one(member, exact) for member in list_members(kind)]
     return [one for some in found for one in some] if all(found) else []
 
 
-def _sample_one(kind: Kind, exact: bool) -> list[nodes.Expr]:
+def _sample_one(kind: Type, exact: bool) -> list[nodes.Expr]:
     """Each value where they are known; else one of each sort that an operator or a format may tell apart."""
     values = _list_values(kind)
     if values or exact:
         return [_write(value) for value in values]
-    if isinstance(kind, Text):
+    if isinstance(kind, TextType):
         return [_write("x")]
-    if isinstance(kind, Number):
+    if isinstance(kind, NumberType):
         return [_write(1)] if kind.whole else [_write(1), _write(1.5)]
-    if isinstance(kind, List) and kind.shape == "list":
+    if isinstance(kind, ListType) and kind.shape == "list":
         return [_write([])]
-    if isinstance(kind, List) and kind.shape == "tuple" and kind.least == kind.most == len(kind.first):
+    if isinstance(kind, ListType) and kind.shape == "tuple" and kind.least == kind.most == len(kind.first):
         return [nodes.Tuple(way, "load", lineno=1) for way in list_ways(kind.first)]
     return []
 
 
-def _list_values(kind: Kind) -> list[object]:
+def _list_values(kind: Type) -> list[object]:
     """All values of a kind, where they are known and few."""
-    if isinstance(kind, Text | Number) and kind.values is not None:
+    if isinstance(kind, TextType | NumberType) and kind.values is not None:
         values = sorted(kind.values, key=lambda value: (str(type(value)), value))
         return list(values) if len(values) <= _MOST_VALUES else []
-    if isinstance(kind, Number) and kind.least is not None and kind.least == kind.most:
+    if isinstance(kind, NumberType) and kind.least is not None and kind.least == kind.most:
         return [kind.least]
-    if isinstance(kind, Truth):
+    if isinstance(kind, BoolType):
         return [kind.value] if kind.value is not None else [True, False]
-    if isinstance(kind, Nothing):
+    if isinstance(kind, NoneType):
         return [None]
-    if isinstance(kind, List) and kind.shape in ("list", "tuple") and kind.least == kind.most == len(kind.first):
+    if isinstance(kind, ListType) and kind.shape in ("list", "tuple") and kind.least == kind.most == len(kind.first):
         parts = [_list_values(part) for part in kind.first]
         if all(len(part) == 1 for part in parts):
             known = [part[0] for part in parts]

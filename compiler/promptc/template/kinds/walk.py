@@ -7,13 +7,25 @@ from difflib import get_close_matches
 from jinja2 import nodes
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.template.kinds.kind import NEVER, NOTHING, UNKNOWN, Gap, Kind, List, Nothing, Text, Unknown, is_sure, list_members
-from promptc.template.kinds.kind import Mapping as MappingKind
+from promptc.template.kinds.kind import (
+    NEVER,
+    NONE_TYPE,
+    UNKNOWN_TYPE,
+    ListType,
+    MappingType,
+    NoneType,
+    TextType,
+    Type,
+    UndefinedType,
+    UnknownType,
+    is_sure,
+    list_members,
+)
 from promptc.template.kinds.problem import Problem, Rule
 from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import Taker, find_failing
+from promptc.template.kinds.take import Usage, find_failing
 from promptc.template.kinds.trials import Trials
-from promptc.template.kinds.unite import join, keep_members
+from promptc.template.kinds.unite import join_members, keep_members
 from promptc.template.limits import LIMITS, Limits
 
 MAX_CALLS = 8
@@ -36,9 +48,9 @@ _RULES: Mapping[str, Rule] = {
 _OF_SECTION = frozenset({"item", "group", "each"})
 
 
-def find_time(kind: Kind) -> Text | None:
+def find_time(kind: Type) -> TextType | None:
     """The member that is a text of the format `date-time`."""
-    return next((member for member in list_members(kind) if isinstance(member, Text) and member.format == "date-time"), None)
+    return next((member for member in list_members(kind) if isinstance(member, TextType) and member.format == "date-time"), None)
 
 
 @dataclass(slots=True)
@@ -58,7 +70,7 @@ class WalkRun:
     whole: set[str] = field(default_factory=set)
     memo: dict[object, object] = field(default_factory=dict)
     blocks: dict[str, list[tuple[str, nodes.Block]]] = field(default_factory=dict)
-    macros: list[tuple[nodes.Macro, Callable[[], Kind]]] = field(default_factory=list)
+    macros: list[tuple[nodes.Macro, Callable[[], Type]]] = field(default_factory=list)
     called: set[int] = field(default_factory=set)
     left: int = MAX_STEPS
     trials: Trials | None = None
@@ -71,20 +83,20 @@ class WalkRun:
         self.left -= 1
         return self.left > 0
 
-    def report(self, rule: Rule, node: nodes.Node, value: Value, kind: Kind, scope: Scope, **more: object) -> None:
+    def report(self, rule: Rule, node: nodes.Node, value: Value, kind: Type, scope: Scope, **more: object) -> None:
         """One more problem, unless no valid state leads there."""
         if not scope.dead and self.left > 0:
             self.reports += 1
-            subject = value.spelled or (kind.spelled if isinstance(kind, Gap) else "")
-            file, position = kind.read_at if isinstance(kind, Gap) and kind.read_at is not None else (self.file, node.lineno)
+            subject = value.spelled or (kind.spelled if isinstance(kind, UndefinedType) else "")
+            file, position = kind.read_at if isinstance(kind, UndefinedType) and kind.read_at is not None else (self.file, node.lineno)
             self.problems[Problem(rule, file, position, subject, kind, **more)] = None  # type: ignore[arg-type]
 
     def report_fault(self, fault: Diagnostic | None, node: nodes.Node, scope: Scope) -> None:
         """What a run of a part fails with, if it does."""
         if fault is not None:
-            self.report("argument", node, Value(NOTHING), NOTHING, scope, told=(fault.code, fault.message, fault.help))
+            self.report("argument", node, Value(NONE_TYPE), NONE_TYPE, scope, told=(fault.code, fault.message, fault.help))
 
-    def take(self, value: Value, taker: Taker, by: str, node: nodes.Node, scope: Scope) -> Kind:
+    def take(self, value: Value, taker: Usage, by: str, node: nodes.Node, scope: Scope) -> Type:
         """Judge that `by` uses the value; the kind of the values it can use."""
         kind, wants = value.kind, f"{by} takes {taker.wants}"
         failing, odd = find_failing(kind, taker)
@@ -97,10 +109,10 @@ class WalkRun:
             self._judge_slip(value, node, scope, only_near=True)
         if len(failing) + len(odd) == len(members):
             self._report_all(value, failing or odd, wants, node, scope)
-            return UNKNOWN
+            return UNKNOWN_TYPE
         possible = is_sure(kind) and not scope.is_doubted(value.path)
         for member in failing:
-            if isinstance(member, Gap) and member.certain:
+            if isinstance(member, UndefinedType) and member.certain:
                 self._report_gap(value, member, node, scope)
             elif possible:
                 self._report_one(value, member, wants, node, scope)
@@ -108,19 +120,19 @@ class WalkRun:
             self._judge_none(value, failing, wants, node, scope)
         return keep_members(kind, lambda member: member not in failing)
 
-    def _report_all(self, value: Value, wrong: list[Kind], wants: str, node: nodes.Node, scope: Scope) -> None:
-        gaps = [one for one in wrong if isinstance(one, Gap)]
+    def _report_all(self, value: Value, wrong: list[Type], wants: str, node: nodes.Node, scope: Scope) -> None:
+        gaps = [one for one in wrong if isinstance(one, UndefinedType)]
         if gaps and len(gaps) == len(wrong):
             known = tuple(dict.fromkeys(name for gap in gaps for name in gap.known))
             self._report_gap(value, replace(gaps[0], known=known), node, scope)
-        elif all(isinstance(one, Nothing | Gap) for one in wrong):
+        elif all(isinstance(one, NoneType | UndefinedType) for one in wrong):
             self.report("none", node, value, wrong[0], scope, wants=wants)
-        elif any(isinstance(one, List) and one.shape == "lazy" for one in wrong) and not value.path:
+        elif any(isinstance(one, ListType) and one.shape == "lazy" for one in wrong) and not value.path:
             self.report("unprintable", node, value, value.kind, scope, wants=wants)
         else:
             self.report("kind", node, value, value.kind, scope, wants=wants)
 
-    def _report_gap(self, value: Value, gap: Gap, node: nodes.Node, scope: Scope) -> None:
+    def _report_gap(self, value: Value, gap: UndefinedType, node: nodes.Node, scope: Scope) -> None:
         rule: Rule = "name" if gap.holder == "name" else _RULES.get(gap.reason, "part")
         self.report(rule, node, value, gap, scope, gap=gap)
 
@@ -132,7 +144,7 @@ class WalkRun:
     def _judge_slip(self, value: Value, node: nodes.Node, scope: Scope, *, only_near: bool = False) -> None:
         """A path that no valid state has is a slip, even where it is asked for first; with `only_near`, if a name like it is known."""
         members = list_members(value.kind)
-        gaps = [member for member in members if isinstance(member, Gap) and member.certain and member.reason == "closed"]
+        gaps = [member for member in members if isinstance(member, UndefinedType) and member.certain and member.reason == "closed"]
         if len(gaps) < len(members) or not gaps:
             return
         known = tuple(sorted({name for gap in gaps for name in gap.known}))
@@ -143,24 +155,24 @@ class WalkRun:
     def report_certain(self, value: Value, node: nodes.Node, scope: Scope) -> None:
         """A value that is undefined in any state, where that alone does not stop the run."""
         for member in list_members(value.kind):
-            if isinstance(member, Gap) and member.certain:
+            if isinstance(member, UndefinedType) and member.certain:
                 self._report_gap(value, member, node, scope)
 
-    def _report_one(self, value: Value, member: Kind, wants: str, node: nodes.Node, scope: Scope) -> None:
-        if isinstance(member, Gap):
+    def _report_one(self, value: Value, member: Type, wants: str, node: nodes.Node, scope: Scope) -> None:
+        if isinstance(member, UndefinedType):
             if member.reason != "given":
                 self.report(_RULES.get(member.reason, "absent"), node, value, member, scope, gap=member)
-        elif isinstance(member, Nothing):
+        elif isinstance(member, NoneType):
             self.report("reads_none" if member.absent else "none", node, value, member, scope, wants=wants)
-        elif not isinstance(member, Unknown):
+        elif not isinstance(member, UnknownType):
             self.report("some_kind", node, value, member, scope, wants=wants)
 
-    def _judge_none(self, value: Value, failing: list[Kind], wants: str, node: nodes.Node, scope: Scope) -> None:
+    def _judge_none(self, value: Value, failing: list[Type], wants: str, node: nodes.Node, scope: Scope) -> None:
         """What reads as none because it is left out is not meant to be used, even where that does not stop the run."""
         if not is_sure(value.kind) or scope.is_doubted(value.path):
             return
         for member in list_members(value.kind):
-            if isinstance(member, Nothing) and member.absent and member not in failing:
+            if isinstance(member, NoneType) and member.absent and member not in failing:
                 self.report("reads_none", node, value, member, scope, wants=wants)
 
     def report_time(self, value: Value, by: str, node: nodes.Node, scope: Scope) -> None:
@@ -169,22 +181,22 @@ class WalkRun:
         if found is not None:
             self.report("as_text", node, value, found, scope, wants=by)
 
-    def note_read(self, kind: Kind, key: str) -> None:
+    def note_read(self, kind: Type, key: str) -> None:
         """A key of a mapping of the schema is read."""
         for member in list_members(kind):
-            if isinstance(member, MappingKind) and member.at is not None:
+            if isinstance(member, MappingType) and member.at is not None:
                 self.read.add((member.at, key))
 
-    def note_all(self, kind: Kind) -> None:
+    def note_all(self, kind: Type) -> None:
         """Any key of a mapping may be read."""
         for member in list_members(kind):
-            if isinstance(member, MappingKind):
+            if isinstance(member, MappingType):
                 self.read.update((member.at, name) for name in member.names)
 
-    def note_whole(self, kind: Kind) -> None:
+    def note_whole(self, kind: Type) -> None:
         """All of a value is used: printed, compared or handed on."""
         for member in list_members(kind):
-            if isinstance(member, MappingKind):
+            if isinstance(member, MappingType):
                 self.whole.add(member.at)
-            elif isinstance(member, List):
-                self.note_whole(join(member))
+            elif isinstance(member, ListType):
+                self.note_whole(join_members(member))

@@ -57,7 +57,7 @@ class Expressions:
             "Name": self._name,
             "Const": self._constant,
             "TemplateData": lambda node, frame: py.constant(node.data, node.lineno),
-            "Tuple": lambda node, frame: py.row(self.lower_all(node.items, frame), node.lineno),
+            "Tuple": lambda node, frame: py.tuple_(self.lower_all(node.items, frame), node.lineno),
             "List": lambda node, frame: py.sequence(self.lower_all(node.items, frame), node.lineno),
             "Dict": self._dict,
             "Getattr": self._getattr,
@@ -68,9 +68,9 @@ class Expressions:
             "Concat": lambda node, frame: self._run_call("concat", node.lineno, *self.lower_all(node.nodes, frame)),
             "CondExpr": self._condition,
             "Compare": self._compare,
-            "And": lambda node, frame: py.both(self.lower_all((node.left, node.right), frame), node.lineno),
-            "Or": lambda node, frame: py.either(self.lower_all((node.left, node.right), frame), node.lineno),
-            "Not": lambda node, frame: py.opposite(self.lower(node.node, frame), node.lineno),
+            "And": lambda node, frame: py.and_(self.lower_all((node.left, node.right), frame), node.lineno),
+            "Or": lambda node, frame: py.or_(self.lower_all((node.left, node.right), frame), node.lineno),
+            "Not": lambda node, frame: py.not_(self.lower(node.node, frame), node.lineno),
             "Neg": lambda node, frame: self._run_call("negate", node.lineno, self.lower(node.node, frame)),
             "Pos": lambda node, frame: self._run_call("positive", node.lineno, self.lower(node.node, frame)),
             **dict.fromkeys(_BINARY, self._binary),
@@ -96,7 +96,7 @@ class Expressions:
         at, variable = node.lineno, self.find_temporary()
         value = py.named(variable, self.lower(node, frame), at)
         is_text = py.compared(py.attribute(value, "__class__", at), ast.Is(), py.name("str", at), at)
-        return py.choose(is_text, py.name(variable, at), self._run_call("show", at, py.name(variable, at)), at)
+        return py.if_exp(is_text, py.name(variable, at), self._run_call("show", at, py.name(variable, at)), at)
 
     def _run_call(self, function: str, at: int, *args: ast.expr, keywords: Sequence[ast.keyword] = ()) -> ast.expr:
         return py.call(function, at, py.name("run", at), *args, keywords=keywords)
@@ -111,7 +111,7 @@ class Expressions:
         if load is not None and load[0] == VAR_LOAD_RESOLVE and node.name not in self.stored:
             ident = self.globals.setdefault(node.name, f"g_{node.name}")
         unknown = py.compared(py.name(ident, at), ast.Is(), py.name("missing", at), at)
-        return py.choose(unknown, py.call("undefined", at, py.constant(node.name, at)), py.name(ident, at), at)
+        return py.if_exp(unknown, py.call("undefined", at, py.constant(node.name, at)), py.name(ident, at), at)
 
     def _constant(self, node: nodes.Const, frame: Frame) -> ast.expr:
         return py.constant(node.value, node.lineno)
@@ -138,8 +138,8 @@ class Expressions:
         variable = self.find_temporary()
         is_dict = py.compared(py.attribute(py.named(variable, holder, at), "__class__", at), ast.Is(), py.name("dict", at), at)
         has_key = py.compared(py.constant(key, at), ast.In(), py.name(variable, at), at)
-        value = py.part(py.name(variable, at), py.constant(key, at), at)
-        return py.choose(py.both((is_dict, has_key), at), value, py.call(otherwise, at, py.name(variable, at), py.constant(key, at)), at)
+        value = py.subscript(py.name(variable, at), py.constant(key, at), at)
+        return py.if_exp(py.and_((is_dict, has_key), at), value, py.call(otherwise, at, py.name(variable, at), py.constant(key, at)), at)
 
     def _count(self, node: nodes.Getattr, frame: Frame) -> ast.expr | None:
         """`loop.index` and its like, where the loop only counts."""
@@ -218,7 +218,7 @@ class Expressions:
     def _condition(self, node: nodes.CondExpr, frame: Frame) -> ast.expr:
         soft, at = frame.soft(), node.lineno
         otherwise = py.name("BLANK", at) if node.expr2 is None else self.lower(node.expr2, soft)
-        return py.choose(self.lower(node.test, soft), self.lower(node.expr1, soft), otherwise, at)
+        return py.if_exp(self.lower(node.test, soft), self.lower(node.expr1, soft), otherwise, at)
 
     def _binary(self, node: nodes.BinExpr, frame: Frame) -> ast.expr:
         return self._run_call(_BINARY[type(node).__name__], node.lineno, *self.lower_all((node.left, node.right), frame))
@@ -235,7 +235,7 @@ class Expressions:
             right = py.named(variable, right, at) if variable else right
             parts.append(self._run_call("compare", at, py.constant(operand.op, at), left, right))
             left = py.name(variable, at) if variable else left
-        return parts[0] if len(parts) == 1 else py.both(parts, at)
+        return parts[0] if len(parts) == 1 else py.and_(parts, at)
 
 
 def _index(counted: Counted, at: int, shift: int) -> ast.expr:

@@ -62,7 +62,7 @@ class LoopStatements(Writer):
         if node.test is not None:
             tested, refused = self._tested(node, frame)
             skip: ast.stmt = py.placed(ast.Continue, at)
-            body = [*tested, py.when(py.opposite(refused, at), [skip], [], at), *body]
+            body = [*tested, py.when(py.not_(refused, at), [skip], [], at), *body]
         self.open.append(py.loop(target, values, body, at))
 
     def _tested(self, node: nodes.For, frame: Frame) -> tuple[py.Statements, ast.expr]:
@@ -87,14 +87,14 @@ class LoopStatements(Writer):
             del self.expressions.counted[loop]
         else:
             self.expressions.counted[loop] = outer
-        pair = py.row([py.target(index, at), self.target(node.target, inner)], at, store=True)
+        pair = py.tuple_([py.target(index, at), self.target(node.target, inner)], at, store=True)
         self.open.append(py.loop(pair, py.call("enumerate", at, values), body, at))
 
     def _wrapped_loop(self, node: nodes.For, frame: Frame, inner: Frame, values: ast.expr, ran: str, loop: str) -> None:
         at = node.lineno
         if node.test is not None:
             values = py.call(self._sieve(node, frame, inner), at, values)
-        pair = py.row([self.target(node.target, inner), py.target(loop, at)], at, store=True)
+        pair = py.tuple_([self.target(node.target, inner), py.target(loop, at)], at, store=True)
         self.open.append(py.assign(loop, py.name("missing", at), at))
         body = self._turn(node, inner, ran)
         self.open.append(py.loop(pair, py.call("Loop", at, values), body, at))
@@ -107,7 +107,7 @@ class LoopStatements(Writer):
         unpack = py.assign_to(self.target(node.target, inner), py.name(element, at), at)
         apart = isinstance(node.target, nodes.Tuple)
         passed = py.read(self.target(node.target, inner)) if apart else py.name(element, at)
-        turn = [unpack, *tested, py.when(passes, [py.offer(passed, at)], [], at)]
+        turn = [unpack, *tested, py.when(passes, [py.yield_(passed, at)], [], at)]
         body = [py.loop(py.target(element, at), py.name("values", at), turn, at)]
         self.open.append(py.function(sieve, ["values"], body, at))
         return sieve
@@ -121,4 +121,4 @@ class LoopStatements(Writer):
             self.lower_all(node.else_, other)
             self.leave(other, at)
 
-        self.open.append(py.when(py.opposite(py.name(ran, at), at), self.collect(write), [], at))
+        self.open.append(py.when(py.not_(py.name(ran, at), at), self.collect(write), [], at))

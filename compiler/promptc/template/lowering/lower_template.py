@@ -66,7 +66,7 @@ def _lower_value(tree: nodes.Template, expressions: Expressions) -> ast.stmt:
     value = tree.body[0].nodes[0]  # type: ignore[attr-defined]
 
     def write() -> None:
-        statements.open.append(py.give(expressions.lower(value, frame), value.lineno))
+        statements.open.append(py.return_(expressions.lower(value, frame), value.lineno))
 
     return _function("root", statements, write, 1)
 
@@ -85,14 +85,14 @@ def _lower_root(tree: nodes.Template, expressions: Expressions) -> ast.stmt:
     def write() -> None:
         statements.begin(frame.buffer, 1)
         if own:
-            statements.open.append(py.assign(frame.symbols.ref("self"), py.call("Blocks", 1, py.name("names", 1)), 1))
+            statements.open.append(py.assign(frame.symbols.ref("self"), py.call("TemplateBlocks", 1, py.name("names", 1)), 1))
         if statements.extends:
             statements.open.append(py.assign(PARENT, py.constant(None, 1), 1))
         statements.enter(frame, 1)
         statements.lower_all(tree.body, frame)
         if statements.extends:
             statements.open.append(_render_parent(frame))
-        statements.open.append(py.give(statements.joined(frame.buffer, 1), 1))
+        statements.open.append(py.return_(statements.joined(frame.buffer, 1), 1))
 
     return _function("root", statements, write, 1)
 
@@ -117,14 +117,14 @@ def _lower_block(block: nodes.Block, expressions: Expressions) -> ast.stmt:
         statements.take(count_nodes(block), at)
         statements.begin(frame.buffer, at)
         if "self" in special:
-            statements.open.append(py.assign(frame.symbols.ref("self"), py.call("Blocks", at, py.name("names", at)), at))
+            statements.open.append(py.assign(frame.symbols.ref("self"), py.call("TemplateBlocks", at, py.name("names", at)), at))
         if "super" in special:
             above = py.attribute(py.name("names", at), "find_super", at)
             own = py.name(f"block_{block.name}", at)
             statements.open.append(py.assign(frame.symbols.ref("super"), py.call(above, at, py.constant(block.name, at), own), at))
         statements.enter(frame, at)
         statements.lower_all(block.body, frame)
-        statements.open.append(py.give(statements.joined(frame.buffer, at), at))
+        statements.open.append(py.return_(statements.joined(frame.buffer, at), at))
 
     return _function(f"block_{block.name}", statements, write, at)
 

@@ -80,7 +80,7 @@ class MacroStatements(Writer):
             self._default(arg, default, inner, node.lineno)
         self.expressions.unset = outer
         self.lower_all(node.body, inner)
-        self.open.append(py.give(self.joined(inner.buffer, at), at))
+        self.open.append(py.return_(self.joined(inner.buffer, at), at))
 
     def _default(self, arg: nodes.Name, default: nodes.Expr | None, inner: Frame, at: int) -> None:
         ident = inner.symbols.ref(arg.name)

@@ -41,12 +41,12 @@ def attribute(value: ast.expr, attr: str, at: int) -> ast.expr:
     return placed(ast.Attribute, at, value=value, attr=attr, ctx=_LOAD)  # type: ignore[no-any-return]
 
 
-def part(value: ast.expr, key: ast.expr, at: int) -> ast.expr:
+def subscript(value: ast.expr, key: ast.expr, at: int) -> ast.expr:
     """`value[key]`."""
     return placed(ast.Subscript, at, value=value, slice=key, ctx=_LOAD)  # type: ignore[no-any-return]
 
 
-def row(items: Sequence[ast.expr], at: int, *, store: bool = False) -> ast.expr:
+def tuple_(items: Sequence[ast.expr], at: int, *, store: bool = False) -> ast.expr:
     """A tuple."""
     return placed(ast.Tuple, at, elts=list(items), ctx=_STORE if store else _LOAD)  # type: ignore[no-any-return]
 
@@ -66,22 +66,22 @@ def named(id: str, value: ast.expr, at: int) -> ast.expr:
     return placed(ast.NamedExpr, at, target=target(id, at), value=value)  # type: ignore[no-any-return]
 
 
-def choose(test: ast.expr, yes: ast.expr, no: ast.expr, at: int) -> ast.expr:
+def if_exp(test: ast.expr, yes: ast.expr, no: ast.expr, at: int) -> ast.expr:
     """`yes if test else no`."""
     return placed(ast.IfExp, at, test=test, body=yes, orelse=no)  # type: ignore[no-any-return]
 
 
-def both(parts: Sequence[ast.expr], at: int) -> ast.expr:
+def and_(parts: Sequence[ast.expr], at: int) -> ast.expr:
     """`a and b`."""
     return placed(ast.BoolOp, at, op=ast.And(), values=list(parts))  # type: ignore[no-any-return]
 
 
-def either(parts: Sequence[ast.expr], at: int) -> ast.expr:
+def or_(parts: Sequence[ast.expr], at: int) -> ast.expr:
     """`a or b`."""
     return placed(ast.BoolOp, at, op=ast.Or(), values=list(parts))  # type: ignore[no-any-return]
 
 
-def opposite(value: ast.expr, at: int) -> ast.expr:
+def not_(value: ast.expr, at: int) -> ast.expr:
     """`not value`."""
     return placed(ast.UnaryOp, at, op=ast.Not(), operand=value)  # type: ignore[no-any-return]
 
@@ -121,7 +121,7 @@ def loop(where: ast.expr, values: ast.expr, body: Statements, at: int) -> ast.st
     return placed(ast.For, at, target=where, iter=values, body=filled(body, at), orelse=[])  # type: ignore[no-any-return]
 
 
-def give(value: ast.expr, at: int) -> ast.stmt:
+def return_(value: ast.expr, at: int) -> ast.stmt:
     """`return value`."""
     return placed(ast.Return, at, value=value)  # type: ignore[no-any-return]
 
@@ -134,7 +134,7 @@ def read(target: ast.expr) -> ast.expr:
     return target
 
 
-def offer(value: ast.expr, at: int) -> ast.stmt:
+def yield_(value: ast.expr, at: int) -> ast.stmt:
     """`yield value`."""
     return run(placed(ast.Yield, at, value=value), at)
 

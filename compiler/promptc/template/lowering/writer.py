@@ -85,7 +85,7 @@ class Writer:
         out = py.name(frame.buffer.out, at)
         if len(parts) == 1:
             return py.run(py.call(py.attribute(out, "append", at), at, parts[0]), at)
-        return py.run(py.call(py.attribute(out, "extend", at), at, py.row(parts, at)), at)
+        return py.run(py.call(py.attribute(out, "extend", at), at, py.tuple_(parts, at)), at)
 
     def guard(self, statement: ast.stmt, at: int) -> ast.stmt:
         """Only if the template extends nothing."""
@@ -96,7 +96,7 @@ class Writer:
         """Where a value is stored: a variable, a part of a namespace, or several."""
         at = node.lineno
         if isinstance(node, nodes.Tuple):
-            return py.row([self.target(item, frame) for item in node.items], at, store=True)
+            return py.tuple_([self.target(item, frame) for item in node.items], at, store=True)
         if isinstance(node, nodes.NSRef):
             holder = py.attribute(py.name(frame.symbols.ref(node.name), at), "values", at)
             return py.placed(ast.Subscript, at, value=holder, slice=py.constant(node.attr, at), ctx=ast.Store())  # type: ignore[no-any-return]

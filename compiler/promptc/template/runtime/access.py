@@ -15,7 +15,7 @@ from promptc.template.runtime.loop import Loop
 from promptc.template.runtime.macro import Macro
 from promptc.template.runtime.methods import call_method
 from promptc.template.runtime.module import Module
-from promptc.template.runtime.names import BlockCall, Blocks
+from promptc.template.runtime.names import BlockCall, TemplateBlocks
 from promptc.template.runtime.payments import check_key, pay_parts
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.undefined import BLANK, Blank, Missing
@@ -47,7 +47,7 @@ def find_attribute(holder: Any, name: str) -> Any:
         holder.fail()
     if kind is Blank:
         BLANK.fail()
-    if kind is Namespace or kind is Module or kind is Blocks:
+    if kind is Namespace or kind is Module or kind is TemplateBlocks:
         return holder.find(name)
     if name in _ATTRIBUTES.get(kind, ()):
         return getattr(holder, name)

@@ -160,7 +160,7 @@ def _no_block(name: str) -> Missing:
     return Missing("super", hint=f"there is no block `{name}` above this one")
 
 
-class Blocks:
+class TemplateBlocks:
     """`self`: the blocks of the template by name."""
 
     __slots__ = ("names",)

@@ -18,7 +18,7 @@ from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.macro import Macro, unfilled
 from promptc.template.runtime.missing import missing
 from promptc.template.runtime.module import find_export
-from promptc.template.runtime.names import Blocks, Names, Render
+from promptc.template.runtime.names import Names, Render, TemplateBlocks
 from promptc.template.runtime.operators import add, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
 from promptc.template.runtime.payments import check_key
 from promptc.template.runtime.run import Excess, MeasuringRun, Run, find_run
@@ -28,7 +28,7 @@ from promptc.template.runtime.turns import each, sized
 from promptc.template.runtime.undefined import BLANK
 
 _KNOWN = (
-    Blocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare, concat, cut_slice,
+    TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare, concat, cut_slice,
     divide, each, find_attribute, find_export, find_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized,
     spread, spread_named, subtract, undefined, unfilled, dict, enumerate, len, str,
 )  # fmt: skip

@@ -11,7 +11,7 @@ from promptc.template.limits import CEILINGS, LIMITS, Limits
 from promptc.template.runtime.fault import refuse
 
 
-class Counter(Protocol):
+class PackCounter(Protocol):
     """What `tokens` and `truncate_at` need of the pack's counter."""
 
     @property
@@ -42,7 +42,7 @@ class Run:
 
     __slots__ = ("counter", "limits", "left", "memory", "depth", "modules")
 
-    def __init__(self, counter: Counter | None, limits: Limits = LIMITS) -> None:
+    def __init__(self, counter: PackCounter | None, limits: Limits = LIMITS) -> None:
         self.counter = counter
         self.limits = limits
         self.left = limits.steps

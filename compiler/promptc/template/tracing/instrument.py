@@ -40,7 +40,7 @@ class _Instrument(ast.NodeTransformer):
             if _BUFFER.fullmatch(holder):
                 node.args = [self._put(part, holder) for part in _list_parts(node.args[0], method)]
                 if method == "extend":
-                    node.args = [py.row(node.args, node.lineno)]
+                    node.args = [py.tuple_(node.args, node.lineno)]
                 return node
             if holder == "names" and method in _FILES:
                 node.args = [self._hand_on(one) if isinstance(one, ast.Dict) else self.visit(one) for one in node.args]
@@ -81,7 +81,7 @@ class _Instrument(ast.NodeTransformer):
     def _hand_on(self, given: ast.Dict) -> ast.expr:
         """The variables another file is given."""
         sources = [py.name(f"from_{value.id}", given.lineno) for value in given.values]  # type: ignore[attr-defined]
-        return _log("hand_on", given.lineno, given, py.row(sources, given.lineno))
+        return _log("hand_on", given.lineno, given, py.tuple_(sources, given.lineno))
 
     # --- what is read ---
 
@@ -116,23 +116,23 @@ class _Instrument(ast.NodeTransformer):
             return [py.assign(f"from_{variables[0]}", source, at), *_copy(f"from_{variables[0]}", variables[1:], at), node]
         self._made += 1
         held = f"from_{variables[0]}" if variables else f"held_{self._made}"
-        pair = py.row([py.target(held, at), target], at, store=True)
+        pair = py.tuple_([py.target(held, at), target], at, store=True)
         kept = py.assign_to(pair, _log("keep", at, _mark(at), self.visit(node.value)), at)
         holds = [py.run(_log("hold", at, part.value, part.slice, py.name(held, at)), at) for part in parts]
         return [kept, *_copy(held, variables[1:], at), *holds]
 
     def _assign_each(self, variables: list[str], values: list[ast.expr], at: int) -> ast.stmt:
         """Several variables set to a value each."""
-        pairs = [py.row([py.target(f"from_{one}", at), py.target(one, at)], at, store=True) for one in variables]
+        pairs = [py.tuple_([py.target(f"from_{one}", at), py.target(one, at)], at, store=True) for one in variables]
         kept = [_log("keep", at, _mark(at), self.visit(value)) for value in values]
-        return py.assign_to(py.row(pairs, at, store=True), py.row(kept, at), at)
+        return py.assign_to(py.tuple_(pairs, at, store=True), py.tuple_(kept, at), at)
 
     def _find_source(self, value: ast.expr, variable: str) -> ast.expr | None:
         """What made a value that no expression of the template gave; None for those."""
         at = value.lineno
         if isinstance(value, ast.Name):
             known = _VARIABLE.fullmatch(value.id)
-            return py.name(f"from_{value.id}", at) if known else py.row([], at)
+            return py.name(f"from_{value.id}", at) if known else py.tuple_([], at)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "find":
             return _log("find_source", at, py.name("names", at), *value.args)
         return None
@@ -161,7 +161,7 @@ class _Instrument(ast.NodeTransformer):
         method = "turn_some" if _has_sieve(node.iter) else "turn"
         node.iter = py.named(turns, _log(method, at, self.visit(node.iter)), at)
         taken = py.assign(source, py.attribute(py.name(turns, at), "source", at), at)
-        node.body = [taken, *_copy(source, variables[1:], at), *[py.assign(f"from_{one}", py.row([], at), at) for one in loops], *body]
+        node.body = [taken, *_copy(source, variables[1:], at), *[py.assign(f"from_{one}", py.tuple_([], at), at) for one in loops], *body]
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.template.made import Known, Pointers
+from promptc.template.made import Pointers, TraceContext
 from promptc.template.runtime.access import call_part, call_value, find_attribute, find_item
 from promptc.template.runtime.functions import Namespace
 from promptc.template.runtime.macro import Macro
@@ -34,7 +34,7 @@ class Printed:
 
 
 @frozen(eq=False)
-class _Read:
+class _ReadEvent:
     """A part of the state was read, or a value that was made of some."""
 
     pointers: Pointers
@@ -60,10 +60,10 @@ class _Given:
 class Log:
     """The log of one run. Its methods are called by instrumented code; `mark` opens what the call it stands in looks back to."""
 
-    def __init__(self, known: Known, names: Mapping[str, object]) -> None:
+    def __init__(self, known: TraceContext, names: Mapping[str, object]) -> None:
         self._known = known
         self._names = names
-        self._entries: list[_Read | _Joined] = []
+        self._entries: list[_ReadEvent | _Joined] = []
         self._parts: dict[int, tuple[list[str], list[Printed]]] = {}
         self._published: dict[str, tuple[object, Pointers]] = {}
         self._held: dict[tuple[int, str], tuple[dict[str, Any], object, Pointers]] = {}
@@ -111,7 +111,7 @@ class Log:
         pointer = self._known.find(value)
         found = (pointer,) if pointer is not None else source
         if found:
-            self._entries.append(_Read(found))
+            self._entries.append(_ReadEvent(found))
         return value
 
     def find_key(self, holder: Any, key: Any) -> Any:
@@ -141,9 +141,9 @@ class Log:
     def _note(self, holder: Any, key: Any) -> None:
         pointer = self._known.find(holder)
         if pointer is not None and key.__class__ in (str, int):
-            self._entries.append(_Read((extend_pointer(pointer, key),)))
+            self._entries.append(_ReadEvent((extend_pointer(pointer, key),)))
         else:
-            self._entries.append(_Read(self._known.parts.get(id(holder), {}).get(key, ())))
+            self._entries.append(_ReadEvent(self._known.parts.get(id(holder), {}).get(key, ())))
 
     # --- what is kept ---
 

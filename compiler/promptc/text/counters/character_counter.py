@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from promptc.text.counters.runs import Run
+from promptc.text.counters.runs import TokenRun
 
 
 class CharacterCounter:
@@ -34,7 +34,7 @@ class CharacterCounter:
         """Everywhere inside."""
         return (1, len(text) - 1) if len(text) > 1 else None
 
-    def find_runs(self, text: str) -> list[Run]:
+    def find_runs(self, text: str) -> list[TokenRun]:
         """None needed."""
         return []
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from promptc.diag.typed import Protocol
-from promptc.text.counters.runs import Run
+from promptc.text.counters.runs import TokenRun
 
 
 class Counter(Protocol):
@@ -49,7 +49,7 @@ class Counter(Protocol):
         """The first and last places i <= j inside `text` where `text[:i]`, `text[i:j]`, `text[j:]` add up, whatever stands before or after
         `text`; None when there is no such place."""
 
-    def find_runs(self, text: str) -> list[Run]:
+    def find_runs(self, text: str) -> list[TokenRun]:
         """The stretches of `text` without safe places in which its tokens may still be joined, in order (see `runs`)."""
 
     def iter_starts(self, text: str) -> Sequence[int]:

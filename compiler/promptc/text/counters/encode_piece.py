@@ -25,7 +25,7 @@ _ENTRIES = 4096
 _SINGLES = [bytes((byte,)) for byte in range(256)]
 
 
-class Encoder:
+class PieceEncoder:
     """Encodes pieces. What it remembers of windows, within bounds, makes text that repeats itself cost next to nothing."""
 
     def __init__(self, table: Table) -> None:

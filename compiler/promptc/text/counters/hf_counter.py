@@ -13,7 +13,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.text.counters.runs import Run
+from promptc.text.counters.runs import TokenRun
 from promptc.text.digest import render_digest
 
 
@@ -39,7 +39,7 @@ class HfCounter:
         self.name = name
         self.digest = digest
         self._tokenizer = tokenizer
-        self._reading = _Reading(tokenizer)
+        self._reading = _TokenizerReading(tokenizer)
 
     def measure(self, text: str) -> int:
         """Tokens."""
@@ -57,7 +57,7 @@ class HfCounter:
         """None."""
         return None
 
-    def find_runs(self, text: str) -> list[Run]:
+    def find_runs(self, text: str) -> list[TokenRun]:
         """None known."""
         return []
 
@@ -98,7 +98,7 @@ class HfCounter:
 _HELP = "its vocabulary must have a token for anything: use one on bytes, or with an unknown token"
 
 
-class _Reading:
+class _TokenizerReading:
     """What a tokenizer's model is given of a text, and what it cannot read of it."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -186,7 +186,7 @@ def _find_units(tokenizer: Tokenizer) -> _Units | None:
     return None if is_bytes and not units.find_lacking("".join(ByteLevel.alphabet())) else units
 
 
-def _find_left_out(text: str, spans: Sequence[tuple[int, int]], reading: _Reading) -> str:
+def _find_left_out(text: str, spans: Sequence[tuple[int, int]], reading: _TokenizerReading) -> str:
     """The first characters that no token stands for; empty where only such are left out as tokenizers do by intent: white space, and what
     normalizers strip, control characters and marks.
     """

@@ -18,7 +18,7 @@ _EDGE = 4  # characters; a contraction (`'ll`) may take the first letters of a r
 _ENDS = frozenset("pdw")
 
 
-class Run(NamedTuple):
+class TokenRun(NamedTuple):
     """`text[first:last]` may be cut at any of its token ends; with `step` 3 at every third character from `first`, of which each is one."""
 
     first: int
@@ -26,7 +26,7 @@ class Run(NamedTuple):
     step: int
 
 
-def find_runs(text: str, *, cased: bool) -> list[Run]:
+def find_runs(text: str, *, cased: bool) -> list[TokenRun]:
     """The long runs of `text` that do not touch anything which might be taken into the same match.
 
     `cased`: whether small letters, capitals and other letters and marks are classes of their own (o200k_base), or letters are one class
@@ -49,15 +49,15 @@ def _find_long(classes: str) -> Iterable[re.Match[str]]:
     return re.finditer(rf"([luopd])\1{{{_LONG - 1},}}", classes)
 
 
-def _trim_run(codes: str, classes: str, first: int, last: int) -> Run | None:
+def _trim_run(codes: str, classes: str, first: int, last: int) -> TokenRun | None:
     after_line = codes[max(first - 1, 0) : first] in ("\r", "\n") and codes[first] == "/"  # o200k_base takes slashes after a line end
     if (classes[last : last + 1] or "w") not in _ENDS or after_line:
         return None
     if classes[first] == "d":
-        return Run(first, last, 3)
+        return TokenRun(first, last, 3)
     while first < last and codes[first] == MARK:
         first += 1  # marks after punctuation may belong to it
-    return Run(first + _EDGE, last, 1) if first + _EDGE < last else None
+    return TokenRun(first + _EDGE, last, 1) if first + _EDGE < last else None
 
 
 def _make_table(upper: str, lower: str, letter: str, mark: str) -> dict[int, str]:

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from promptc.diag.span import Span
 from promptc.text.counters.boundary import find_inner_boundary, is_boundary
-from promptc.text.counters.runs import Run, find_runs
+from promptc.text.counters.runs import TokenRun, find_runs
 from promptc.text.counters.token_places import find_token_ends
 from promptc.text.counters.vocabulary import VOCABULARIES, check_vocabulary, find_vocabulary
 
@@ -63,7 +63,7 @@ class TableCounter:
         """The outermost boundaries of `boundary`."""
         return find_inner_boundary(text, slash=self._slash)
 
-    def find_runs(self, text: str) -> list[Run]:
+    def find_runs(self, text: str) -> list[TokenRun]:
         """Long runs of letters, digits or marks."""
         return find_runs(text, cased=not self._slash)
 
@@ -100,10 +100,10 @@ class TableCounter:
 
     @cached_property
     def _words(self) -> _Words:
-        from promptc.text.counters.encode_piece import Encoder
+        from promptc.text.counters.encode_piece import PieceEncoder
         from promptc.text.counters.table import open_table
 
-        return _Words(Encoder(open_table(self.name, self._path)).encode, self._recall())
+        return _Words(PieceEncoder(open_table(self.name, self._path)).encode, self._recall())
 
 
 class _Words(dict[str, int]):

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from promptc.diag.errors import PromptcError
-from promptc.sources.retrieval.encoder import KNOWN, SCALE, Missing, find_encoder
+from promptc.sources.retrieval.encoder import KNOWN, SCALE, MissingEncoder, find_encoder
 from promptc.sources.retrieval.products import multiply
 from tests.contract.sources import ROOT
 
@@ -63,7 +63,7 @@ def test_it_says_who_it_is(encoder):
 def test_without_a_package_it_says_how_to_install_it(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     found = find_encoder("minilm-int8")
-    assert isinstance(found, Missing) and package in found.reason and "promptc-compiler[retrieval]" in found.reason
+    assert isinstance(found, MissingEncoder) and package in found.reason and "promptc-compiler[retrieval]" in found.reason
 
 
 def test_an_unknown_name():

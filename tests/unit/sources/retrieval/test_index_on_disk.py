@@ -16,7 +16,7 @@ from promptc.model.index import ChunkPlan, CorpusIndex, Document, Matching, Weig
 from promptc.sources.retrieval import write_index as writing
 from promptc.sources.retrieval.build_index import build_index
 from promptc.sources.retrieval.open_index import check_index
-from promptc.sources.retrieval.read_index import Place, read_index
+from promptc.sources.retrieval.read_index import IndexPlace, read_index
 from promptc.sources.retrieval.write_index import MANIFEST, digest_manifest, name_generation, write_index
 from promptc.text.digest import render_digest
 from tests.contract.sources import ROOT
@@ -38,7 +38,7 @@ def build(files=FILES, **given):
 
 @pytest.fixture
 def place(tmp_path):
-    return Place(tmp_path / "data", SPAN, "rules")
+    return IndexPlace(tmp_path / "data", SPAN, "rules")
 
 
 def read_bytes(folder):
@@ -262,7 +262,7 @@ def test_a_manifest_that_is_no_json(content, place):
 def test_an_index_of_another_name(place):
     write_index(place.folder, build())
     with pytest.raises(DiskError) as caught:
-        read_index(Place(place.folder, SPAN, "lore"))
+        read_index(IndexPlace(place.folder, SPAN, "lore"))
     assert caught.value.diagnostics[0].code == "PC0194" and "`rules`" in caught.value.diagnostics[0].message
 
 
@@ -279,7 +279,7 @@ def test_a_reader_that_meets_a_build_reads_the_new_index(place, monkeypatch):
 def test_no_path_of_the_machine_and_no_time_is_in_it(place, tmp_path):
     write_index(place.folder, build())
     shutil.copytree(place.folder, tmp_path / "elsewhere")
-    assert read_index(Place(tmp_path / "elsewhere", SPAN, "rules")).chunks == read_index(place).chunks
+    assert read_index(IndexPlace(tmp_path / "elsewhere", SPAN, "rules")).chunks == read_index(place).chunks
     assert not any(str(tmp_path).encode() in content for content in read_bytes(place.folder).values())
 
 

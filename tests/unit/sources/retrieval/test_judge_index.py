@@ -1,5 +1,5 @@
-from promptc.sources.retrieval.judge_index import Answer, Known, judge_index
-from promptc.sources.retrieval.request import Found, Retrieved, Score
+from promptc.sources.retrieval.judge_index import Answer, KnownAnswer, judge_index
+from promptc.sources.retrieval.request import FoundChunk, Retrieved, Score
 from tests.retrieval_drawing import make_chunk
 
 LONG = "word " * 600
@@ -7,7 +7,7 @@ LONG = "word " * 600
 
 def found(*names, score=500_000):
     chunks = [make_chunk("two words" if name != "Long" else LONG, file="rules/a.md", heading=(name,)) for name in names]
-    return Retrieved(tuple(Found(chunk, "rules", Score(0, 0, score, score)) for chunk in chunks))
+    return Retrieved(tuple(FoundChunk(chunk, "rules", Score(0, 0, score, score)) for chunk in chunks))
 
 
 ANSWERS = {
@@ -22,7 +22,7 @@ ANSWERS = {
 
 
 def judge(*queries):
-    known = [Known(one, () if "junk" in one else (Answer("a.md", "Right"), Answer("b.md", "Else"))) for one in queries]
+    known = [KnownAnswer(one, () if "junk" in one else (Answer("a.md", "Right"), Answer("b.md", "Else"))) for one in queries]
     return judge_index(known, ANSWERS.__getitem__, floor=250_000, top=6, cap=1000)
 
 

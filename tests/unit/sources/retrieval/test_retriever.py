@@ -1,10 +1,10 @@
 from threading import Thread
 
 from promptc.model.index import Matching, Weights
-from promptc.sources.retrieval.encoder import Missing
-from promptc.sources.retrieval.index_entries import Entry
-from promptc.sources.retrieval.request import Boost, Condition, Request
-from promptc.sources.retrieval.retriever import Kept, Retriever
+from promptc.sources.retrieval.encoder import MissingEncoder
+from promptc.sources.retrieval.index_entries import IndexedItem
+from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery
+from promptc.sources.retrieval.retriever import RecentValues, Retriever
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
 
 CHUNKS = [make_chunk("goblin cave"), make_chunk("long rest", 1)]
@@ -19,25 +19,25 @@ def make_retriever():
 def test_an_answer_is_given_again_without_asking():
     retriever, encoder = make_retriever()
     index = make_index(CHUNKS, weights=(1, 1))
-    first = retriever.ask([index], Request("goblin  cave"))
-    assert retriever.ask([index], Request("goblin cave ")) is first
+    first = retriever.ask([index], ChunkQuery("goblin  cave"))
+    assert retriever.ask([index], ChunkQuery("goblin cave ")) is first
     assert encoder.encoded == ["goblin cave"]
 
 
 def test_all_that_decides_an_answer_is_in_its_key():
     retriever, _ = make_retriever()
     index = make_index(CHUNKS)
-    always = Condition(lambda item: True, "always")
+    always = ChunkFilter(lambda item: True, "always")
     requests = [
-        Request("goblin"),
-        Request("goblin", version="1"),
-        Request("goblin", floor=1),
-        Request("goblin", top=1),
-        Request("goblin", where=always),
-        Request("goblin", where=Condition(lambda item: False, "never")),
-        Request("goblin", boosts=(Boost(1, always),)),
-        Request("goblin", boosts=(Boost(2, always),)),
-        Request("rest"),
+        ChunkQuery("goblin"),
+        ChunkQuery("goblin", version="1"),
+        ChunkQuery("goblin", floor=1),
+        ChunkQuery("goblin", top=1),
+        ChunkQuery("goblin", where=always),
+        ChunkQuery("goblin", where=ChunkFilter(lambda item: False, "never")),
+        ChunkQuery("goblin", boosts=(Boost(1, always),)),
+        ChunkQuery("goblin", boosts=(Boost(2, always),)),
+        ChunkQuery("rest"),
     ]
     answers = [retriever.ask([index], one) for one in requests]
     assert len({id(one) for one in answers}) == len(requests)
@@ -47,50 +47,50 @@ def test_all_that_decides_an_answer_is_in_its_key():
 def test_another_index_is_another_question():
     retriever, _ = make_retriever()
     one, other = make_index(CHUNKS), make_index(CHUNKS, name="other")
-    assert retriever.ask([one], Request("goblin")) != retriever.ask([other], Request("goblin"))
+    assert retriever.ask([one], ChunkQuery("goblin")) != retriever.ask([other], ChunkQuery("goblin"))
 
 
 def test_a_condition_without_a_key_is_asked_every_time():
     retriever, _ = make_retriever()
     index, mode = make_index(CHUNKS), ["no"]
-    where = Condition(lambda item: mode[0] == "yes")
-    assert retriever.ask([index], Request("goblin", where=where)).found == ()
+    where = ChunkFilter(lambda item: mode[0] == "yes")
+    assert retriever.ask([index], ChunkQuery("goblin", where=where)).found == ()
     mode[0] = "yes"
-    assert retriever.ask([index], Request("goblin", where=where)).found
+    assert retriever.ask([index], ChunkQuery("goblin", where=where)).found
 
 
 def test_without_the_encoder_words_alone_answer_and_it_is_said():
-    retriever = Retriever(lambda name: Missing("the package is not installed"))
-    found = retriever.ask([make_index(CHUNKS, weights=(1, 1))], Request("goblin"))
+    retriever = Retriever(lambda name: MissingEncoder("the package is not installed"))
+    found = retriever.ask([make_index(CHUNKS, weights=(1, 1))], ChunkQuery("goblin"))
     assert found.notes == ("the package is not installed",)
     assert [one.score.vectors for one in found.found] == [0] and found.found[0].score.fused == found.found[0].score.words
 
 
 def test_a_list_is_indexed_once_and_new_texts_alone_are_encoded():
     retriever, encoder = make_retriever()
-    entries = [Entry("a", "goblin cave"), Entry("b", "long rest", {"mode": "dm"})]
+    entries = [IndexedItem("a", "goblin cave"), IndexedItem("b", "long rest", {"mode": "dm"})]
     first = retriever.open_entries("memory", HYBRID, entries, len)
     assert retriever.open_entries("memory", HYBRID, list(entries), len) is first
-    second = retriever.open_entries("memory", HYBRID, [*entries, Entry("c", "dragon")], len)
+    second = retriever.open_entries("memory", HYBRID, [*entries, IndexedItem("c", "dragon")], len)
     assert second.fingerprint != first.fingerprint
     assert encoder.encoded == ["goblin cave", "long rest", "dragon"]
-    (found,) = retriever.ask([second], Request("rest", floor=0, top=1)).found
+    (found,) = retriever.ask([second], ChunkQuery("rest", floor=0, top=1)).found
     assert (found.chunk.id, found.chunk.tokens, found.describe()["mode"], found.chunk.file) == ("b", 9, "dm", "")
 
 
 def test_a_list_by_words_alone_needs_no_encoder():
     retriever = Retriever(lambda name: 1 / 0)
-    index = retriever.open_entries("memory", Matching(), [Entry("a", "goblin")], len)
-    assert retriever.ask([index], Request("goblin")).found[0].index == "memory"
+    index = retriever.open_entries("memory", Matching(), [IndexedItem("a", "goblin")], len)
+    assert retriever.ask([index], ChunkQuery("goblin")).found[0].index == "memory"
 
 
 def test_an_empty_list_answers_nothing():
     retriever, _ = make_retriever()
-    assert retriever.ask([retriever.open_entries("memory", HYBRID, [], len)], Request("goblin")).is_sparse
+    assert retriever.ask([retriever.open_entries("memory", HYBRID, [], len)], ChunkQuery("goblin")).is_sparse
 
 
 def test_what_is_kept_is_bounded_and_the_longest_unused_goes_first():
-    kept = Kept(2)
+    kept = RecentValues(2)
     for key in ("a", "b"):
         kept.keep(key, key)
     assert kept.find("a") == "a"
@@ -102,7 +102,7 @@ def test_several_threads_may_ask():
     retriever, _ = make_retriever()
     index = make_index(CHUNKS, weights=(1, 1))
     answers = []
-    threads = [Thread(target=lambda: answers.append(retriever.ask([index], Request("goblin")))) for _ in range(8)]
+    threads = [Thread(target=lambda: answers.append(retriever.ask([index], ChunkQuery("goblin")))) for _ in range(8)]
     for one in threads:
         one.start()
     for one in threads:

@@ -18,7 +18,7 @@ from promptc.sources.retrieval.built_index import BuiltIndex, Vectors
 from promptc.sources.retrieval.database_store import DatabaseStore, write_chunks
 from promptc.sources.retrieval.local_store import LocalStore, _NumpyStore
 from promptc.sources.retrieval.open_index import open_index
-from promptc.sources.retrieval.request import Boost, Condition, Request
+from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from promptc.sources.retrieval.weigh_words import weigh_words
 from tests.retrieval_drawing import WordEncoder, array, make_chunk
@@ -125,11 +125,11 @@ def test_rows_by_vector_nearest_first_then_by_row(version, store):
 
 QUERIES = ("goblin tactics", "nap", "字字", "same text", "filler 7", "nothing known", "")
 REQUESTS = (
-    Request("", floor=0, top=12),
-    Request("", version="1"),
-    Request("", floor=0, window=3, candidates=5),
-    Request("", floor=0, where=Condition(lambda item: item["file"] == "é.md", "é")),
-    Request("", floor=100_000, boosts=(Boost(50_000, Condition(lambda item: item["version"] == "2", "2")),)),
+    ChunkQuery("", floor=0, top=12),
+    ChunkQuery("", version="1"),
+    ChunkQuery("", floor=0, window=3, candidates=5),
+    ChunkQuery("", floor=0, where=ChunkFilter(lambda item: item["file"] == "é.md", "é")),
+    ChunkQuery("", floor=100_000, boosts=(Boost(50_000, ChunkFilter(lambda item: item["version"] == "2", "2")),)),
 )
 
 

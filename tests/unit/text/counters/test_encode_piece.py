@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from promptc.text.counters import encode_piece
-from promptc.text.counters.encode_piece import Encoder, merge
+from promptc.text.counters.encode_piece import PieceEncoder, merge
 from promptc.text.counters.table import NONE, open_table
 from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
 
@@ -62,7 +62,7 @@ def draw_falling(table, size):
 @pytest.mark.parametrize("size", [65, 130, 400, 1500])
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS)
 def test_windows_give_what_the_definition_gives(alphabet, size, table):
-    encoder = Encoder(table)
+    encoder = PieceEncoder(table)
     for seed in range(4):
         piece = draw(alphabet, size, seed)
         assert encoder.encode(piece) == merge(table, piece)
@@ -70,11 +70,11 @@ def test_windows_give_what_the_definition_gives(alphabet, size, table):
 
 def test_windows_that_end_where_it_matters_are_made_larger(table):
     piece = draw_falling(table, 3000)
-    assert Encoder(table).encode(piece) == merge(table, piece)
+    assert PieceEncoder(table).encode(piece) == merge(table, piece)
 
 
 def test_a_piece_that_is_a_token_is_one(table):
-    encoder = Encoder(table)
+    encoder = PieceEncoder(table)
     for size in (1, 2, 16, 64, 128):
         assert encoder.encode(b" " * size) == [b" " * size] if table[b" " * size] != NONE else True
     assert b"".join(encoder.encode(b"\xff\xfe" * 100)) == b"\xff\xfe" * 100
@@ -83,7 +83,7 @@ def test_a_piece_that_is_a_token_is_one(table):
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS)
 def test_few_bytes_are_looked_at_twice(alphabet, table, merged):
     piece = draw(alphabet, 30_000)
-    Encoder(table).encode(piece)
+    PieceEncoder(table).encode(piece)
     assert sum(merged) < 1.8 * len(piece)
     assert max(merged) <= 512
 
@@ -92,7 +92,7 @@ def test_the_hardest_text_is_linear_too(table, merged):
     looked_at = {}
     for size in (20_000, 40_000):
         merged.clear()
-        Encoder(table).encode(draw_falling(table, size))
+        PieceEncoder(table).encode(draw_falling(table, size))
         looked_at[size] = sum(length * length for length in merged)
     assert looked_at[40_000] < 2.3 * looked_at[20_000]
     assert max(merged) <= 1024
@@ -100,13 +100,13 @@ def test_the_hardest_text_is_linear_too(table, merged):
 
 @pytest.mark.parametrize("piece", [b" ", b"a", b"\n", b"ab", "\N{GRINNING FACE}".encode(), b"=-", b"abcdefghijklmnop"], ids=repr)
 def test_what_repeats_itself_is_merged_once(piece, table, merged):
-    Encoder(table).encode(piece * (100_000 // len(piece)))
+    PieceEncoder(table).encode(piece * (100_000 // len(piece)))
     assert sum(merged) < 20_000
 
 
 def test_windows_are_remembered_up_to_a_bound(table, monkeypatch):
     monkeypatch.setattr(encode_piece, "_ENTRIES", 8)
-    encoder = Encoder(table)
+    encoder = PieceEncoder(table)
     piece = draw(ALPHABETS["letters"], 5000)
     assert encoder.encode(piece) == encoder.encode(piece)
     assert len(encoder._windows) <= 8
