@@ -10,7 +10,7 @@ from random import Random
 
 from benchmarks.blocks import make_reach_state
 from benchmarks.measure import Scale, judge, show, time_interleaved
-from promptc.text.counters.table_counter import TableCounter
+from promptc.text.counters.exact import TableCounter
 from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
 from tests.cases.recount import load_encoding
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from benchmarks.blocks import make_transcript
 from benchmarks.measure import Scale, judge, show, time_interleaved
-from promptc.text.diff_words import diff_words
+from promptc.text.diff import diff_words
 from tests.cases.recount import load_encoding
 
 _TOKENS = (25_000, 500)

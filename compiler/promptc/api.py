@@ -27,7 +27,7 @@ from promptc.operations.done import Listed, OperationResult, Request
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.prompt import Prompt
 from promptc.text.counters.counter import Counter
-from promptc.text.counters.table_counter import TableCounter
+from promptc.text.counters.exact import TableCounter
 from promptc.text.meter import Meter
 
 

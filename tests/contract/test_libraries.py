@@ -24,7 +24,7 @@ HOMES = {
     "sqlalchemy": "promptc.sources.",
     "psycopg": "promptc.sources.database.connect",
     "httpx": "promptc.operations.ask_endpoint",
-    "rapidfuzz": "promptc.text.diff_words",
+    "rapidfuzz": "promptc.text.diff",
     "pytest": "promptc.pytest_plugin",
 }
 # Of these, one module imports each, though its package is named above.

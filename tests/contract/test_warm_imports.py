@@ -31,7 +31,7 @@ MODULES = frozenset(
     promptc.template.limits promptc.template.load_expression promptc.template.load_template promptc.template.place
     """.split()
 )
-NEVER = ("promptc.passes.report", "promptc.text.counters.hf_counter", "promptc.template.runtime.explain_error")
+NEVER = ("promptc.passes.report", "promptc.text.counters.huggingface", "promptc.template.runtime.explain_error")
 MANY = 170
 """Modules of promptc; reading and running each takes a twelfth of a millisecond even from one file."""
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from promptc.text.counters.table_counter import load_table_counter
+from promptc.text.counters.exact import load_table_counter
 from tests.cases.recount import load_encoding
 
 TEXTS = 24_000

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from promptc.text.counters import load_counter
 from promptc.text.cuts import iter_kept
+from promptc.text.cutting import PrefixMeter
 from promptc.text.meter import Meter
 from promptc.text.pieces import iter_inner, iter_pieces
-from promptc.text.prefix import PrefixMeter
 from tests.property.text_drawing import stretched, texts
 
 EXACT = ["cl100k_base", "o200k_base"]

@@ -11,7 +11,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
 from promptc.model.pack import PackModel
-from promptc.template.kinds.kind import (  # fmt: skip
+from promptc.template.kinds.kind import (
     BoolType,
     ListType,
     MappingType,

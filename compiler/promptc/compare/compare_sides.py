@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.compare.side import BETWEEN, WHOLE, Gap, Side, SideItem, SideSection
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Literal
-from promptc.text.diff_words import TextRun, diff_words
+from promptc.text.diff import TextRun, diff_words
 
 Change = Literal["gained", "lost", "changed", "moved"]
 

@@ -17,7 +17,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 """The extras a case may require, with the packages each brings."""
 
 _VOCABULARIES = "vocabularies"
-_READY = {"hf": ("promptc.text.counters.hf_counter",)}
+_READY = {"hf": ("promptc.text.counters.huggingface",)}
 """Modules of ours that hold on to a package."""
 
 LACKABLE = (_VOCABULARIES, *EXTRAS)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from promptc.golden.change import FileChange, LineUndo
 from promptc.golden.name_key import name_key
 from promptc.golden.say_change import say_change
-from promptc.text.diff_words import diff_words
+from promptc.text.diff import diff_words
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.operations.archived import KEPT, Archived
-from promptc.operations.at_pointer import MISSING, find_at, split_pointer
 from promptc.operations.done import Archive, OperationResult
 from promptc.operations.find_list import find_list
 from promptc.operations.mark_element import mark_element
+from promptc.text.json import MISSING, find_at, split_pointer
 
 
 def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:

@@ -9,10 +9,10 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.operation import Append, Keep, Operation, Remove, Set, StateEdit
-from promptc.operations.at_pointer import MISSING, PointerError, drop_at, find_at, put_at, split_pointer
 from promptc.operations.done import Archive
 from promptc.passes.scope import find_whole
 from promptc.template.load_expression import Expression
+from promptc.text.json import MISSING, PointerError, drop_at, find_at, put_at, split_pointer
 
 
 @frozen(eq=False)

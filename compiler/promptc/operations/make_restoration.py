@@ -7,7 +7,6 @@ from copy import deepcopy
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
 from promptc.operations.archived import Archived
-from promptc.operations.at_pointer import MISSING, PointerError, find_at, put_at, split_pointer
 from promptc.operations.change import StateDiff
 from promptc.operations.find_list import find_list
 from promptc.operations.format_state import format_state
@@ -15,6 +14,7 @@ from promptc.operations.mark_element import mark_element
 from promptc.operations.note import NO_NOTE, ListNote, Note
 from promptc.operations.opened import Opened
 from promptc.operations.restore import restore
+from promptc.text.json import MISSING, PointerError, find_at, put_at, split_pointer
 
 
 def make_restoration(

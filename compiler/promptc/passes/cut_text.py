@@ -7,10 +7,10 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.template.runtime.payments import price_count
 from promptc.text.cuts import KeptText, iter_kept
+from promptc.text.cutting import PrefixMeter
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter
 from promptc.text.pieces import iter_inner
-from promptc.text.prefix import PrefixMeter
 from promptc.text.white import WHITE, is_blank
 
 At = Literal["paragraph", "sentence", "line", "word", "token"]

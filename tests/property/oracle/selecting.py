@@ -9,7 +9,7 @@ from typing import Any
 
 from promptc.passes.cut_text import iter_cuts
 from promptc.passes.guard_value import guard_parts
-from promptc.text.counters.hf_counter import load_hf_counter
+from promptc.text.counters.huggingface import load_hf_counter
 from promptc.text.counters.load_counter import load_counter
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter

@@ -5,7 +5,7 @@ import pytest
 from promptc.cache import words as module
 from promptc.cache.store import Cache
 from promptc.cache.words import KeptWords
-from promptc.text.counters.table_counter import TableCounter
+from promptc.text.counters.exact import TableCounter
 from promptc.text.counters.vocabulary import find_vocabulary
 
 TEXT = "The lamps on this stair belong to a dead man's account, naïve Quillfeather 12345; 数え切れない.\n"
@@ -32,7 +32,7 @@ def _count(cache, text, name="cl100k_base"):
 def test_words_are_recalled_and_count_the_same(cache, monkeypatch):
     first = _count(cache, TEXT)
     assert first == _make_counter().measure(TEXT)
-    monkeypatch.setattr("promptc.text.counters.encode_piece.PieceEncoder.encode", lambda *_: pytest.fail("encoded again"))
+    monkeypatch.setattr("promptc.text.counters.bpe.PieceEncoder.encode", lambda *_: pytest.fail("encoded again"))
     assert _count(cache, TEXT) == _count(cache, TEXT * 3) // 3 == first
 
 

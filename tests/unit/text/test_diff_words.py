@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from promptc.text.diff_words import TextRun, diff_words
+from promptc.text.diff import TextRun, diff_words
 
 _WORDS = st.lists(
     st.sampled_from(["the", "gate", "is", "shut", ".", " ", "\n", "\r\n", "  ", "é", "e\u0301", "\x85", "\u2028", "12"]), max_size=40

@@ -1,9 +1,9 @@
 import pytest
 
-from promptc.text.counters.hf_counter import HfCounter
+from promptc.text.counters.huggingface import HfCounter
 from promptc.text.cuts import iter_kept
+from promptc.text.cutting import PrefixMeter
 from promptc.text.meter import Meter
-from promptc.text.prefix import PrefixMeter
 
 MARKERS = ["", " […]", "…", "\n[…]\n", "x", "/", "'s", "1"]
 TEXTS = {

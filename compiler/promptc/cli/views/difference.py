@@ -11,7 +11,7 @@ from promptc.cli.views.wrap import wrap
 from promptc.compare.compare_sides import Difference, ItemChange, SectionChange
 from promptc.compare.side import WHOLE
 from promptc.diag.typed import Literal
-from promptc.text.diff_words import TextRun
+from promptc.text.diff import TextRun
 
 DifferenceStyle = Literal["words", "lines", "old", "new"]
 STYLES: tuple[DifferenceStyle, ...] = ("words", "lines", "old", "new")

@@ -8,7 +8,7 @@ from promptc.diag.errors import fail
 from promptc.diag.span import Span
 from promptc.text.counters.character_counter import CharacterCounter
 from promptc.text.counters.counter import Counter
-from promptc.text.counters.table_counter import load_table_counter
+from promptc.text.counters.exact import load_table_counter
 from promptc.text.counters.vocabulary import VOCABULARIES
 
 

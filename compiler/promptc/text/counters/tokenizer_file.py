@@ -17,7 +17,7 @@ def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | 
     """The counter `hf:<file>`, with a file inside `folder`. Raises PromptcError with PC0181 to PC0183."""
     raw = _read_tokenizer(name, folder, span)
     try:
-        from promptc.text.counters.hf_counter import load_hf_counter
+        from promptc.text.counters.huggingface import load_hf_counter
     except ImportError as error:
         message = f"`{name}` needs the package `tokenizers`, which is not installed"
         raise fail("PC0181", message, span, help="pip install 'promptc-compiler[hf]'") from error

@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.text.counters import boundary
+from promptc.text.counters import splitting
 
 SAFE = [
     ("a\n", "b"),
@@ -68,5 +68,5 @@ def test_find_inner(text, places, exact):
 
 def test_characters_of_ascii_have_the_classes_of_the_pattern():
     for character in map(chr, range(128)):
-        found = boundary._compile_class().match(character)
-        assert boundary._NAMES[character] == (found.lastgroup if found else "?")
+        found = splitting._compile_class().match(character)
+        assert splitting._NAMES[character] == (found.lastgroup if found else "?")

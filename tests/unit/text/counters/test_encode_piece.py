@@ -2,8 +2,8 @@ from random import Random
 
 import pytest
 
-from promptc.text.counters import encode_piece
-from promptc.text.counters.encode_piece import PieceEncoder, merge
+from promptc.text.counters import bpe
+from promptc.text.counters.bpe import PieceEncoder, merge
 from promptc.text.counters.table import NONE, open_table
 from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
 
@@ -32,7 +32,7 @@ def merged(monkeypatch):
         lengths.append(len(piece))
         return merge(table, piece)
 
-    monkeypatch.setattr(encode_piece, "merge", count)
+    monkeypatch.setattr(bpe, "merge", count)
     return lengths
 
 
@@ -105,7 +105,7 @@ def test_what_repeats_itself_is_merged_once(piece, table, merged):
 
 
 def test_windows_are_remembered_up_to_a_bound(table, monkeypatch):
-    monkeypatch.setattr(encode_piece, "_ENTRIES", 8)
+    monkeypatch.setattr(bpe, "_ENTRIES", 8)
     encoder = PieceEncoder(table)
     piece = draw(ALPHABETS["letters"], 5000)
     assert encoder.encode(piece) == encoder.encode(piece)

@@ -2,7 +2,7 @@ import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from promptc.diag.errors import PromptcError
-from promptc.text.counters.hf_counter import load_hf_counter
+from promptc.text.counters.huggingface import load_hf_counter
 
 
 def _load(tokenizer):

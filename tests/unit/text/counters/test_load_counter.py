@@ -84,7 +84,7 @@ def test_a_vocabulary_that_goes_before_it_is_opened_is_an_error(tmp_path):
 def test_a_missing_package_is_an_error_that_says_what_to_install(tmp_path, monkeypatch):
     _write_tokenizer(tmp_path / "t.json")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    monkeypatch.delitem(sys.modules, "promptc.text.counters.hf_counter", raising=False)
+    monkeypatch.delitem(sys.modules, "promptc.text.counters.huggingface", raising=False)
     found = _find_failure("hf:t.json", tmp_path)
     assert (found.code, found.help) == ("PC0181", "pip install 'promptc-compiler[hf]'")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from promptc.text.counters import table as table_module
+from promptc.text.counters.bpe import merge
 from promptc.text.counters.classes import FILE
-from promptc.text.counters.encode_piece import merge
 from promptc.text.counters.table import NONE, open_table
 from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
 from tests.cases.case import ROOT

@@ -2,7 +2,7 @@ from itertools import accumulate
 
 import pytest
 
-from promptc.text.counters.table_counter import TableCounter
+from promptc.text.counters.exact import TableCounter
 from promptc.text.counters.vocabulary import find_vocabulary
 from tests.cases.recount import load_encoding
 
@@ -71,7 +71,7 @@ def test_a_role_costs_its_name(exact):
 
 
 def test_words_are_remembered_up_to_a_bound(monkeypatch):
-    monkeypatch.setattr("promptc.text.counters.table_counter._WORDS", 10)
+    monkeypatch.setattr("promptc.text.counters.exact._WORDS", 10)
     counter = TableCounter("cl100k_base", find_vocabulary("cl100k_base"))
     texts = [f"one word{number} and" for number in range(40)]
     assert [counter.measure(text) for text in texts] == [counter.measure(text) for text in texts]

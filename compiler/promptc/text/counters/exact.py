@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import accumulate
 
 from promptc.diag.span import Span
-from promptc.text.counters.boundary import find_inner_boundary, is_boundary
 from promptc.text.counters.runs import TokenRun, find_runs
+from promptc.text.counters.splitting import find_inner_boundary, is_boundary
 from promptc.text.counters.token_places import find_token_ends
 from promptc.text.counters.vocabulary import VOCABULARIES, check_vocabulary, find_vocabulary
 
@@ -100,7 +100,7 @@ class TableCounter:
 
     @cached_property
     def _words(self) -> _Words:
-        from promptc.text.counters.encode_piece import PieceEncoder
+        from promptc.text.counters.bpe import PieceEncoder
         from promptc.text.counters.table import open_table
 
         return _Words(PieceEncoder(open_table(self.name, self._path)).encode, self._recall())
