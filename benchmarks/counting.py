@@ -10,8 +10,8 @@ from random import Random
 
 from benchmarks.blocks import make_reach_state
 from benchmarks.measure import Scale, judge, show, time_interleaved
+from promptc.text.counters.bpe import VOCABULARIES, find_vocabulary
 from promptc.text.counters.exact import TableCounter
-from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
 from tests.cases.recount import load_encoding
 
 _HARD = (1 << 20, 1 << 12)
@@ -19,7 +19,7 @@ _ROOT = Path(__file__).parents[1]
 _PLAIN = "import re"
 _OURS = """
 import re, sys
-from promptc.text.counters.load_counter import load_counter
+from promptc.text.counters.exact import load_counter
 load_counter(sys.argv[1], folder="").measure(open(sys.argv[2], encoding="utf-8").read())
 """
 _THEIRS = """

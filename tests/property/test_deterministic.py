@@ -9,8 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 from tests.property.drawing.draws import draw_any
 from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally

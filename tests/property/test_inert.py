@@ -8,7 +8,7 @@ from typing import Any
 from promptc.passes.assemble import Part
 from promptc.passes.section_fit import SectionLayout
 from promptc.pipeline import Outcome
-from promptc.text.invisible import replace_hidden
+from promptc.text.guard import replace_hidden
 from tests.property.drawing.draws import draw_hostile
 from tests.property.load_drawn import Loaded
 from tests.property.proof import Proof, Tally

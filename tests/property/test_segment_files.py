@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from promptc.diag.errors import PromptcError
 from promptc.frontend.load_segments import load_segments
 from promptc.frontend.render_segments import name_file, render_markdown, render_yaml
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 from tests.property.segment_drawing import segments
 
 

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.text.counters import load_counter
-from promptc.text.cuts import iter_kept
-from promptc.text.cutting import PrefixMeter
+from promptc.text.counters.counter import iter_inner, iter_pieces
+from promptc.text.cutting import PrefixMeter, iter_kept
 from promptc.text.meter import Meter
-from promptc.text.pieces import iter_inner, iter_pieces
 from tests.property.text_drawing import stretched, texts
 
 EXACT = ["cl100k_base", "o200k_base"]

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.text.guard import Guard
-from promptc.text.invisible import iter_hidden, replace_hidden
+from promptc.text.guard import Guard, iter_hidden, replace_hidden
 from tests.property.text_drawing import texts
 
 policies = st.sampled_from(["escape", "escape", "keep", "reject"])

@@ -1,7 +1,7 @@
 """What a plan's tools and response schema take of the total."""
 
 from promptc.model.pack import PackModel, Plan
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 
 def count_offer(pack: PackModel, plan: Plan) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from promptc.template.kinds.texts import MAX_TOKEN
 from promptc.template.kinds.walk import Cost
 from promptc.template.load_template import Template
 from promptc.text.counters.counter import Counter
-from promptc.text.invisible import iter_invisible
+from promptc.text.guard import iter_invisible
 
 MESSAGE = Amount(16, 0, 64, 0)
 """What a message adds at most: its frame and the name of its role."""

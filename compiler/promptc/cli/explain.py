@@ -22,7 +22,7 @@ from promptc.diag.errors import PromptcError, UsageError
 from promptc.diag.plural import count_noun
 from promptc.model.state import State
 from promptc.pipeline import Outcome
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 _DOES_NOT_FIT = 3
 _RANGE = re.compile(r"([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")

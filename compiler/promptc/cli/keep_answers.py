@@ -9,7 +9,7 @@ from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import DiskError
 from promptc.diag.frozen import replace
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 
 _DIGITS = slice(len("sha256:"), len("sha256:") + 12)
 

@@ -10,7 +10,7 @@ from promptc.cli.views.table import render_table
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.done import Listed
 from promptc.operations.list_operations import list_operations
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 
 def run_apply_list(path: str, state: str | None, *, is_json: bool) -> int:

@@ -71,7 +71,7 @@ def _encode_json(value: Any) -> bytes:
 
 def _write_report(path: str, outcome: Outcome) -> None:
     from promptc.cli.write_file import write_file
-    from promptc.text.canonical import render_canonical_json
+    from promptc.text.json import render_canonical_json
 
     write_file(path, f"{render_canonical_json(outcome.report)}\n".encode())
 

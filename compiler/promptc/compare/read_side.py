@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.compare.side import WHOLE, Gap, Side, SideItem, SideSection
 from promptc.diag.typed import Any
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 _FACTS = ("tokens", "budget", "characters", "strain", "pressure", "counter", "format")
 Output = str | Sequence[Mapping[str, Any]]

@@ -8,7 +8,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
 from promptc.frontend.decode import decode_text
-from promptc.text.canonical import read_float, render_canonical_json
+from promptc.text.json import read_float, render_canonical_json
 
 MAX_STATE_BYTES = 96_000_000
 """Bytes of the longest JSON text that is read."""

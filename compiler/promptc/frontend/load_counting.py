@@ -4,7 +4,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.errors import PromptcError
 from promptc.model.node import Node
 from promptc.model.pack import Counting
-from promptc.text.counters.load_counter import load_counter
+from promptc.text.counters.exact import load_counter
 
 MISSING = "PC0181"
 """The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""

@@ -18,7 +18,7 @@ from promptc.model.node import Node
 from promptc.model.segment import Segment
 from promptc.sources.segments.find_twins import describe_twins, place_of
 from promptc.sources.segments.judge_row import MAX_CONTENT, judge_row
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 ENDINGS = (".md", ".yaml", ".yml")
 _MARK = "---\n"

@@ -7,7 +7,7 @@ from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json, load_plain
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.state import LazyDigest, State
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 
 
 def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[tuple[str, str]] = ()) -> State:

@@ -9,7 +9,7 @@ from promptc.frontend.decode import decode_text
 from promptc.frontend.loaded_pack import Input, Inputs
 from promptc.frontend.read_file import read_pack_file, show_path
 from promptc.frontend.yaml_io import MAX_BYTES
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 
 
 class PackFiles:

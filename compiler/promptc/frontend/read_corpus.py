@@ -17,9 +17,8 @@ from promptc.frontend.decode import decode_text
 from promptc.frontend.read_file import read_pack_file, show_path
 from promptc.frontend.yaml_io import load_yaml
 from promptc.model.index import CorpusIndex, Document
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
-from promptc.text.unicode_form import find_form
+from promptc.text.guard import find_form
+from promptc.text.json import render_canonical_json, render_digest
 
 MAX_FILES = 200_000
 """Files of the largest corpus."""

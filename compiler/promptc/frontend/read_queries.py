@@ -7,7 +7,7 @@ from promptc.diag.errors import PromptcError
 from promptc.diag.span import Source
 from promptc.frontend.decode import decode_text
 from promptc.sources.retrieval.judge_index import Answer, KnownAnswer
-from promptc.text.unicode_form import find_form
+from promptc.text.guard import find_form
 
 _ANY = "||"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 
 from promptc.diag.typed import Any
-from promptc.text.counters import vocabulary
+from promptc.text.counters import bpe
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "hf": ("tokenizers",),
@@ -53,12 +53,12 @@ def without_extras(names: Iterable[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _hide_vocabularies() -> Iterator[None]:
-    before = vocabulary.look_in("")
-    vocabulary.look_in(f"{before}/missing")
+    before = bpe.look_in("")
+    bpe.look_in(f"{before}/missing")
     try:
         yield
     finally:
-        vocabulary.look_in(before)
+        bpe.look_in(before)
 
 
 @contextlib.contextmanager

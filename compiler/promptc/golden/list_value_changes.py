@@ -10,8 +10,7 @@ from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.golden.change import FileChange, ValueUndo
 from promptc.golden.name_key import find_name
 from promptc.golden.say_change import say_change
-from promptc.text.canonical import render_json_line
-from promptc.text.extend_pointer import extend_pointer
+from promptc.text.json import extend_pointer, render_json_line
 
 _MOST = 2_000
 """Entries of a list, between those that are alike at its ends, up to which they are set against each other."""

@@ -22,7 +22,7 @@ def _join(prompt: Outcome) -> str:
     assert emitted is not None
     if prompt.fitted.frame.format == "text":
         return emitted.text
-    from promptc.text.canonical import render_canonical_json
+    from promptc.text.json import render_canonical_json
 
     return "\n".join(render_canonical_json(dict(message)) for message in emitted.messages)
 

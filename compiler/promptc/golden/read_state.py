@@ -15,7 +15,7 @@ from promptc.golden.confine import confine
 from promptc.golden.find_home import show_path
 from promptc.golden.given import CaseEnvironment
 from promptc.model.node import Node
-from promptc.text.canonical import render_json_line
+from promptc.text.json import render_json_line
 
 _SET = "--set "
 

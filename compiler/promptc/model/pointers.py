@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from promptc.diag.typed import Any
-from promptc.text.extend_pointer import extend_pointer
+from promptc.text.json import extend_pointer
 
 _Step = tuple[int, str | int] | None
 

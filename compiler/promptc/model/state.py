@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 
 
 class LazyDigest:

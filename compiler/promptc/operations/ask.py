@@ -10,8 +10,7 @@ from promptc.operations.begin_operation import OperationRun, begin_operation
 from promptc.operations.done import Request
 from promptc.operations.opened import Opened
 from promptc.prompt import Prompt
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 
 def ask(

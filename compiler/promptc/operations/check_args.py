@@ -8,7 +8,7 @@ from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.operation import Operation
-from promptc.text.canonical import settle_number
+from promptc.text.json import settle_number
 
 
 def check_args(operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:

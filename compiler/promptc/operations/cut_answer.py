@@ -3,7 +3,7 @@
 from bisect import bisect_left
 
 from promptc.text.counters.counter import Counter
-from promptc.text.cuts import iter_kept
+from promptc.text.cutting import iter_kept
 from promptc.text.meter import Meter
 from promptc.text.white import WHITE
 

@@ -6,9 +6,8 @@ from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.operations.archived import KEPT, Archived
 from promptc.operations.done import Archive, OperationResult
-from promptc.operations.find_list import find_list
 from promptc.operations.mark_element import mark_element
-from promptc.text.json import MISSING, find_at, split_pointer
+from promptc.text.json import MISSING, find_at, find_list, split_pointer
 
 
 def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from promptc.operations.change import StateDiff
 from promptc.operations.note import NOTED, ListNote, Note, PendingNote, digest_list, read_list
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 
 Named = tuple[str, str]
 """A list's pointer and the file name of an archive."""

@@ -8,13 +8,12 @@ from promptc.diag.errors import PromptcError, fail
 from promptc.diag.typed import Any
 from promptc.operations.archived import Archived
 from promptc.operations.change import StateDiff
-from promptc.operations.find_list import find_list
 from promptc.operations.format_state import format_state
 from promptc.operations.mark_element import mark_element
 from promptc.operations.note import NO_NOTE, ListNote, Note
 from promptc.operations.opened import Opened
 from promptc.operations.restore import restore
-from promptc.text.json import MISSING, PointerError, find_at, put_at, split_pointer
+from promptc.text.json import MISSING, PointerError, find_at, find_list, put_at, split_pointer
 
 
 def make_restoration(

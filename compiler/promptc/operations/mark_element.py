@@ -1,8 +1,7 @@
 """A short name of a value by its content."""
 
 from promptc.diag.typed import Any
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 _LENGTH = 16
 

@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.operations.find_list import find_list
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import find_list, render_canonical_json, render_digest
 
 NOTED = 1000
 """Archives of one list that are remembered, the newest. Of older ones the list decides."""

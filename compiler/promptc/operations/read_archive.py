@@ -8,8 +8,7 @@ from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.archived import MAX_ARCHIVE_BYTES, Archived
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 _TEXTS = ("pack", "version", "operation", "pointer", "state", "file")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from promptc.diag.typed import Any
 from promptc.files.read_file import read_file
 from promptc.operations.note import NO_NOTE, ListNote, Note, read_list
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 
 _LONGEST = 16_000_000
 

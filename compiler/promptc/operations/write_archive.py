@@ -10,8 +10,7 @@ from promptc.files.read_file import TooLongError, read_file
 from promptc.files.replace_file import replace_file, sync_folder
 from promptc.operations.archived import MAX_ARCHIVE_BYTES, Archived
 from promptc.operations.hold_lock import hold_lock
-from promptc.text.canonical import render_canonical_json, render_json_line
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest, render_json_line
 
 
 @frozen

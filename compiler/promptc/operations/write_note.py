@@ -10,7 +10,7 @@ from promptc.diag.typed import Any
 from promptc.files.replace_file import replace_file
 from promptc.operations.note import ListNote, PendingNote
 from promptc.operations.read_note import find_note
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 
 def write_note(path: Path, pending: PendingNote) -> None:

@@ -10,7 +10,7 @@ from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell
 from promptc.passes.read_items import Read
 from promptc.passes.scope import evaluate_key, pay_text, type_key
 from promptc.template.load_expression import Expression
-from promptc.text.normalize import normalize
+from promptc.text.guard import normalize
 
 Bind = Callable[[Read], Mapping[str, Any]]
 

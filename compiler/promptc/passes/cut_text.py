@@ -6,11 +6,10 @@ from functools import cached_property
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.template.runtime.payments import price_count
-from promptc.text.cuts import KeptText, iter_kept
-from promptc.text.cutting import PrefixMeter
+from promptc.text.counters.counter import iter_inner
+from promptc.text.cutting import KeptText, PrefixMeter, iter_kept
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter
-from promptc.text.pieces import iter_inner
 from promptc.text.white import WHITE, is_blank
 
 At = Literal["paragraph", "sentence", "line", "word", "token"]

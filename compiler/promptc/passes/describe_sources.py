@@ -10,7 +10,7 @@ from promptc.model.section import Section
 from promptc.model.source import Segments
 from promptc.model.stages import Selected
 from promptc.passes.fit import Fitted
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 
 
 def describe_digests(selected: Sequence[Selected]) -> dict[str, dict[str, str]]:

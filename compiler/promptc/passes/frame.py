@@ -9,7 +9,7 @@ from promptc.model.section import Section
 from promptc.model.stages import Bound
 from promptc.model.tool import Response, Tool
 from promptc.passes.tape import Piece
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 from promptc.text.meter import Meter
 
 

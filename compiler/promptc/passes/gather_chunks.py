@@ -15,8 +15,7 @@ from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.words import has_words
 from promptc.template.load_expression import Expression
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 from promptc.text.white import is_blank
 
 Open = Callable[[str | None], Sequence[LoadedIndex]]

@@ -14,8 +14,7 @@ from promptc.model.source import Segments
 from promptc.model.store import Store
 from promptc.passes.ask_segments import Preference, SegmentQuery, Wish
 from promptc.sources.segments.rows import Malformed, Rows
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 Read = Callable[[Store, Sequence[Wish], Preference], Rows]
 

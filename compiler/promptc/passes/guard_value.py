@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.text.guard import Finding, Guard
-from promptc.text.invisible import escape_invisible
+from promptc.text.guard import Finding, Guard, escape_invisible
 
 _SIGNED: Mapping[str, tuple[str, ...]] = {"thinking": ("signature", "thinking"), "redacted_thinking": ("data",)}
 """By kind of part: the keys that a provider signed. The first holds the signature; the part goes back to that provider alone."""

@@ -6,7 +6,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal
 from promptc.template.made import OutputSpan
-from promptc.text.invisible import REPLACEMENT, may_hide
+from promptc.text.guard import REPLACEMENT, may_hide
 
 What = Literal["template", "cut", "guard", "separator", "line end"]
 

@@ -8,7 +8,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.section import PART_KINDS, MessageForm, find_part_kind
-from promptc.text.compile_later import compile_later
+from promptc.text.guard import compile_later
 from promptc.text.white import is_blank
 
 _BLANK = "blank text"

@@ -15,8 +15,8 @@ from promptc.passes.read_items import Read
 from promptc.passes.scope import pay_text
 from promptc.template.load_template import Template
 from promptc.template.runtime.run import find_run
-from promptc.text.canonical import render_canonical_json
 from promptc.text.guard import Finding, Guard
+from promptc.text.json import render_canonical_json
 from promptc.text.meter import Meter
 from promptc.text.white import WHITE, is_blank
 

@@ -1,15 +1,31 @@
 """Exact counts of many cuts of one text, for the price of encoding it once."""
 
-from bisect import bisect_left, bisect_right
-from functools import cached_property
+from __future__ import annotations
 
-from promptc.text.counters.runs import TokenRun, ends_match
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Literal, NamedTuple
+from promptc.text.counters.counter import TokenRun, ends_match, iter_inner
+from promptc.text.guard import compile_later
 from promptc.text.meter import Meter
-from promptc.text.pieces import iter_inner
+from promptc.text.white import WHITE, WHITE_CLASS, is_blank
 
 _AHEAD = 64
 _SHORT = 512
 _REACHES = (8, 64)  # tokens
+Side = Literal["end", "start", "middle"]
+Boundary = Literal["paragraph", "sentence", "line", "word", "token"]
+TokenEnds = Sequence[int] | Callable[[], Sequence[int]]
+BOUNDARIES: tuple[Boundary, ...] = ("paragraph", "sentence", "line", "word", "token")
+_WHITE = compile_later(f"[{WHITE_CLASS}]+")
+_LINE_END = compile_later(r"\r\n|\r|\n")
+_SENTENCE = compile_later("([.!?…。！？]+)[\"'”’»›)\\]}」』）】*_]*")
+_UNSPACED = "。！？"
 
 
 class PrefixMeter:
@@ -119,3 +135,119 @@ class PrefixMeter:
             counts.append(bisect_left(starts, byte))
             done = end
         return counts
+
+
+@frozen
+class KeptText:
+    """What a cut keeps of a text, in characters: `text[:stop]` where its end is cut, `text[start:]` where its start is, and for the middle
+    `text[:start] + text[stop:]`. `boundary` is what it ends (or begins) at."""
+
+    start: int
+    stop: int
+    boundary: Boundary
+    side: Side = "end"
+
+    def join(self, text: str, marker: str = "") -> str:
+        """What is kept of `text`, with `marker` where something went."""
+        if self.side == "end":
+            return text[: self.stop] + marker
+        if self.side == "start":
+            return marker + text[self.start :]
+        return text[: self.start] + marker + text[self.stop :]
+
+
+def iter_kept(text: str, at: Boundary, *, side: Side = "end", token_ends: TokenEnds) -> Iterator[KeptText]:
+    """Every proper cut of `text`, each keeping less than the one before and nothing that it did not.
+
+    First the cuts at the boundary `at`; then, inside the one unit that is left (the last one with `side="start"`), those at the next finer
+    boundary, and so on down to one token. What is kept is never only white space and never ends with it (never begins with it for `start`).
+    `token_ends` are a counter's, or a call that gives them; it is only called when tokens are reached. From the middle, units go outward,
+    of an even number left the tail's first; the white space before the tail stays with it.
+    """
+    region = find_region(text)
+    for boundary in BOUNDARIES[BOUNDARIES.index(at) :]:
+        gaps = list(iter_gaps(text, boundary, region, token_ends))
+        if not gaps:
+            continue
+        if side == "start":
+            yield from (KeptText(gap.start, len(text), boundary, side) for gap in _strictly(gaps, 1))
+            region = gaps[-1].start, region[1]
+        elif side == "end":
+            yield from (KeptText(0, gap.stop, boundary, side) for gap in reversed(_strictly(gaps, 0)))
+            region = region[0], gaps[0].stop
+        elif region == find_region(text):
+            yield from _iter_outward(text, gaps, boundary)
+            region = region[0], gaps[0].stop
+        else:
+            yield from (KeptText(gap.stop, len(text), boundary, side) for gap in reversed(_strictly(gaps, 0)))
+            region = region[0], gaps[0].stop
+
+
+def _strictly(gaps: list[Gap], index: int) -> list[Gap]:
+    """Without those that repeat a neighbour's place: tokens of white space end where the word before them does."""
+    return gaps[:1] + [gap for before, gap in pairwise(gaps) if gap[index] > before[index]]
+
+
+def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[KeptText]:
+    """Removes units from the middle on both sides in turn, the fuller side first, until the first one is left."""
+    gaps = _strictly(gaps, 0)
+    head = (len(gaps) + 1) // 2
+    tail = len(gaps) - head
+    while head:
+        yield KeptText(gaps[head - 1].stop, gaps[-tail].stop if tail else len(text), boundary, "middle")
+        head, tail = (head, tail - 1) if tail and tail >= head else (head - 1, tail)
+
+
+class Gap(NamedTuple):
+    """What lies between two units: `stop`, the end of the one before, and `start`, the beginning of the next; between them is white
+    space."""
+
+    stop: int
+    start: int
+
+
+def iter_gaps(text: str, boundary: Boundary, region: tuple[int, int], token_ends: TokenEnds) -> Iterator[Gap]:
+    """The gaps between the units of `text` inside `region`, in order. The region begins and ends with something that is not white."""
+    if boundary == "sentence":
+        return _iter_sentence_gaps(text, region)
+    if boundary == "token":
+        return _iter_token_gaps(text, region, token_ends() if callable(token_ends) else token_ends)
+    line_ends = {"word": 0, "line": 1, "paragraph": 2}[boundary]
+    runs = (found.span() for found in _WHITE.finditer(text, *region))
+    return (Gap(stop, start) for stop, start in runs if not line_ends or len(_LINE_END.findall(text, stop, start)) >= line_ends)
+
+
+def find_region(text: str) -> tuple[int, int]:
+    """Where `text` begins and ends without the white space around it."""
+    return len(text) - len(text.lstrip(WHITE)), len(text.rstrip(WHITE))
+
+
+def _iter_sentence_gaps(text: str, region: tuple[int, int]) -> Iterator[Gap]:
+    for found in _SENTENCE.finditer(text, *region):
+        stop = found.end()
+        white = _WHITE.match(text, stop)
+        if stop < region[1] and (white or found[1][-1] in _UNSPACED) and not _is_label(text, found):
+            yield Gap(stop, white.end() if white else stop)
+
+
+def _is_label(text: str, found: re.Match[str]) -> bool:
+    """A full stop after a digit (`3. `) or a single capital (`J. `) ends no sentence."""
+    if found[1] != "." or found.start() == 0:
+        return False
+    before, earlier = text[found.start() - 1], text[max(found.start() - 2, 0) : found.start() - 1]
+    return before.isdigit() or (before.isupper() and not earlier.isalpha())
+
+
+def _iter_token_gaps(text: str, region: tuple[int, int], ends: Sequence[int]) -> Iterator[Gap]:
+    first, last = region
+    seen = solid = white_end = first  # solid: the end of the last that is not white, up to `seen`
+    for end in ends:
+        if not first < end < last:
+            continue
+        solid = seen + len(text[seen:end].rstrip(WHITE)) if not is_blank(text[seen:end]) else solid
+        seen = end
+        if end >= white_end:
+            white = _WHITE.match(text, end)
+            white_end = white.end() if white else end
+        if solid > first:
+            yield Gap(solid, max(end, white_end))

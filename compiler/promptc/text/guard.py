@@ -1,26 +1,94 @@
 """Keeping content from being read as structure: fences and special tokens in it are defused, reversibly (language.md §10)."""
 
+from __future__ import annotations
+
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
 from promptc.diag.frozen import frozen
-from promptc.diag.typed import Literal
-from promptc.text.compile_later import compile_later
-from promptc.text.invisible import escape_invisible, iter_hidden, iter_invisible, replace_hidden, restore_invisible
-from promptc.text.special_tokens import LONGEST, SpecialTokens
-from promptc.text.unicode_form import find_form
+from promptc.diag.typed import Any, Literal, cast
 
 Policy = Literal["escape", "reject", "keep"]
 InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Kind = Literal["fence", "special_token", "hidden_text", "invisible", "lookalike"]
-
 _BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines parts lines
 _LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
-_FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
 _DISTINCT = 20
+_ASCII = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
+
+_OTHERS = (
+    "\\x80-\\x9f\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb"
+    "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e00ff\\U000e01f0-\\U000e0fff"
+)
+
+_FLAG = (
+    "\\U0001f3f4\\U000e0067\\U000e0062"
+    "(?:\\U000e0065\\U000e006e\\U000e0067|\\U000e0073\\U000e0063\\U000e0074|\\U000e0077\\U000e006c\\U000e0073)\\U000e007f"
+)
+"""The three flags that Unicode recommends: of England (gbeng), Scotland (gbsct) and Wales (gbwls). Others could spell anything."""
+
+REPLACEMENT = "\ufffd"
+"""What stands for hidden text that was taken out."""
+
+_SPELT = 200
+_IDEOGRAPHS = "\\u3400-\\u9fff\\uf900-\\ufaff\\U00020000-\\U0003ffff"
+_ANY = "\\ufe00-\\ufe0f\\U000e0100-\\U000e01ef"
+
+_STRAY = (
+    f"[\\U000e0120-\\U000e01ef\\ufe07-\\ufe0d]|(?<=[{_ANY}])[{_ANY}]|(?<![{_IDEOGRAPHS}])[\\U000e0100-\\U000e011f]"
+    "|(?<![\\U00013000-\\U000143ff])[\\ufe03-\\ufe06]|(?<![0\\x80-\\U0010ffff])[\\ufe00-\\ufe02]"
+)
+_BEGINNINGS = (b"\xf3\xa0", b"\xef\xb8")
+"""The first two bytes of tags and of selectors in UTF-8."""
+
+_TAGS, _SELECTORS = 0xE0000, 0xE0100 - 16
+_CODE = r"u\{([0-9a-f]{1,6})\}"
+_NAME = r"""[^\s|<>"]{1,100}"""
+
+_WIDE_NAME = '[^\\s\uff5c<>"]{1,100}'
+
+_ANY_TOKEN = {"<": (rf"\|{_NAME}\|>", f"\uff5c{_WIDE_NAME}\uff5c>")}
+"""By first character, what follows it in the families of tokens: `<|name|>`, and DeepSeek's with full-width bars.
+
+No name holds a quotation mark: two texts that stand in JSON make no token together.
+"""
+
+_BARS = "|\uff5c"
+_TURNS = "turn channel tool tool_call tool_response image audio".split()
+
+_USUAL = (
+    *"<s> </s> <bos> <eos> <pad> <unk> <<SYS>> <</SYS>> <start_of_turn> <end_of_turn>".split(),
+    *"[INST] [/INST] [SYSTEM_PROMPT] [/SYSTEM_PROMPT]".split(),
+    *"[AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_CALLS] [/TOOL_CALLS] [TOOL_RESULTS] [/TOOL_RESULTS]".split(),
+    *(f"<|{name}>" for name in _TURNS),
+    *(f"<{name}|>" for name in _TURNS),
+)
+LONGEST = 200
+"""Characters of a token, at most."""
+
+_DROPPED = frozenset("'’‘ʼ")  # inside words: "don't" is compared as "dont"
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+
+def compile_later(pattern: str) -> re.Pattern[str]:
+    """What `re.compile(pattern)` gives, as far as its methods go. A wrong pattern is told at its first use."""
+    return cast("re.Pattern[str]", _Later(pattern))
+
+
+class _Later:
+    def __init__(self, pattern: str) -> None:
+        self._source = pattern
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(self._source), name)
+        self.__dict__[name] = found
+        return found
+
+
+_FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
 
 
 @frozen
@@ -251,3 +319,225 @@ def _sum_up(kind: Kind, policy: InvisiblePolicy, text: str, places: Iterable[tup
         starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
         for found, place in first.items():
             yield Finding(kind, found, bisect_right(starts, place), policy, counts[found])
+
+
+_IN_ASCII = compile_later(f"[{_ASCII}]")
+_FOUND = compile_later(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
+_MAY_HIDE = compile_later(f"[\\U000e0000-\\U000e007f\\U000e0100-\\U000e01ef\\ufe00-\\ufe0d]|[\\ufe0e\\ufe0f](?:[{_ANY}]|(?<=^.))")
+"""Those that are worth a closer look, which takes ten times as long: the selectors of emoji are common, and stand alone."""
+
+_HIDDEN = compile_later(f"({_FLAG})|(?:[\\U000e0000-\\U000e007f]|{_STRAY})+")
+_TO_ESCAPE = compile_later(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}]|{_STRAY})|(?={_CODE}))")
+_TO_RESTORE = compile_later(rf"(?<!\\)(\\++){_CODE}")
+
+
+def iter_invisible(text: str) -> Iterator[tuple[int, str]]:
+    """The place and the name (`U+200B`) of every such character."""
+    pattern = _IN_ASCII if text.isascii() else _FOUND
+    for found in pattern.finditer(text):
+        if pattern is _IN_ASCII or found[1]:
+            yield found.start(), f"U+{ord(found[0]):04X}"
+
+
+def escape_invisible(text: str) -> str:
+    """Every such character as `\\u{...}`. Backslashes before it, or before what looks like an escape, are doubled, so that it can be
+    undone."""
+    if "\\" not in text and next(iter_invisible(text), None) is None and not may_hide(text):
+        return text
+    return _TO_ESCAPE.sub(_escaped, text)
+
+
+def restore_invisible(text: str) -> str:
+    """What `escape_invisible` was given."""
+    return _TO_RESTORE.sub(_restored, text) if "\\u{" in text else text
+
+
+def iter_hidden(text: str) -> Iterator[tuple[int, str]]:
+    """The place of every run of characters that hides text, and what the first 200 spell; `?` for what is no printable one of ASCII."""
+    if may_hide(text):
+        for found in _HIDDEN.finditer(text):
+            if found[1] is None:
+                yield found.start(), "".join(map(_spell, found[0][:_SPELT]))
+
+
+def replace_hidden(text: str) -> str:
+    """`text` with `REPLACEMENT` for each run of characters that hides text: no more characters or bytes, and never nothing."""
+    return _HIDDEN.sub(lambda found: found[1] or REPLACEMENT, text) if may_hide(text) else text
+
+
+def may_hide(text: str) -> bool:
+    """False only of a text that hides none, and of a character that never does: a cheap test, as almost no text does."""
+    if text.isascii():
+        return False
+    content = text.encode("utf-8", "surrogatepass")
+    return any(one in content for one in _BEGINNINGS) and _MAY_HIDE.search(text) is not None
+
+
+def _spell(character: str) -> str:
+    code = ord(character)
+    spelt = chr(max(code - (_SELECTORS if code > _SELECTORS else _TAGS), 0))
+    return spelt if spelt.isascii() and spelt.isprintable() else "?"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return found[0]
+    return found[1] * 2 + (f"\\u{{{ord(found[2]):x}}}" if found[2] else "")
+
+
+def _restored(found: re.Match[str]) -> str:
+    backslashes = "\\" * (len(found[1]) // 2)
+    return backslashes + (chr(int(found[2], 16)) if len(found[1]) % 2 else f"u{{{found[2]}}}")
+
+
+_BEGINNING = compile_later('\\|[^\\s|<>"]{0,100}\\|?|\uff5c[^\\s\uff5c<>"]{0,100}\uff5c?')
+
+
+class SpecialTokens:
+    """The usual special tokens, and those of a counter (`own`), without any of a single character, of several lines or of more than 200.
+
+    One is escaped by a backslash behind its first character, which is one of `firsts`. Where backslashes stand there already, it gets one
+    more.
+    """
+
+    def __init__(self, own: Iterable[str] = ()) -> None:
+        fitting = {one for one in own if 1 < len(one) <= LONGEST and len(one.splitlines()) == 1 and one[0] != "\\" and not one.isspace()}
+        self._texts = tuple(sorted({*_USUAL, *fitting}))
+        self.firsts = tuple(sorted({one[0] for one in self._texts}))
+        rests = {first: "|".join((*_ANY_TOKEN.get(first, ()), *self._find_rests(first))) for first in self.firsts}
+        # Each pattern takes a while to compile: one does for all uses, and most texts hold no first character but `<`.
+        self._others = tuple(first for first in self.firsts if first != "<")
+        self._at, self._at_angle = _make_pattern(rests), _make_pattern({"<": rests["<"]})
+        self._escaped = compile_later("|".join(rf"{re.escape(first)}(?=\\+(?:{rest}))\\" for first, rest in rests.items()))
+
+    def _find_pattern(self, text: str) -> re.Pattern[str]:
+        return self._at if any(first in text for first in self._others) else self._at_angle
+
+    def _find_rests(self, first: str) -> list[str]:
+        return [re.escape(one[1:]) for one in self._texts if one[0] == first]
+
+    def may_hold(self, text: str) -> bool:
+        """False only if no token begins in the text: a cheap test."""
+        if not any(first in text for first in self.firsts):
+            return False
+        return "\\" in text or "<|" in text or "<\uff5c" in text or any(one in text for one in self._texts)
+
+    def iter_met(self, text: str) -> Iterator[tuple[int, str]]:
+        """The tokens in a text, escaped ones among them: where each begins, and what stands there."""
+        return ((start, text[start:end]) for start, end in self._iter_apart(text, are_bare=False))
+
+    def iter_bare(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where tokens stand that are not escaped, from the first character to the last."""
+        return self._iter_apart(text, are_bare=True) if self.may_hold(text) else iter(())
+
+    def _iter_apart(self, text: str, *, are_bare: bool) -> Iterator[tuple[int, int]]:
+        """Tokens, none of which begins inside the one before; with `are_bare` those that are not escaped."""
+        last = 0
+        for found in self._find_pattern(text).finditer(text):
+            rest = found.lastindex or 0
+            if found.start() >= last and not (are_bare and found[rest - 1]):
+                last = found.end(rest)
+                yield found.start(), last
+
+    def escape(self, text: str) -> str:
+        """The text with every token escaped."""
+        return self._find_pattern(text).sub(r"\g<0>\\", text) if self.may_hold(text) else text
+
+    def unescape(self, text: str) -> str:
+        """The text that `escape` was given."""
+        return self._escaped.sub(lambda found: found[0][:-1], text) if self.may_hold(text) else text
+
+    def escape_end(self, text: str) -> str:
+        """The text with every token escaped that `iter_begun` finds."""
+        made, place = [], 0
+        for at in self.iter_begun(text):
+            made += [text[place : at + 1], "\\"]
+            place = at + 1
+        return "".join((*made, text[place:])) if made else text
+
+    def iter_begun(self, text: str) -> Iterator[int]:
+        """Where tokens begin near the end of the text, escaped ones too, that what is joined behind it could complete."""
+        start = max(0, len(text) - LONGEST)
+        places = {first: at for first in self.firsts if (at := text.find(first, start)) >= 0}
+        while places:
+            first, at = min(places.items(), key=lambda place: place[1])
+            if self._may_begin(first, text[at + 1 :].lstrip("\\")):
+                yield at
+            places[first] = text.find(first, at + 1)
+            if places[first] < 0:
+                del places[first]
+
+    def _may_begin(self, first: str, rest: str) -> bool:
+        if first in _ANY_TOKEN and (not rest or (rest[0] in _BARS and _BEGINNING.fullmatch(rest))):
+            return True
+        return any(len(rest) < len(one) - 1 and one[0] == first and one.startswith(rest, 1) for one in self._texts)
+
+
+def _make_pattern(rests: Mapping[str, str]) -> re.Pattern[str]:
+    """Tokens by their first characters. Two groups for each: the backslashes behind it, as few as will do, and the rest of the token."""
+    return compile_later("|".join(rf"{re.escape(first)}(?=(\\*?)({rest}))" for first, rest in rests.items()))
+
+
+def normalize(text: str) -> str:
+    """`text` in compatibility form (NFKC) and folded case, without apostrophes and invisible characters, other punctuation as a space,
+    white space collapsed and none at the ends. Normalised text stays as it is.
+
+    Symbols (`+`, `$`, emoji) are no punctuation and remain, except the backtick.
+    """
+    if text.isascii():
+        return " ".join(text.lower().translate(_FOLDING).split())
+    decomposed = find_form("NFKD", text).translate(_FOLDING).casefold()
+    return " ".join(find_form("NFKC", find_form("NFKD", decomposed).casefold()).split())
+
+
+class _Folding(dict[int, str | None]):
+    """A table for `str.translate` that is filled as characters are met."""
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = folded = _fold_form(chr(code))
+        return folded
+
+
+def _fold_form(character: str) -> str | None:
+    from unicodedata import category as find_category
+
+    category = find_category(character)
+    if character.isspace():
+        return " "
+    if character in _DROPPED or category in ("Cf", "Cc"):
+        return None
+    return " " if category.startswith("P") or character == "`" else character
+
+
+_FOLDING = _Folding()
+_CROWD = compile_later(r"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){32,}")
+"""Where so many marks may stand on one letter: no mark is a letter or digit, but for two half-width ones in their compatibility form."""
+
+
+def find_form(form: Form, text: str) -> str:
+    """`unicodedata.normalize(form, text)`, the same characters. Python's own brings the marks of one letter into their order by
+    exchanging neighbours, which takes seconds for 20 000 of them and hours for a million: they are sorted before it sees them."""
+    if text.isascii():
+        return text
+    from unicodedata import normalize
+
+    if _CROWD.search(text):
+        whole: Form = "NFKD" if "K" in form else "NFD"
+        text = _CROWD.sub(lambda found: _sort_marks("".join([normalize(whole, one) for one in found[0]])), text)
+    return normalize(form, text)
+
+
+def _sort_marks(text: str) -> str:
+    """`text`, decomposed, with each run of marks in canonical order."""
+    from unicodedata import combining
+
+    made: list[str] = []
+    marks: list[str] = []
+    for character in text:
+        if combining(character):
+            marks.append(character)
+        else:
+            made += sorted(marks, key=combining)
+            made.append(character)
+            marks.clear()
+    return "".join(made + sorted(marks, key=combining))

@@ -1,11 +1,19 @@
 """Values at JSON pointers of plain data: found, put and taken out. What lies on the way is copied, all else shared, nothing changed."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+import sys
+from _json import encode_basestring, make_encoder
+from collections.abc import Mapping, Sequence
 
 from promptc.diag.typed import Any
 
 MISSING: Any = object()
 """What is found where nothing is."""
+
+_OWN = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+_LONG = 1_000_000
+"""Bytes from which on the time to load OpenSSL, 2 ms, is less than what it saves."""
 
 
 class PointerError(Exception):
@@ -74,3 +82,76 @@ def _find_place(value: list[Any], part: str) -> int | None:
     if not part.isascii() or not part.isdigit() or (part[0] == "0" and len(part) > 1):
         return None
     return int(part) if len(part) < 10 and int(part) < len(value) else None
+
+
+def find_list(value: Any, pointer: str) -> list[Any] | None:
+    """The list at a JSON pointer (RFC 6901), the very one; None where there is none."""
+    for part in pointer.split("/")[1:]:
+        part = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isascii() and part.isdigit() and len(part) < 10 and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    return value if isinstance(value, list) else None
+
+
+def render_canonical_json(value: object) -> str:
+    """`value` as JSON: keys in code-point order, no spaces, characters unescaped where JSON allows, floats as the shortest text that
+    reads back.
+
+    Equal values give equal text on every machine. Raises ValueError for NaN and infinities, TypeError for what JSON does not have.
+    """
+    return _render(value, True)
+
+
+def render_json_line(value: object) -> str:
+    """The same with the keys in the order they have: one line that reads back as it was written."""
+    return _render(value, False)
+
+
+def read_float(raw: str) -> int | float:
+    """A JSON number with a fraction or an exponent: the nearest double, as a whole number where it is one (`3.0` and `3e0` are 3, `-0.0`
+    is 0). So a value has one form, whoever wrote it, and what a schema calls an integer is one.
+    """
+    return settle_number(float(raw))
+
+
+def settle_number(number: float) -> int | float:
+    """The same of a double; infinities and NaN stay."""
+    return int(number) if number.is_integer() else number
+
+
+def _render(value: object, sorts: bool) -> str:
+    encode = make_encoder({}, _plain, encode_basestring, None, ":", ",", sorts, False, False)
+    return "".join(encode(value, 0))
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def render_digest(content: bytes) -> str:
+    """`sha256:` and 64 hexadecimal digits."""
+    digest: str = _find_sha256(len(content))(content).hexdigest()
+    return f"sha256:{digest}"
+
+
+def _find_sha256(size: int) -> Any:
+    """OpenSSL's for much, or where it is there anyway; Python's own for little, unless Python was built without."""
+    if size < _LONG and "_hashlib" not in sys.modules:
+        try:
+            return __import__(_OWN).sha256
+        except ImportError:
+            pass
+    from hashlib import sha256
+
+    return sha256
+
+
+def extend_pointer(pointer: str, step: str | int) -> str:
+    """The pointer to what stands under a key or at an index of what `pointer` points to."""
+    return f"{pointer}/{step}" if isinstance(step, int) else f"{pointer}/{step.replace('~', '~0').replace('/', '~1')}"

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from promptc.diag.typed import Protocol
-from promptc.text.counters.counter import Counter
-from promptc.text.pieces import iter_pieces
+from promptc.text.counters.counter import Counter, iter_pieces
 
 _SHORT = 2048
 _WHOLE = "whole\0"

@@ -9,11 +9,10 @@ from typing import Any
 
 from promptc.passes.cut_text import iter_cuts
 from promptc.passes.guard_value import guard_parts
+from promptc.text.counters.exact import load_counter
 from promptc.text.counters.huggingface import load_hf_counter
-from promptc.text.counters.load_counter import load_counter
-from promptc.text.guard import Guard
+from promptc.text.guard import Guard, normalize
 from promptc.text.meter import Meter
-from promptc.text.normalize import normalize
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.layout import Layout

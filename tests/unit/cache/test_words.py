@@ -5,8 +5,8 @@ import pytest
 from promptc.cache import words as module
 from promptc.cache.store import Cache
 from promptc.cache.words import KeptWords
+from promptc.text.counters.bpe import find_vocabulary
 from promptc.text.counters.exact import TableCounter
-from promptc.text.counters.vocabulary import find_vocabulary
 
 TEXT = "The lamps on this stair belong to a dead man's account, naïve Quillfeather 12345; 数え切れない.\n"
 

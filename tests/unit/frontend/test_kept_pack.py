@@ -66,10 +66,10 @@ def test_a_counter_that_has_gone_is_told(cache, tmp_path):
     pack.write_text(text.format("cl100k_base"))
     _keep(cache, pack)
     assert find_kept(cache, str(pack)) is not None
-    from promptc.text.counters import vocabulary
+    from promptc.text.counters import bpe
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(vocabulary, "_FOLDER", str(tmp_path))
+        patched.setattr(bpe, "_FOLDER", str(tmp_path))
         results = []
         for loading in (lambda: Pack.load(pack, cache), lambda: Pack.load(pack)):
             with pytest.raises(PromptcError) as wrong:

@@ -12,7 +12,7 @@ from promptc.golden.case_error import CaseError
 from promptc.golden.given import prepare_case
 from promptc.golden.load_case import load_case
 from promptc.golden.shelf import SuiteResources
-from promptc.text.counters.vocabulary import check_vocabulary, find_vocabulary
+from promptc.text.counters.bpe import check_vocabulary, find_vocabulary
 
 TABLE = "CREATE TABLE kept (name TEXT); INSERT INTO kept VALUES ('one')"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.operations.judge_answer import judge_answer
-from promptc.text.counters.character_counter import CharacterCounter
+from promptc.text.counters.counter import CharacterCounter
 from promptc.text.meter import Meter
 
 METER = Meter(CharacterCounter())

@@ -1,7 +1,7 @@
 """Tapes count what they emit."""
 
 from promptc.passes.tape import Piece, TokenLedger
-from promptc.text.counters.load_counter import load_counter
+from promptc.text.counters.exact import load_counter
 from promptc.text.meter import Meter
 
 

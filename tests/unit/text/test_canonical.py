@@ -3,8 +3,7 @@ from types import MappingProxyType
 
 import pytest
 
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 
 def test_keys_stand_in_code_point_order():

@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.text.cuts import iter_kept
+from promptc.text.cutting import iter_kept
 
 TEXT = "One two.  Three? Four\n- five\n\nSix."
 

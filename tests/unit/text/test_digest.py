@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from promptc.text import digest
-from promptc.text.digest import render_digest
+from promptc.text import json
+from promptc.text.json import render_digest
 
 
 @pytest.mark.parametrize("size", [0, 1, 55, 56, 64, 999_999, 1_000_000])
@@ -15,5 +15,5 @@ def test_a_digest_is_sha256(size):
 
 
 def test_a_python_without_its_own_has_that_of_openssl(monkeypatch):
-    monkeypatch.setattr(digest, "_OWN", "no_such_module")
+    monkeypatch.setattr(json, "_OWN", "no_such_module")
     assert render_digest(b"a") == f"sha256:{hashlib.sha256(b'a').hexdigest()}"

@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.text.normalize import normalize
+from promptc.text.guard import normalize
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
 import pytest
 
 from promptc.text.counters.huggingface import HfCounter
-from promptc.text.cuts import iter_kept
-from promptc.text.cutting import PrefixMeter
+from promptc.text.cutting import PrefixMeter, iter_kept
 from promptc.text.meter import Meter
 
 MARKERS = ["", " […]", "…", "\n[…]\n", "x", "/", "'s", "1"]

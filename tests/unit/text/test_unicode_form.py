@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from promptc.text.unicode_form import find_form
+from promptc.text.guard import find_form
 
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 MARKS = [letter for code in range(0x2_0000) if unicodedata.combining(letter := chr(code))] + ["\uff9e", "\uff9f", "\u0f73", "\u0344"]

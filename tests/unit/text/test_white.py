@@ -6,7 +6,7 @@ import sys
 import regex
 
 from promptc.frontend.schema.pattern import Pattern
-from promptc.text.normalize import normalize
+from promptc.text.guard import normalize
 from promptc.text.white import WHITE, WHITE_CLASS, is_blank, join_words
 
 ALL = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]

@@ -8,8 +8,7 @@ from promptc.cli.views.figures import show_plural
 from promptc.cli.views.table import render_table
 from promptc.diag.typed import Any
 from promptc.operations.change import StateDiff
-from promptc.text.canonical import render_canonical_json
-from promptc.text.extend_pointer import extend_pointer
+from promptc.text.json import extend_pointer, render_canonical_json
 
 _LONGEST = 24
 _WIDEST = 56

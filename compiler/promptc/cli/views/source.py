@@ -15,7 +15,7 @@ from promptc.passes.find_origins import Origins
 from promptc.passes.piece import TracedText
 from promptc.passes.trace_line import LineTracer, TracedLine
 from promptc.pipeline import Outcome
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 _FEW = 4
 _NOTES = {

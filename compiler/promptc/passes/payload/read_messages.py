@@ -10,7 +10,7 @@ from promptc.passes.assemble import Emitted, Part
 from promptc.passes.fit import Fitted
 from promptc.passes.frame import Layout
 from promptc.passes.payload.message import ContentBlock, Message
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 
 def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:

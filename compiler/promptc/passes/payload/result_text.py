@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from promptc.diag.typed import Any
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 from promptc.text.white import is_blank
 
 

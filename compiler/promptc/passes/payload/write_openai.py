@@ -6,7 +6,7 @@ from promptc.diag.typed import Any
 from promptc.model.tool import Tool
 from promptc.passes.payload.message import ContentBlock, Message, PayloadRequest
 from promptc.passes.payload.result_text import render_result
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 BREAKPOINT = {"mode": "explicit"}
 _LIMITS = {"openai": "max_completion_tokens", "openai-compatible": "max_tokens"}

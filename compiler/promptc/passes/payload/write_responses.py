@@ -6,7 +6,7 @@ from promptc.diag.typed import Any
 from promptc.passes.payload.message import ContentBlock, Message, PayloadRequest
 from promptc.passes.payload.result_text import join_texts, render_result
 from promptc.passes.payload.write_openai import BREAKPOINT, describe_function
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 
 def write_responses(request: PayloadRequest) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from promptc.diag.frozen import frozen
 from promptc.model.index import Chunk, CorpusIndex, Document
 from promptc.sources.retrieval.weigh_words import IndexWords
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 FORMAT = 1
 """Rises with every change of the files' form, or of how chunks, words and vectors are made."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from promptc.diag.frozen import frozen
-from promptc.text.boundaries import Boundary, find_region, iter_gaps
+from promptc.text.cutting import Boundary, find_region, iter_gaps
 
 Count = Callable[[str], int]
 

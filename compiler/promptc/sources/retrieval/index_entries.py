@@ -13,8 +13,7 @@ from promptc.sources.retrieval.encoder import BACKGROUNDS, KNOWN, Vector
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.open_index import open_index
 from promptc.sources.retrieval.weigh_words import weigh_words
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 
 @frozen

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from promptc.diag.frozen import frozen
 from promptc.model.index import Chunk
 from promptc.sources.retrieval.request import Retrieved
-from promptc.text.normalize import normalize
+from promptc.text.guard import normalize
 
 SHARE = 1000
 """Shares are counted in thousandths, cut off."""

@@ -14,8 +14,7 @@ from promptc.sources.retrieval.find_terms import read_synonyms
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.local_store import make_store
 from promptc.sources.retrieval.read_index import IndexPlace
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 _UNBUILT = "the index `{}` has no vectors: it was built without the extra `[retrieval]`"
 

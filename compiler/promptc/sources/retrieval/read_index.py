@@ -19,7 +19,7 @@ from promptc.model.index import Chunk
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex, Vectors
 from promptc.sources.retrieval.weigh_words import IndexWords
 from promptc.sources.retrieval.write_index import FILES, MANIFEST, MAX_BYTES, VECTORS, digest_manifest, name_generation
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 
 _MOST_TOLD = 1_000_000
 """Bytes of the longest manifest of an index."""

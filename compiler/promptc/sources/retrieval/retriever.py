@@ -15,7 +15,7 @@ from promptc.sources.retrieval.index_entries import IndexedItem, digest_entries,
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import ChunkQuery, Retrieved
 from promptc.sources.retrieval.retrieve import Query, retrieve
-from promptc.text.unicode_form import find_form
+from promptc.text.guard import find_form
 
 _ANSWERS = 256
 _VECTORS = 4096

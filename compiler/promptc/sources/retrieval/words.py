@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from promptc.text.compile_later import compile_later
-from promptc.text.normalize import normalize
+from promptc.text.guard import compile_later, normalize
 
 _UNSPACED = "\u1100-\u11ff\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _TERM = compile_later(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")

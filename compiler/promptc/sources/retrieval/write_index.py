@@ -23,8 +23,7 @@ from promptc.diag.typed import Any
 from promptc.files.read_file import read_inside
 from promptc.files.replace_file import make_folder_beside, replace_file, sync_folder
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex
-from promptc.text.canonical import render_canonical_json
-from promptc.text.digest import render_digest
+from promptc.text.json import render_canonical_json, render_digest
 
 MANIFEST = "manifest.json"
 _BUILDING = "generation"

@@ -7,7 +7,7 @@ from promptc.diag.typed import Any
 from promptc.model.segment import Segment
 from promptc.sources.segments.expand_locales import expand_locales
 from promptc.sources.segments.read_semver import SemVer, read_semver
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 Place = tuple[str, str | None, str | None]
 

@@ -6,7 +6,7 @@ from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.typed import Any
 from promptc.model.segment import Segment
 from promptc.sources.segments.choose import fold_locale, name_place
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 
 def find_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:

@@ -8,7 +8,7 @@ from promptc.diag.typed import Any, TypeVar
 from promptc.model.segment import Segment
 from promptc.sources.segments.rows import Changes
 from promptc.sources.segments.tables import COLUMNS
-from promptc.text.canonical import render_canonical_json
+from promptc.text.json import render_canonical_json
 
 _T = TypeVar("_T")
 _BATCH = 5_000

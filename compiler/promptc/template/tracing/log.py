@@ -16,7 +16,7 @@ from promptc.template.runtime.names import Names
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.turns import each
 from promptc.template.runtime.undefined import Missing
-from promptc.text.extend_pointer import extend_pointer
+from promptc.text.json import extend_pointer
 
 _VIEWS = frozenset({"items", "keys", "values"})
 

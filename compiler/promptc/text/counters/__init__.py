@@ -1,6 +1,6 @@
 """Token counters behind one protocol."""
 
 from promptc.text.counters.counter import Counter
-from promptc.text.counters.load_counter import load_counter
+from promptc.text.counters.exact import load_counter
 
 __all__ = ["Counter", "load_counter"]

@@ -13,9 +13,17 @@ lower rank. So the windows grow to a size that suffices, and the cost is linear.
 
 from __future__ import annotations
 
+import mmap
+import os
+import sys
+from array import array
+from collections.abc import Sequence
 from itertools import pairwise
+from zlib import adler32, crc32
 
-from promptc.text.counters.table import NONE, Table
+from promptc.diag.errors import PromptcError, fail
+from promptc.diag.frozen import frozen
+from promptc.diag.span import Span
 
 WINDOW = 64
 """Bytes of a window at first. A piece of this length or less is one."""
@@ -23,6 +31,14 @@ WINDOW = 64
 EDGE = 3
 _ENTRIES = 4096
 _SINGLES = [bytes((byte,)) for byte in range(256)]
+MAGIC = b"promptc tokens 1"
+HEAD = 64
+NONE = (1 << 30) - 1
+"""Higher than any key."""
+
+_TABLE_ENTRIES = 1 << 16
+_FOLDER: str | os.PathLike[str] = f"{__file__.rpartition('text')[0]}vocabularies"
+_REINSTALL = "install promptc anew, or name a counter under `tokenizer: {fallback: ...}`"
 
 
 class PieceEncoder:
@@ -83,3 +99,125 @@ def merge(table: Table, piece: bytes) -> list[bytes]:
         if place:
             keys[place - 1] = table[parts[place - 1] + joined]
     return parts
+
+
+class Table(dict[bytes, int]):
+    """From bytes to the key of the token they are, or NONE: `table[token]`. Of two tokens the one with the lower key has the lower rank.
+
+    As a dict it holds what was looked up, up to a bound. A text has few different pairs.
+    """
+
+    def __init__(self, file: mmap.mmap) -> None:
+        super().__init__()
+        self._file = file
+        self._count = _read_number(file, 48)
+        self._tokens = HEAD + 4 * self._count
+        self._slots = view_words(memoryview(file)[HEAD : self._tokens])
+
+    def __missing__(self, token: bytes) -> int:
+        if len(self) >= _TABLE_ENTRIES:
+            self.clear()
+        slots, size = self._slots, len(token)
+        place = crc32(token) % self._count
+        while key := slots[place]:
+            if key & 255 == size:
+                first = self._tokens + (key >> 8)
+                if self._file[first : first + size] == token:
+                    break
+            place += 1
+            if place == self._count:
+                place = 0
+        self[token] = key = key or NONE
+        return key
+
+
+def open_table(name: str, path: str) -> Table:
+    """The table at `path`, which is that of the vocabulary `name` byte for byte, as far as a checksum tells; PC0181 when it is another."""
+    try:
+        with open(path, "rb") as opened:  # noqa: PTH123 - pathlib takes longer to import than a render may
+            file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:  # there is none, or nothing in it
+        raise refuse_vocabulary(name, path) from error
+    if adler32(file) != VOCABULARIES[name].check:
+        raise refuse_vocabulary(name, path)
+    return Table(file)
+
+
+def _read_number(file: mmap.mmap, place: int) -> int:
+    return int.from_bytes(file[place : place + 4], "little")
+
+
+def view_words(content: bytes | memoryview) -> Sequence[int]:
+    """The numbers in `content`, each four bytes, the low one first whatever the machine. Nothing is copied where the machine's order is the
+    same."""
+    if sys.byteorder == "little":
+        return memoryview(content).cast("I")
+    words = array("I", content)
+    words.byteswap()
+    return words
+
+
+@frozen
+class Vocabulary:
+    """`sha256` of OpenAI's rank file, which says which vocabulary it is; of the table made from it the size, a checksum (Adler-32) for
+    each start, and the sha256. `tools/make_vocabularies.py` prints them."""
+
+    sha256: str
+    size: int
+    check: int
+    table: str
+
+
+VOCABULARIES: dict[str, Vocabulary] = {
+    "cl100k_base": Vocabulary(
+        sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        size=1_445_942,
+        check=4_134_447_256,
+        table="3a9a2b68447e5c9215aa38897353f509e00c26a4c5e1502c1df92a6dce62a9fa",
+    ),
+    "o200k_base": Vocabulary(
+        sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        size=2_997_718,
+        check=636_687_761,
+        table="636e0863fb883176bb4c972e8e8d141438d3d4048686235d8b43e38d66d537e7",
+    ),
+}
+
+
+def find_vocabulary(name: str) -> str:
+    """Where the table of a shipped vocabulary lies."""
+    return f"{_FOLDER}/{name}.tokens"
+
+
+def look_in(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """From now on tables are looked for in `folder`; where they were looked for before."""
+    global _FOLDER
+    before, _FOLDER = _FOLDER, folder
+    return before
+
+
+def check_vocabulary(name: str, path: str, span: Span | None = None) -> None:
+    """PC0181 when there is no table at `path`, or one of another size. What is inside is looked at when it is opened."""
+    try:
+        size = os.stat(path).st_size  # noqa: PTH116 - pathlib takes longer to import than a render may
+    except OSError:
+        size = 0
+    if size != VOCABULARIES[name].size:
+        raise refuse_vocabulary(name, path, span)
+
+
+def refuse_vocabulary(name: str, path: str, span: Span | None = None) -> PromptcError:
+    """The error of a table at `path` that cannot be read or is another one than that of the vocabulary `name`."""
+    from promptc.text.json import render_digest
+
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
+            digest = render_digest(file.read())
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        return fail("PC0181", f"the vocabulary of `{name}` is missing: `{_shorten(path)}`: {reason}", span, help=_REINSTALL)
+    return fail("PC0181", f"`{_shorten(path)}` is not the vocabulary of `{name}`: its digest is {digest}", span, help=_REINSTALL)
+
+
+def _shorten(path: str) -> str:
+    return os.path.basename(path)  # noqa: PTH119 - as above

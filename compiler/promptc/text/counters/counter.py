@@ -1,9 +1,117 @@
 """What a token counter offers. The rest of the compiler knows no tokenizer but through this protocol."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from promptc.diag.typed import Protocol
-from promptc.text.counters.runs import TokenRun
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from promptc.diag.typed import NamedTuple, Protocol
+from promptc.text.counters.splitting import LETTER, LONG_S, LOWER, MARK, NUMBER, OTHER, UPPER, WHITE, encode_classes
+from promptc.text.guard import compile_later
+
+_PLACES = compile_later(r"[\r\n](?![\r\n])|(?<=\S)(?= \S)|(?<=\w)(?=[^\w\s])|(?<=[^\s\d])(?=\d)|(?<=\d)(?=[^\s\d])|(?<=[a-z])(?=[A-Z])")
+_PIECE_ENDS = compile_later(r"[\r\n](?![\r\n])|[.!?…:;](?= \S)|\w(?=[。！？])")
+_AHEAD = 64
+_LONG = 256
+_EDGE = 4  # characters; a contraction (`'ll`) may take the first letters of a run
+_ENDS = frozenset("pdw")
+
+
+class CharacterCounter:
+    """Measures characters (code points), four of which make a token, so that parts add up everywhere."""
+
+    name = "chars/4"
+    digest = "sha256:bf8c86e3cf4deec0e825762217533e015eb7f4bc1a48d14d822d69fa3ab7b546"
+    exact = False
+    unit = 4
+
+    special_tokens: Sequence[str] = ()
+    """None of its own."""
+
+    def measure(self, text: str) -> int:
+        """Characters."""
+        return len(text)
+
+    def recount(self, text: str) -> int:
+        """The same."""
+        return self.measure(text)
+
+    def is_safe(self, left: str, right: str) -> bool:
+        """Always."""
+        return True
+
+    def find_inner(self, text: str) -> tuple[int, int] | None:
+        """Everywhere inside."""
+        return (1, len(text) - 1) if len(text) > 1 else None
+
+    def find_runs(self, text: str) -> list[TokenRun]:
+        """None needed."""
+        return []
+
+    def iter_starts(self, text: str) -> Sequence[int]:
+        """A token begins at every fourth character of the whole."""
+        starts, place = [], 0
+        for first in range(0, len(text), 4):
+            starts.append(place)
+            place += len(text[first : first + 4].encode())
+        return starts
+
+    def token_ends(self, text: str) -> Sequence[int]:
+        """After every fourth character, and at the end."""
+        ends = [*range(4, len(text), 4), len(text)] if text else []
+        return [end for end in ends if text[end - 1 : end + 1] != "\r\n"]
+
+    def role_tokens(self, role: str) -> int:
+        """None: the estimate of a message covers its role."""
+        return 0
+
+
+def find_token_ends(text: str, ends: Sequence[int]) -> list[int]:
+    """The character offsets of those UTF-8 offsets `ends` (rising) that are no part of a character or of a CR LF."""
+    if text.isascii():
+        return [end for end in ends if not _parts_line_end(text, end)]
+    found = []
+    place = index = 0
+    for end in ends:
+        while place < end:
+            place += _width(text[index])
+            index += 1
+        if place == end and not _parts_line_end(text, index):
+            found.append(index)
+    return found
+
+
+def _width(character: str) -> int:
+    code = ord(character)
+    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+
+
+def _parts_line_end(text: str, place: int) -> bool:
+    return text[place - 1 : place + 1] == "\r\n"
+
+
+def iter_inner(counter: Counter, text: str) -> Iterator[int]:
+    """Places inside `text`, rising, at which `counter` adds up: those at line ends, spaces and changes of class."""
+    return _iter_safe(counter, text, _PLACES)
+
+
+def iter_pieces(counter: Counter, text: str) -> Iterator[str]:
+    """`text` in parts that add up: lines, parted where sentences end, as far as those places are safe.
+
+    Where a part ends depends on what is near only, so that two texts which differ in one place have the other parts in common.
+    """
+    start = 0
+    for place in _iter_safe(counter, text, _PIECE_ENDS):
+        yield text[start:place]
+        start = place
+    yield text[start:]
+
+
+def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str]) -> Iterator[int]:
+    for found in pattern.finditer(text):
+        place = found.end()
+        if 0 < place < len(text) and counter.is_safe(text[place - 1], text[place : place + _AHEAD]):
+            yield place
 
 
 class Counter(Protocol):
@@ -61,3 +169,57 @@ class Counter(Protocol):
 
     def role_tokens(self, role: str) -> int:
         """The tokens that a role's name adds to a message."""
+
+
+class TokenRun(NamedTuple):
+    """`text[first:last]` may be cut at any of its token ends; with `step` 3 at every third character from `first`, of which each is one."""
+
+    first: int
+    last: int
+    step: int
+
+
+def find_runs(text: str, *, cased: bool) -> list[TokenRun]:
+    """The long runs of `text` that do not touch anything which might be taken into the same match.
+
+    `cased`: whether small letters, capitals and other letters and marks are classes of their own (o200k_base), or letters are one class
+    and marks are like punctuation (cl100k_base).
+    """
+    if len(text) < _LONG:
+        return []
+    codes = encode_classes(text)
+    classes = codes.translate(_CASED if cased else _PLAIN)
+    found = (_trim_run(codes, classes, *run.span()) for run in _find_long(classes))
+    return [run for run in found if run is not None]
+
+
+def ends_match(character: str) -> bool:
+    """Whether `character`, after a cut inside a run, ends the match: a digit, punctuation, white space."""
+    return encode_classes(character).translate(_CASED) in _ENDS
+
+
+def _find_long(classes: str) -> Iterable[re.Match[str]]:
+    return re.finditer(rf"([luopd])\1{{{_LONG - 1},}}", classes)
+
+
+def _trim_run(codes: str, classes: str, first: int, last: int) -> TokenRun | None:
+    after_line = codes[max(first - 1, 0) : first] in ("\r", "\n") and codes[first] == "/"  # o200k_base takes slashes after a line end
+    if (classes[last : last + 1] or "w") not in _ENDS or after_line:
+        return None
+    if classes[first] == "d":
+        return TokenRun(first, last, 3)
+    while first < last and codes[first] == MARK:
+        first += 1  # marks after punctuation may belong to it
+    return TokenRun(first + _EDGE, last, 1) if first + _EDGE < last else None
+
+
+def _make_table(upper: str, lower: str, letter: str, mark: str) -> dict[int, str]:
+    """A table for `str.translate` from what stands for a character (`classes`) to its class here."""
+    table = dict.fromkeys(range(128), "p") | {ord(OTHER): "p", ord(NUMBER): "d", ord(WHITE): "w", ord(LONG_S): lower}
+    table |= dict.fromkeys(range(9, 14), "w") | {ord(" "): "w"} | dict.fromkeys(range(ord("0"), ord("9") + 1), "d")
+    table |= dict.fromkeys(range(ord("A"), ord("Z") + 1), upper) | dict.fromkeys(range(ord("a"), ord("z") + 1), lower)
+    return table | {ord(UPPER): upper, ord(LOWER): lower, ord(LETTER): letter, ord(MARK): mark}
+
+
+_CASED = _make_table("u", "l", "o", "o")
+_PLAIN = _make_table("l", "l", "l", "p")

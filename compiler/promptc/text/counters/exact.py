@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import accumulate
+from functools import cache, cached_property
+from itertools import accumulate, pairwise
 
+from promptc.diag.errors import fail
 from promptc.diag.span import Span
-from promptc.text.counters.runs import TokenRun, find_runs
+from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, find_vocabulary
+from promptc.text.counters.counter import CharacterCounter, Counter, TokenRun, find_runs, find_token_ends
 from promptc.text.counters.splitting import find_inner_boundary, is_boundary
-from promptc.text.counters.token_places import find_token_ends
-from promptc.text.counters.vocabulary import VOCABULARIES, check_vocabulary, find_vocabulary
 
 _WORDS = 100_000
 _WORD = 64  # characters
+_LONG = 2_000
+"""Characters of a stretch from which on it is not remembered."""
+
+_MOST = 8_000_000
+"""Characters that are remembered."""
+
+
+def load_counter(
+    name: str, *, folder: str | os.PathLike[str], vocabulary: str | os.PathLike[str] = "", span: Span | None = None
+) -> Counter:
+    """The counter `name`: `cl100k_base`, `o200k_base`, `chars/4`, or `hf:<file>` with a file inside `folder`.
+
+    `vocabulary` is a table to use in place of the shipped one; it has to be the same. `span` is where the name stands. Raises
+    PromptcError with PC0180 to PC0183; which other counter is used then is the caller's choice.
+    """
+    if name == CharacterCounter.name:
+        return CharacterCounter()
+    if name in VOCABULARIES:
+        return load_table_counter(name, os.fspath(vocabulary), span)
+    if name.startswith("hf:"):
+        from promptc.text.counters.tokenizer_file import load_tokenizer_file
+
+        return load_tokenizer_file(name, folder, span)
+    from promptc.diag.suggest import suggest
+
+    known = [*VOCABULARIES, CharacterCounter.name, "hf:tokenizer.json"]
+    raise fail("PC0180", f"there is no counter `{name}`", span, help=suggest(name, known))
 
 
 class TableCounter:
@@ -88,20 +117,18 @@ class TableCounter:
 
     @cached_property
     def _count_lines(self) -> Callable[[str], int]:
-        from promptc.text.counters.line_counts import LineCounts
 
         return LineCounts(self._split, self._tally).count
 
     @cached_property
     def _split(self) -> Callable[[str], Iterable[str]]:
-        from promptc.text.counters.split_text import load_splitter
+        from promptc.text.counters.splitting import load_splitter
 
         return load_splitter(self.name)
 
     @cached_property
     def _words(self) -> _Words:
-        from promptc.text.counters.bpe import PieceEncoder
-        from promptc.text.counters.table import open_table
+        from promptc.text.counters.bpe import PieceEncoder, open_table
 
         return _Words(PieceEncoder(open_table(self.name, self._path)).encode, self._recall())
 
@@ -131,3 +158,56 @@ def load_table_counter(name: str, path: str = "", span: Span | None = None) -> T
 
 
 _LOADED: dict[tuple[str, str], TableCounter] = {}
+
+
+class LineCounts:
+    """Counts of lines. Several threads may use one: each step of the memory is one operation on a dict."""
+
+    def __init__(self, split: Callable[[str], Iterable[str]], tally: Callable[[Iterable[str]], int]) -> None:
+        """`split` gives the matches of the tokenizer's pattern in a text, `tally` the tokens of matches."""
+        self._known = _Known(split, tally)
+        self._split = split
+        self._tally = tally
+
+    def count(self, text: str) -> int:
+        """The tokens of `text`.
+
+        No alternative of the patterns looks back, none takes a character after a line end but white space or `/`, and none looks further
+        than to the first character that it does not take. So the pattern goes over the text as it goes over each stretch that ends before
+        such a line, given the first character of that line; that a match does end there is seen in what it gives.
+        """
+        known = self._known
+        stretches = _find_line().split(text)
+        counts = [known[f"{one}\n{after[0]}"] for one, after in pairwise(stretches)]
+        if -1 in counts:
+            return self._tally(self._split(text))
+        return sum(counts) + self._tally(self._split(stretches[-1]))
+
+
+@cache
+def _find_line() -> re.Pattern[str]:
+    """The end of a line before one that begins neither with white space, as Python sees it, which is more than the patterns do, nor with
+    `/`."""
+    return re.compile(r"\n(?=[^\s/])")
+
+
+class _Known(dict[str, int]):
+    """From a stretch and the character behind it to the stretch's tokens; -1 where a match goes on into that character, or the stretch is
+    too long to be remembered."""
+
+    def __init__(self, split: Callable[[str], Iterable[str]], tally: Callable[[Iterable[str]], int]) -> None:
+        super().__init__()
+        self._split = split
+        self._tally = tally
+        self._characters = 0
+
+    def __missing__(self, key: str) -> int:
+        if len(key) > _LONG:
+            return -1
+        *matches, last = self._split(key)
+        self._characters += len(key)
+        if self._characters > _MOST:
+            self.clear()
+            self._characters = len(key)
+        self[key] = units = self._tally(matches) if last == key[-1] else -1
+        return units

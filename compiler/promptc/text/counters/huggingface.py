@@ -13,8 +13,8 @@ from tokenizers.pre_tokenizers import ByteLevel
 from promptc.diag.errors import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.text.counters.runs import TokenRun
-from promptc.text.digest import render_digest
+from promptc.text.counters.counter import TokenRun
+from promptc.text.json import render_digest
 
 
 class HfCounter:

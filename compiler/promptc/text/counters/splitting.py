@@ -5,8 +5,8 @@ back, so a place that no match can cross, and before which no match depends on w
 alone:
 
 1. *After a line end*: the left text ends in CR or LF; the white space that the right one begins with holds neither, and other text
-   follows in it. (`\\s*[\\r\\n]+` takes a white run exactly up to its last line end.) o200k_base: the right text does not begin with `/`,
-   as ` ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*` goes on through it.
+   follows in it. (`\\s*[\r\n]+` takes a white run exactly up to its last line end.) o200k_base: the right text does not begin with `/`,
+   as ` ?[^\\s\\p{L}\\p{N}]+[\r\n/]*` goes on through it.
 2. *Before a lone space*: the left text ends in something that is not white, the right one is a space and then something that is not
    white. (A space is taken first in a match or in a white run, never in the middle, and this run is one character long.)
 3. *Where the class changes*: from letters to digits or punctuation, from digits to letters or punctuation, from punctuation to digits
@@ -21,7 +21,12 @@ tokenizer and Python follow.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import accumulate
+
+from promptc.diag.errors import fail
 
 _OTHER_LETTER = (
     "\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u00ff\\u0410-\\u044f\\u05d0-\\u05ea\\u0621-\\u063a\\u0641-\\u064a"  # Latin to Arabic
@@ -32,6 +37,22 @@ _MARKS = '!"#$%&()*+,./:;<=>?@[]^_`{|}~-\\、。「」『』（），．：；�
 _CLASSES = {"l": "a-z", "u": "A-Z", "o": _OTHER_LETTER, "d": "0-9", "m": re.escape(_MARKS), "a": "'", "c": _COMBINING}
 _CHANGES = {"ld", "ud", "od", "lm", "um", "om", "dl", "du", "do", "dm", "da", "md", "ad"}
 _ALLOWED = {True: _CHANGES | {"la", "ua", "oa", "lc", "uc", "oc"}, False: _CHANGES | {"lu"}}
+_LONG = 1 << 16
+FILE = f"{__file__.rpartition('text')[0]}vocabularies/unicode.classes"
+"""Where the classes lie: the runs of one class, a 4-byte number each (low byte first): the first code point × 8 + the class."""
+
+CHECK = 2_912_831_490
+"""The Adler-32 of that file."""
+
+UPPER, LOWER, LETTER, MARK, NUMBER, WHITE, OTHER = STAND_INS = "\u00c0\u00e0\u00aa\u00a8\u00b2\u00a0\u00a7"
+"""What stands for a character outside ASCII, by class: Lu and Lt, Ll, Lm and Lo, M, N, White_Space, all others."""
+
+LONG_S = "\u00df"
+"""What stands for U+017F: a small letter that is an `s` in a contraction."""
+
+_FEW = 32
+_ASCII = bytes(range(128))
+_PATTERN: list[re.Pattern[str]] = []
 
 
 class _Names(dict[str, str]):
@@ -44,14 +65,18 @@ class _Names(dict[str, str]):
         return name
 
 
-_NAMES = _Names({chr(code): "?" for code in range(128)})
-_NAMES.update({"'": "a"} | dict.fromkeys(_MARKS[: _MARKS.index("、")], "m") | {chr(code): "d" for code in range(48, 58)})
-_NAMES.update({chr(code): "u" for code in range(65, 91)} | {chr(code): "l" for code in range(97, 123)})
-
-
 @cache
 def _compile_class() -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{name}>[{characters}])" for name, characters in _CLASSES.items()))
+
+
+_NAMES = _Names({chr(code): "?" for code in range(128)})
+
+
+_NAMES.update({"'": "a"} | dict.fromkeys(_MARKS[: _MARKS.index("、")], "m") | {chr(code): "d" for code in range(48, 58)})
+
+
+_NAMES.update({chr(code): "u" for code in range(65, 91)} | {chr(code): "l" for code in range(97, 123)})
 
 
 @cache
@@ -94,3 +119,142 @@ def find_inner_boundary(text: str, *, slash: bool) -> tuple[int, int] | None:
         if places:
             return first.start(), places[-1]
         reach *= 8
+
+
+_UPPER, _LOWER, _OTHER, _DIGIT, _SPACE = f"A-Z{UPPER}", f"a-z{LOWER}{LONG_S}", LETTER, f"0-9{NUMBER}", f" \t-\r{WHITE}"
+_WORD = f"{_UPPER}{_LOWER}{_OTHER}"
+_HEAD, _TAIL = f"{_UPPER}{_OTHER}{MARK}", f"{_LOWER}{_OTHER}{MARK}"
+_PREFIX = rf"[^\r\n{_WORD}{_DIGIT}]?"
+_CONTRACTION = f"'(?:[sSdDmMtT{LONG_S}]|[lL][lL]|[vV][eE]|[rR][eE])"
+
+_PATTERNS = {
+    "cl100k_base": (
+        _CONTRACTION,
+        rf"{_PREFIX}[{_WORD}]+",
+        rf"[{_DIGIT}]{{1,3}}",
+        rf" ?[^{_SPACE}{_WORD}{_DIGIT}]+[\r\n]*",
+        rf"[{_SPACE}]+\Z",
+        rf"[{_SPACE}]*[\r\n]",
+        rf"[{_SPACE}]+(?![^{_SPACE}])",
+        rf"[{_SPACE}]",
+    ),
+    "o200k_base": (
+        rf"{_PREFIX}[{_HEAD}]*[{_TAIL}]+(?:{_CONTRACTION}|)",
+        rf"{_PREFIX}[{_HEAD}]+[{_TAIL}]*(?:{_CONTRACTION}|)",
+        rf"[{_DIGIT}]{{1,3}}",
+        rf" ?[^{_SPACE}{_WORD}{_DIGIT}]+[\r\n/]*",
+        rf"[{_SPACE}]*[\r\n]+",
+        rf"[{_SPACE}]+(?![^{_SPACE}])",
+        rf"[{_SPACE}]+",
+    ),
+}
+
+
+def load_splitter(name: str) -> Callable[[str], Iterable[str]]:
+    """What gives the pieces of a text, in order, for the vocabulary `name`."""
+    pattern = re.compile("|".join(_PATTERNS[name]))
+    find_all, iter_all = pattern.findall, pattern.finditer
+
+    def split(text: str) -> Iterable[str]:
+        codes = text if reads_alike(text) else encode_classes(text)
+        if len(text) > _LONG:  # a list of all pieces would take many times the text's memory
+            return (text[found.start() : found.end()] for found in iter_all(codes))
+        pieces: list[str] = find_all(codes)
+        return pieces if codes is text else _take(text, pieces)
+
+    return split
+
+
+def _take(text: str, codes: list[str]) -> list[str]:
+    """The parts of `text` that are as long as each of `codes`, one after the other."""
+    ends = [*accumulate(map(len, codes))]
+    places = find_far(text)
+    if places is not None:  # all others are what they stand for
+        for place in places:
+            at = bisect_right(ends, place)
+            codes[at] = text[ends[at - 1] if at else 0 : ends[at]]
+        return codes
+    return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def encode_classes(text: str) -> str:
+    """`text` with a stand-in for each character outside ASCII; as long as `text` is."""
+    if text.isascii():
+        return text
+    places = find_far(text)
+    if places is None:
+        return text.translate(_CLASS_COUNT)
+    parts: list[str] = []
+    done = 0
+    for place in places:
+        parts += (text[done:place], _CLASS_COUNT[ord(text[place])])
+        done = place + 1
+    return "".join((*parts, text[done:]))
+
+
+def reads_alike(text: str) -> bool:
+    """Whether patterns on a row of classes may as well be matched on `text` itself, as on most texts: all of it is ASCII or punctuation,
+    symbols and the like, of which patterns name none.
+    """
+    if text.isascii():
+        return True
+    far = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    if len(far) > len(text) // _FEW:
+        return False
+    found = far.decode("utf-8", "surrogatepass")
+    return found.translate(_CLASS_COUNT) == OTHER * len(found) and MARK not in found
+
+
+def find_far(text: str) -> list[int] | None:
+    """The places of the characters outside ASCII where they are few, which most texts have: a table of characters takes as long for every
+    one in ASCII as for these. None where they are many.
+    """
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) > len(text) // _FEW:
+        return None
+    return [found.start() for found in _find_pattern().finditer(text)]
+
+
+def _find_pattern() -> re.Pattern[str]:
+    if not _PATTERN:
+        _PATTERN.append(re.compile("[^\0-\x7f]"))
+    return _PATTERN[0]
+
+
+def find_class(character: str) -> str:
+    """The stand-in of any character, in ASCII or not."""
+    return _CLASS_COUNT.find(ord(character))
+
+
+class _Classes(dict[int, str]):
+    """A table for `str.translate`, filled as characters are met. It cannot grow beyond Unicode."""
+
+    def __init__(self) -> None:
+        super().__init__({code: chr(code) for code in range(128)} | {0x17F: LONG_S})
+        self._runs: Sequence[int] = ()
+
+    def __missing__(self, code: int) -> str:
+        self[code] = found = self.find(code)
+        return found
+
+    def find(self, code: int) -> str:
+
+        runs = self._runs = self._runs or _load_classes()
+        return STAND_INS[runs[bisect_right(runs, code << 3 | 7) - 1] & 7]
+
+
+def _load_classes() -> Sequence[int]:
+    from zlib import adler32
+
+    from promptc.text.counters.bpe import view_words
+
+    try:
+        with open(FILE, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than a render may
+            content = file.read()
+    except OSError:
+        content = b""
+    if adler32(content) != CHECK:
+        raise fail("PC0181", "the classes of characters are missing or damaged: `unicode.classes`", help="install promptc anew")
+    return view_words(content)
+
+
+_CLASS_COUNT = _Classes()

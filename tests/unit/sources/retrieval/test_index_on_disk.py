@@ -18,7 +18,7 @@ from promptc.sources.retrieval.build_index import build_index
 from promptc.sources.retrieval.open_index import check_index
 from promptc.sources.retrieval.read_index import IndexPlace, read_index
 from promptc.sources.retrieval.write_index import MANIFEST, digest_manifest, name_generation, write_index
-from promptc.text.digest import render_digest
+from promptc.text.json import render_digest
 from tests.contract.sources import ROOT
 from tests.retrieval_drawing import WordEncoder
 

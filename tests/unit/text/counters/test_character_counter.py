@@ -1,5 +1,5 @@
-from promptc.text.counters.character_counter import CharacterCounter
-from promptc.text.digest import render_digest
+from promptc.text.counters.counter import CharacterCounter
+from promptc.text.json import render_digest
 
 COUNTER = CharacterCounter()
 

@@ -4,9 +4,21 @@ import pytest
 from tiktoken import Encoding
 
 from promptc.diag.errors import PromptcError
-from promptc.text.counters import classes
-from promptc.text.counters.classes import LETTER, LONG_S, LOWER, MARK, NUMBER, OTHER, UPPER, WHITE, encode_classes, find_class, reads_alike
-from promptc.text.counters.split_text import _PATTERNS
+from promptc.text.counters import splitting
+from promptc.text.counters.splitting import (
+    _PATTERNS,
+    LETTER,
+    LONG_S,
+    LOWER,
+    MARK,
+    NUMBER,
+    OTHER,
+    UPPER,
+    WHITE,
+    encode_classes,
+    find_class,
+    reads_alike,
+)
 
 
 def test_a_text_in_ascii_stands_for_itself():
@@ -54,17 +66,17 @@ def test_letters_marks_digits_and_spaces_do_not_read_alike(character):
 
 
 def test_stand_ins_are_apart_from_ascii_and_of_one_byte():
-    assert re.fullmatch(r"[\x80-\xff]{8}", f"{classes.STAND_INS}{LONG_S}")
-    assert len({*classes.STAND_INS, LONG_S}) == 8
+    assert re.fullmatch(r"[\x80-\xff]{8}", f"{splitting.STAND_INS}{LONG_S}")
+    assert len({*splitting.STAND_INS, LONG_S}) == 8
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\0" * 12764])
 def test_missing_or_damaged_classes_are_an_error(content, tmp_path, monkeypatch):
     if content is not None:
         (tmp_path / "unicode.classes").write_bytes(content)
-    monkeypatch.setattr(classes, "FILE", str(tmp_path / "unicode.classes"))
+    monkeypatch.setattr(splitting, "FILE", str(tmp_path / "unicode.classes"))
     with pytest.raises(PromptcError, match="PC0181"):
-        classes._Classes().find(0x4E00)
+        splitting._Classes().find(0x4E00)
 
 
 @pytest.mark.parametrize("pattern", [r"\p{L}", r"\p{M}", r"\p{N}", r"\s", r"\p{Ll}", r"[\p{Lu}\p{Lt}]"])

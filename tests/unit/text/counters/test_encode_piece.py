@@ -3,9 +3,7 @@ from random import Random
 import pytest
 
 from promptc.text.counters import bpe
-from promptc.text.counters.bpe import PieceEncoder, merge
-from promptc.text.counters.table import NONE, open_table
-from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
+from promptc.text.counters.bpe import NONE, VOCABULARIES, PieceEncoder, find_vocabulary, merge, open_table
 
 ALPHABETS = {
     "letters": "abcdefghijklmnopqrstuvwxyz",

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from promptc.text.counters import line_counts
-from promptc.text.counters.line_counts import LineCounts
+from promptc.text.counters import exact
+from promptc.text.counters.exact import LineCounts
 
 
 class Words:
@@ -56,7 +56,7 @@ def test_an_empty_text_has_none(words):
 
 
 def test_what_is_remembered_is_bounded(words, monkeypatch):
-    monkeypatch.setattr(line_counts, "_MOST", 100)
+    monkeypatch.setattr(exact, "_MOST", 100)
     for number in range(50):
         assert words.count("a" * (number + 1) + "\nend") == 3
     assert sum(map(len, words.known)) <= 100

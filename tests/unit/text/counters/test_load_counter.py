@@ -8,8 +8,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from promptc.diag.errors import PromptcError
 from promptc.diag.span import Span
 from promptc.text.counters import load_counter
-from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
-from promptc.text.digest import render_digest
+from promptc.text.counters.bpe import VOCABULARIES, find_vocabulary
+from promptc.text.json import render_digest
 
 SPAN = Span("pack.yaml", 4, 12)
 

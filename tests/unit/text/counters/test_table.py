@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from promptc.text.counters import table as table_module
-from promptc.text.counters.bpe import merge
-from promptc.text.counters.classes import FILE
-from promptc.text.counters.table import NONE, open_table
-from promptc.text.counters.vocabulary import VOCABULARIES, find_vocabulary
+from promptc.text.counters import bpe as table_module
+from promptc.text.counters.bpe import NONE, VOCABULARIES, find_vocabulary, merge, open_table
+from promptc.text.counters.splitting import FILE
 from tests.cases.case import ROOT
 from tools.make_vocabularies import build_classes, build_table, load_ranks
 
@@ -60,7 +58,7 @@ def test_a_token_is_its_own_encoding(tokens, table, draws):
 
 def test_pairs_are_remembered_up_to_a_bound(table, tokens, monkeypatch):
     known = [table[token] for token in tokens[:500]]
-    monkeypatch.setattr(table_module, "_ENTRIES", 100)
+    monkeypatch.setattr(table_module, "_TABLE_ENTRIES", 100)
     table.clear()
     assert [table[token] for token in [*tokens[:500], *tokens[:500]]] == [*known, *known]
     assert len(table) <= 100

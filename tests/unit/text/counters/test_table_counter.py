@@ -2,8 +2,8 @@ from itertools import accumulate
 
 import pytest
 
+from promptc.text.counters.bpe import find_vocabulary
 from promptc.text.counters.exact import TableCounter
-from promptc.text.counters.vocabulary import find_vocabulary
 from tests.cases.recount import load_encoding
 
 # Counts by the tokenizers' makers; tests/property holds them against tiktoken on drawn texts.

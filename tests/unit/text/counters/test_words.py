@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.text.counters.words import view_words
+from promptc.text.counters.bpe import view_words
 
 
 @pytest.mark.parametrize("content", [b"\1\2\3\4\5\0\0\x80", memoryview(b"\1\2\3\4\5\0\0\x80")])

@@ -23,7 +23,7 @@ def truncate_at(run: Run, value: Any, boundary: Any = "word", *, chars: int | No
 
 
 def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
-    from promptc.text.cuts import iter_kept
+    from promptc.text.cutting import iter_kept
 
     if len(text) <= limit:
         return text
@@ -35,7 +35,7 @@ def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
 
 
 def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
-    from promptc.text.cuts import iter_kept
+    from promptc.text.cutting import iter_kept
 
     if count_tokens(run, text) <= limit:
         return text

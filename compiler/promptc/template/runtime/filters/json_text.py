@@ -14,7 +14,7 @@ from promptc.template.runtime.show import refuse_part, show, weigh
 
 def render_json(run: Run, value: Any) -> str:
     """Canonical JSON: keys sorted by code point, no spaces."""
-    from promptc.text.canonical import render_canonical_json
+    from promptc.text.json import render_canonical_json
 
     found = _name_keys(run, plain(run, value))
     run.make(2 * weigh(run, found, 4).characters)

@@ -15,7 +15,7 @@ from promptc.text.white import join_words
 
 def normalize_text(run: Run, value: Any) -> str:
     """The text without what makes no difference: the one normalisation (`dedupe` compares by it too)."""
-    from promptc.text.normalize import normalize
+    from promptc.text.guard import normalize
 
     text = show(run, value)
     _pay_normalizing(run, text)
