@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.measure import Scale, show
 from promptc.api import Pack
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.operations.change import StateDiff
 from promptc.operations.list_archives import list_archives
 from promptc.operations.lock_state import lock_state

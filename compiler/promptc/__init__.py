@@ -14,16 +14,16 @@ __version__ = VERSION
 _HOMES = {
     "Archive": "promptc.operations.done",
     "Diagnostic": "promptc.diag.diagnostic",
-    "DiskError": "promptc.diag.errors",
-    "FitError": "promptc.diag.errors",
+    "DiskError": "promptc.diag.findings",
+    "FitError": "promptc.diag.findings",
     "Listed": "promptc.operations.done",
     "OperationResult": "promptc.operations.done",
     "Pack": "promptc.api",
     "Prompt": "promptc.prompt",
-    "PromptcError": "promptc.diag.errors",
+    "PromptcError": "promptc.diag.findings",
     "Request": "promptc.operations.done",
     "State": "promptc.model.state",
-    "UsageError": "promptc.diag.errors",
+    "UsageError": "promptc.diag.findings",
     "load": "promptc.api",
 }
 """Where each name of the API is written."""

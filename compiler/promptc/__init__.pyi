@@ -1,10 +1,10 @@
 from promptc.api import Pack as Pack
 from promptc.api import load as load
 from promptc.diag.diagnostic import Diagnostic as Diagnostic
-from promptc.diag.errors import DiskError as DiskError
-from promptc.diag.errors import FitError as FitError
-from promptc.diag.errors import PromptcError as PromptcError
-from promptc.diag.errors import UsageError as UsageError
+from promptc.diag.findings import DiskError as DiskError
+from promptc.diag.findings import FitError as FitError
+from promptc.diag.findings import PromptcError as PromptcError
+from promptc.diag.findings import UsageError as UsageError
 from promptc.model.state import State as State
 from promptc.operations.done import Archive as Archive
 from promptc.operations.done import Listed as Listed

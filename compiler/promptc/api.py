@@ -8,7 +8,7 @@ from promptc.cache.counts import KeptCounts
 from promptc.cache.store import Cache
 from promptc.cache.words import KeptWords
 from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
-from promptc.diag.errors import FitError, UsageError
+from promptc.diag.findings import FitError, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Self

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import FitError, UsageError
+from promptc.diag.findings import FitError, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any

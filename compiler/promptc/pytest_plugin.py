@@ -106,7 +106,7 @@ def promptc_render() -> Callable[..., Any]:
     Options are those of `Pack.render`; a pack is loaded once a session. Raises what rendering raises.
     """
     import promptc
-    from promptc.files.read_file import read_given
+    from promptc.files.reading import read_given
     from promptc.frontend.json_io import MAX_STATE_BYTES
 
     packs: dict[str, promptc.Pack] = {}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import promptc
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template

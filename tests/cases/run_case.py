@@ -9,7 +9,7 @@ from typing import Any
 
 import promptc
 from promptc.cli.render_diagnostic import render_diagnostics
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.golden.case import GOLDENS, Case
 from promptc.golden.compare_goldens import render_golden

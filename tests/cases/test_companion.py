@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import promptc
-from promptc.diag.errors import FitError
+from promptc.diag.findings import FitError
 from promptc.operations.run_operation import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.companion_rules import LOOP_CAPS, TYPE_CAPS, TYPES, fold, select, select_said

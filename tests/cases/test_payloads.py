@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.diag.errors import FitError, PromptcError
+from promptc.diag.findings import FitError, PromptcError
 from promptc.frontend.load_provider import load_provider
 from promptc.golden.case import Case
 from promptc.golden.shelf import SuiteResources, work_in

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import promptc
-from promptc.diag.errors import FitError
+from promptc.diag.findings import FitError
 from promptc.operations.run_operation import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.schema_drawing import characters, from_schema

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import promptc
-from promptc.diag.errors import FitError
+from promptc.diag.findings import FitError
 from tests.cases.case import FIXTURES, ROOT
 
 FOLDER = ROOT / "packs" / "whispercross"

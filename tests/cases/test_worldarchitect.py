@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import promptc
-from promptc.diag.errors import DiskError, FitError
+from promptc.diag.findings import DiskError, FitError
 from promptc.model.index import CorpusIndex, Document
 from promptc.sources.retrieval.split_document import split_document
 from promptc.text.meter import Meter

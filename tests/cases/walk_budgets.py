@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import promptc
-from promptc.diag.errors import FitError
+from promptc.diag.findings import FitError
 
 
 def check_growth(pack: promptc.Pack, state: promptc.State, budgets: Iterable[int]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from promptc.cli.main import main
-from promptc.files.replace_file import replace_file
+from promptc.files.atomic import replace_file
 
 ROOT = Path(__file__).resolve().parents[2]
 KEEP = Path(__file__).parent / "keep"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.operations.hold_lock import hold_lock
+from promptc.files.lock import hold_lock
 from tests.cli.conftest import command, environment
 
 LOGBOOK = Path(__file__).parent / "logbook"

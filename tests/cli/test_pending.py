@@ -10,7 +10,7 @@ import pytest
 
 from promptc.cli.paint import PLAIN
 from promptc.cli.review_loop import Review
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.golden import settle
 from promptc.golden.list_pending import list_pending
 from tests.cli.conftest import command, environment

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from promptc.cli.write_file import write_file
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 
 STATE = "keep/state.json"
 

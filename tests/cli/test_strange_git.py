@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from promptc.cli.extract_revision import extract_revision
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.golden.check_repository import GitError
 from promptc.golden.find_touched import find_touched
 from promptc.golden.run_git import find_git, list_entries, read_blobs, run_git

@@ -14,9 +14,9 @@ OPENING = frozenset(
 
 # --- what a stranger can name ---
 READER = {
-    ("promptc.files.read_file", "os.open"): 6,
-    ("promptc.files.replace_file", "os.open"): 4,
-    ("promptc.operations.hold_lock", "os.open"): 2,  # beside a state; no link is followed, and it is a regular file
+    ("promptc.files.reading", "os.open"): 6,
+    ("promptc.files.atomic", "os.open"): 4,
+    ("promptc.files.lock", "os.open"): 2,  # beside a state; no link is followed, and it is a regular file
     ("promptc.sources.database.connect", "sqlite3.connect"): 1,  # of what was looked at before
 }
 # --- what is promptc's own, or the user's ---

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.operations.run_operation import run_operation
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.segment_store import SegmentStore

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Library, Loaded
 from tests.property.shrink import shrink

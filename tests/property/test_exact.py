@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.model.provider import PROVIDERS
 from promptc.pipeline import Outcome
 from promptc.prompt import Prompt

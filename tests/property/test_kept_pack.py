@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from promptc.api import Pack
 from promptc.cache.store import Cache
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.kept_pack import find_kept
 
 STATE = {"name": "Ida", "turn": 3, "lines": ["one", "two", "three"]}

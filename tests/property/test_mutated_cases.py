@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import promptc.cli.run as command
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from tests.cases.case import ROOT
 
 _RUNS = 4_000

@@ -7,10 +7,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Span
+from promptc.files.paths import read_pack_file
 from promptc.frontend.json_io import load_json
-from promptc.frontend.read_file import read_pack_file
 from promptc.frontend.schema.keywords import escape
 from promptc.frontend.schema_check import check_pack_shape
 from promptc.frontend.yaml_io import load_yaml

@@ -8,7 +8,7 @@ import jsonschema
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Span
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_state_schema import load_state_schema

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.load_segments import load_segments
 from promptc.frontend.render_segments import name_file, render_markdown, render_yaml
 from promptc.text.json import render_canonical_json

@@ -3,7 +3,7 @@
 from collections import Counter
 from random import Random
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.template.kinds.find_kinds import add_name, infer_types, weigh_bytes
 from promptc.template.kinds.kind import UNKNOWN_TYPE
 from promptc.template.kinds.scope import Scope

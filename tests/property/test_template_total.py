@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template
 from promptc.template.runtime.run import Run

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from tests.property.drawing.draws import draw_any
 from tests.property.drawing.mutations import mutate, mutate_bytes, render_json
 from tests.property.drawing.steps import TEMPLATES

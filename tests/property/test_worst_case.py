@@ -11,7 +11,7 @@ import pytest
 import promptc
 from promptc.check.check_worst_case import check_worst_case
 from promptc.check.looks import list_configurations
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 
 _DRAWS = 120
 _STATES = 12

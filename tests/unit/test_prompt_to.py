@@ -6,7 +6,7 @@ import pytest
 
 import promptc
 from promptc.cli.run import run
-from promptc.diag.errors import FitError, UsageError
+from promptc.diag.findings import FitError, UsageError
 from promptc.model.provider import PROVIDERS
 from tests.contract.sources import ROOT
 

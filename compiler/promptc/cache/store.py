@@ -11,7 +11,7 @@ import sys
 from _blake2 import blake2b
 from _operator import _compare_digest
 
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.version import VERSION
 
 MAX_FOLDER = 64_000_000
@@ -41,7 +41,7 @@ class Cache:
 
     def keep(self, name: str, content: bytes) -> None:
         """Keeps `content` under `name`, in place of what was there, where that can be done."""
-        from promptc.files.replace_file import replace_remade
+        from promptc.files.atomic import replace_remade
 
         if len(content) > MAX_FILE - HEAD or not open_folder(self._folder):
             return
@@ -170,7 +170,7 @@ def find_key() -> bytes | None:
 
 def make_key() -> bytes | None:
     """A new key, kept; or the one that another process has kept meanwhile. None where none can be."""
-    from promptc.files.replace_file import replace_remade
+    from promptc.files.atomic import replace_remade
 
     path = find_key_path()
     try:

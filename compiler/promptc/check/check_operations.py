@@ -12,7 +12,7 @@ from promptc.check.scopes import Scopes
 from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import UsedText
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.suggest import suggest
 from promptc.model.operation import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Choice, PackModel

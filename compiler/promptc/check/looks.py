@@ -5,7 +5,7 @@ from itertools import product
 from math import prod
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import Choice, PackModel, Plan
 from promptc.model.tiers import list_steps

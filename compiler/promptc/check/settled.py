@@ -1,6 +1,6 @@
 """What is known of a pack's texts without a state: constant conditions and constant sections."""
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.template.load_expression import Expression

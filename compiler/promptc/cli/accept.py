@@ -8,7 +8,7 @@ from promptc.cli.group import Command
 from promptc.cli.pending_options import ALL, DIR, ONLY, PATTERNS
 from promptc.cli.reporter import Reporter
 from promptc.cli.settle_all import resolve_pending
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.golden.find_stale import find_stale
 from promptc.golden.pending import PendingGolden
 from promptc.golden.settle import SettledGolden, accept_golden

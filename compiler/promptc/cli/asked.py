@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.frozen import frozen
 
 _MOOD = "mood"

@@ -5,8 +5,8 @@ from promptc.cache.store import open_cache
 from promptc.cli.asked import RenderRequest
 from promptc.cli.streams import read_stdin
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
-from promptc.files.read_file import read_given
+from promptc.diag.findings import DiskError
+from promptc.files.reading import read_given
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.model.state import State
 from promptc.pipeline import Outcome

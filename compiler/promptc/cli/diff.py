@@ -18,7 +18,7 @@ from promptc.cli.views.difference import STYLES, DifferenceStyle, render_differe
 from promptc.cli.views.page import Page
 from promptc.compare.compare_sides import compare_sides
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 
 _DIFFERENT = 1
 

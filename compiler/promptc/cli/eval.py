@@ -13,7 +13,7 @@ from promptc.cli.group import Command
 from promptc.cli.options import PACK, STATE, takes_choice
 from promptc.cli.streams import write_stdout
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.span import Source
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any

@@ -18,7 +18,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.page import Page
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, UsageError
+from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.plural import count_noun
 from promptc.model.state import State
 from promptc.pipeline import Outcome

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from promptc.cli.escape import escape_controls
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.suggest import suggest
 from promptc.golden.case import PENDING
 from promptc.golden.find_cases import CASE

@@ -1,7 +1,7 @@
 """A section that an argument names."""
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.suggest import suggest
 from promptc.model.stages import Selected
 from promptc.pipeline import Outcome

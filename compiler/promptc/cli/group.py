@@ -8,7 +8,7 @@ import click
 from promptc.cli.print_version import print_version
 from promptc.cli.settings import COLORS, SHAPES
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 

@@ -16,9 +16,9 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, UsageError
+from promptc.diag.findings import DiskError, UsageError
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_given
+from promptc.files.reading import read_given
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
 from promptc.model.source import show_score

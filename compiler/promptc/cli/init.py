@@ -12,8 +12,8 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.schema import read_shipped_schema
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
-from promptc.files.read_file import read_file
+from promptc.diag.findings import DiskError
+from promptc.files.reading import read_file
 from promptc.frontend.paths import find_shipped
 from promptc.golden.case import INPUTS
 from promptc.golden.describe_figures import describe_figures

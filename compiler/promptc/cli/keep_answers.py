@@ -7,7 +7,7 @@ from pathlib import Path
 
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import replace
 from promptc.text.json import render_digest
 

@@ -2,7 +2,7 @@
 
 from promptc.api import Pack
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.suggest import suggest
 from promptc.model.index import CorpusIndex, StateIndex
 

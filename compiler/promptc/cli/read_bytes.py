@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from promptc.cli.streams import read_stdin
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
-from promptc.files.read_file import read_beginning, read_given
+from promptc.diag.findings import DiskError
+from promptc.files.reading import read_beginning, read_given
 
 _STDIN = "-"
 

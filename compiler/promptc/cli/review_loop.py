@@ -14,7 +14,7 @@ from promptc.cli.paint import Paint
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.difference import STYLES
 from promptc.cli.views.review_page import HELP, ReviewPlace, Screen, lay_out, render_page
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import replace
 from promptc.golden.case import PENDING
 from promptc.golden.pending import PendingGolden

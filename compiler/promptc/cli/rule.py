@@ -12,7 +12,7 @@ from promptc.cli.streams import write_stdout
 from promptc.diag.codes import CODES, find_code
 from promptc.diag.codes.code import Code
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.frozen import as_plain
 
 _WIDTH = 80

@@ -7,7 +7,7 @@ from promptc.cli.read_render import read_render
 from promptc.cli.reporter import Reporter
 from promptc.cli.settings import find_settings
 from promptc.cli.streams import discard_output, write_stderr
-from promptc.diag.errors import PromptcError, UsageError
+from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.typed import Any
 
 BUG = 70
@@ -88,7 +88,7 @@ def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int
 def _report_disk(error: OSError, reporter: Reporter) -> int:
     """A path that the system refuses, wherever it is met: a name that is too long, a folder nobody may look into."""
     from promptc.diag.diagnostic import Diagnostic
-    from promptc.diag.errors import DiskError
+    from promptc.diag.findings import DiskError
 
     help = "give a path that exists and that you may use"
     failed = DiskError([Diagnostic("PC0154", f"cannot use {error.filename[:200]}: {error.strerror}", help=help)])

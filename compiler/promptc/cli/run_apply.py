@@ -13,7 +13,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.write_change import tell_change, write_change
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, UsageError
+from promptc.diag.findings import DiskError, UsageError
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.ask import ask

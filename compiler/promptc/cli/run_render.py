@@ -6,7 +6,7 @@ from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
 from promptc.model.provider import PROVIDERS

@@ -5,9 +5,9 @@ import click
 from promptc.cli.group import Command
 from promptc.cli.streams import write_stdout
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, UsageError
+from promptc.diag.findings import DiskError, UsageError
+from promptc.files.paths import read_pack_file
 from promptc.frontend.paths import find_shipped
-from promptc.frontend.read_file import read_pack_file
 
 _STATE = "state"
 

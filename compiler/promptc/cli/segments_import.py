@@ -8,7 +8,7 @@ from promptc.cli.find_store import StoreAsked, open_asked, takes_store
 from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
 from promptc.cli.views.figures import show_plural
-from promptc.files.read_file import follow_link
+from promptc.files.reading import follow_link
 from promptc.frontend.load_segments import load_segments
 
 

@@ -4,7 +4,7 @@ import os
 import sys
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.typed import TextIO
 
 MAX_STDIN = 96_000_000

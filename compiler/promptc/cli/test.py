@@ -25,7 +25,7 @@ from promptc.cli.views.moved import group_moved, lighten, render_moved
 from promptc.cli.views.verdict import SHAPES
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.value import join_names
 from promptc.golden.find_places import CaseFolders, check_met, find_places

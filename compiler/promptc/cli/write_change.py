@@ -12,7 +12,7 @@ from promptc.cli.views.changes import render_changes
 from promptc.cli.views.figures import show_plural
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, UsageError
+from promptc.diag.findings import DiskError, UsageError
 from promptc.operations.change import StateDiff
 from promptc.operations.rewrite_state import Rewritten, find_archives, rewrite_state
 from promptc.operations.write_archive import Written, write_archive

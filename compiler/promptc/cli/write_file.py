@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
-from promptc.files.replace_file import replace_file
+from promptc.diag.findings import DiskError
+from promptc.files.atomic import replace_file
 
 
 def write_file(name: str, data: bytes) -> None:

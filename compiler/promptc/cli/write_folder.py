@@ -5,8 +5,8 @@ from pathlib import Path
 
 from promptc.cli.write_file import write_file
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
-from promptc.files.replace_file import make_folder_beside
+from promptc.diag.findings import DiskError
+from promptc.files.atomic import make_folder_beside
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> None:

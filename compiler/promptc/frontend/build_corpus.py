@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Literal
 from promptc.frontend.corpus_pattern import fill_path

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.findings import DiskError, PromptcError
 from promptc.diag.span import Span
+from promptc.files.paths import show_path
 from promptc.frontend.pack_files import PackFiles
-from promptc.frontend.read_file import show_path
 from promptc.model.node import Node
 from promptc.model.pack import Assert
 from promptc.template.constant_expression import constant_expression

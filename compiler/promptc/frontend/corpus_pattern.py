@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.frontend.pack_path import check_pack_path

@@ -1,6 +1,6 @@
 """Bytes → text, the one way every file of a pack and every state is decoded."""
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.span import Span
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.frontend.json_io import MAX_DEPTH
 from promptc.frontend.json_places import JsonPlaces
 

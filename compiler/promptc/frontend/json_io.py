@@ -3,7 +3,7 @@
 from _json import encode_basestring, make_encoder, make_scanner
 from collections.abc import Mapping
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any

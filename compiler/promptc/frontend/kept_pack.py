@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from promptc.cache.store import Cache
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, NoReturn
-from promptc.files.read_file import read_file, read_inside
+from promptc.files.reading import read_file, read_inside
 from promptc.frontend.load_counting import load_counting
 from promptc.frontend.loaded_pack import Input, Inputs, LoadedPack
 from promptc.frontend.state_schema import StateSchema

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError, fail
+from promptc.diag.findings import DiskError, PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any

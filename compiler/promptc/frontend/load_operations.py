@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.findings import DiskError, PromptcError
 from promptc.diag.span import Span
-from promptc.files.read_file import find_mode
+from promptc.files.paths import show_path
+from promptc.files.reading import find_mode
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_ask_pack import AskPacks
 from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.pack_files import PackFiles
-from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import MANIFEST
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node

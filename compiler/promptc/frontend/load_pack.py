@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
+from promptc.files.paths import show_path
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.find_offers import find_offers
 from promptc.frontend.iter_keys import iter_keys
@@ -23,7 +24,6 @@ from promptc.frontend.loaded_pack import LoadedPack
 from promptc.frontend.offered_files import OfferedFiles
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_budget import read_ratio
-from promptc.frontend.read_file import show_path
 from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.node import Node

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError, fail
+from promptc.diag.findings import DiskError, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
-from promptc.files.read_file import TooLongError, read_file
+from promptc.files.reading import TooLongError, read_file
 from promptc.frontend.decode import decode_text
 from promptc.frontend.schema_check import check_segments_shape
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml

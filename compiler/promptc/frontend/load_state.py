@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json, load_plain
 from promptc.frontend.state_schema import StateSchema

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.frontend.json_io import JsonDocument, load_json

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any

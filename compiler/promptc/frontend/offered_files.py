@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.findings import DiskError, PromptcError
 from promptc.diag.typed import TypeVar
+from promptc.files.paths import show_path
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.pack_files import PackFiles
-from promptc.frontend.read_file import show_path
 from promptc.model.node import Node
 from promptc.model.tool import Response, Tool
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError, fail
+from promptc.diag.findings import DiskError, PromptcError, fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.suggest import suggest
-from promptc.files.read_file import find_link
+from promptc.files.reading import find_link
 from promptc.frontend.corpus_pattern import fill_path, find_names, read_corpus_pattern
 from promptc.frontend.find_engine import find_engine
 from promptc.frontend.pack_path import check_pack_path

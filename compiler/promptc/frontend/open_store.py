@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, fail
+from promptc.diag.findings import DiskError, fail
 from promptc.diag.frozen import replace
-from promptc.files.read_file import find_link
+from promptc.files.reading import find_link
 from promptc.frontend.pack_path import check_pack_path
 from promptc.model.store import Store
 from promptc.sources.database.address import read_address

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 from promptc.diag.span import Span
-from promptc.files.read_file import read_file
+from promptc.files.paths import read_pack_file, show_path
+from promptc.files.reading import read_file
 from promptc.frontend.decode import decode_text
 from promptc.frontend.loaded_pack import Input, Inputs
-from promptc.frontend.read_file import read_pack_file, show_path
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.text.json import render_digest
 

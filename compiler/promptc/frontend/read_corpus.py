@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, fail
+from promptc.diag.findings import DiskError, fail
 from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
+from promptc.files.paths import read_pack_file, show_path
 from promptc.frontend.corpus_pattern import RESERVED, CorpusPattern, read_corpus_pattern
 from promptc.frontend.decode import decode_text
-from promptc.frontend.read_file import read_pack_file, show_path
 from promptc.frontend.yaml_io import load_yaml
 from promptc.model.index import CorpusIndex, Document
 from promptc.text.guard import find_form

@@ -5,9 +5,9 @@ import stat
 from pathlib import Path, PurePosixPath
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError, fail
+from promptc.diag.findings import DiskError, PromptcError, fail
 from promptc.diag.span import Span
-from promptc.files.read_file import TooLongError, find_mode, follow_link
+from promptc.files.reading import TooLongError, find_mode, follow_link
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.schema_check import check_effective_shape, check_pack_shape
 from promptc.frontend.vary import apply_extension, index_sections

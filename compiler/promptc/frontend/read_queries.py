@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Source
 from promptc.frontend.decode import decode_text
 from promptc.sources.retrieval.judge_index import Answer, KnownAnswer

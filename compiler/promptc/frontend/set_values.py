@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, UsageError
+from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
 from promptc.diag.span import Source, Span

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.frontend.decode import decode_text

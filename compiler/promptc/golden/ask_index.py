@@ -4,7 +4,7 @@ import os
 
 from promptc.api import Pack
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.golden.case import Case

@@ -1,7 +1,7 @@
 """The error of a case that cannot be run as it stands."""
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Span
 
 

@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Iterator
 
-from promptc.files.read_file import find_mode, read_file
+from promptc.files.reading import find_mode, read_file
 
 _FILES = ("HEAD", "commondir", "config", "config.worktree", "index", "info/grafts", "objects/info/alternates", "packed-refs", "shallow")
 """What git reads of `.git` before it looks for an object."""

@@ -6,10 +6,10 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
 from promptc.golden.find_home import show_path

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from promptc.compare.compare_sides import Difference
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.golden.case import name_golden
 from promptc.golden.compare_outputs import PROMPTS, GoldenOutput, compare_outputs
 from promptc.golden.read_plain import MAX_PLAIN_BYTES

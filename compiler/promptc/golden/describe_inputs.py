@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from promptc.api import Pack
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.golden.case import Case
 from promptc.golden.confine import is_under
 from promptc.golden.describe_figures import write_figures

@@ -3,7 +3,7 @@
 import os
 from _blake2 import blake2b
 
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.golden.read_plain import MAX_PLAIN_BYTES
 
 _SIZE = 16

@@ -7,7 +7,7 @@ from pathlib import Path
 from promptc.api import Pack
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.frontend.yaml_io import MAX_BYTES
 from promptc.golden.case import Case
 from promptc.golden.change import FileChange, ValueUndo

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.suggest import suggest
 from promptc.golden.find_cases import CASE, CaseFolder, find_cases

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from promptc.compare.read_report import read_json
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.confine import find_fault, find_fence
 from promptc.golden.describe_inputs import identify

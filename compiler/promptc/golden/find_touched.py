@@ -5,8 +5,8 @@ from bisect import bisect_left
 from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, UsageError
-from promptc.files.read_file import read_file
+from promptc.diag.findings import DiskError, UsageError
+from promptc.files.reading import read_file
 from promptc.golden.check_repository import GitError, find_repository
 from promptc.golden.read_plain import MAX_PLAIN_BYTES
 from promptc.golden.run_git import TreeEntry, is_blob, list_entries, run_git

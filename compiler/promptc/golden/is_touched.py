@@ -2,7 +2,7 @@
 
 import os
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.golden.case import Case
 from promptc.golden.find_touched import Touched
 from promptc.golden.list_files import list_files, list_stores, names_all

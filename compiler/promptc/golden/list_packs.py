@@ -2,7 +2,7 @@
 
 import os
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.golden.case import Case
 from promptc.golden.shelf import SuiteResources, work_in
 from promptc.model.operation import Ask

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.golden.change import FileChange, ValueUndo

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.schema_check import check_case_shape

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 
 Match = Callable[[str], bool]
 

@@ -1,6 +1,6 @@
 """What a line of a manifest, or of a state, is called."""
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.yaml_io import load_yaml
 from promptc.model.node import Node
 

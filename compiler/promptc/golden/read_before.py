@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from promptc.compare.read_report import read_json
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.golden.case import INPUTS, Case
 from promptc.golden.check_repository import GitError
 from promptc.golden.confine import find_fault

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from promptc.compare.compare_sides import Difference
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import field, frozen
-from promptc.files.read_file import IrregularError, LinkError, read_file
+from promptc.files.reading import IrregularError, LinkError, read_file
 from promptc.golden.case import PENDING, name_golden
 from promptc.golden.compare_outputs import PROMPTS, GoldenOutput, compare_outputs
 from promptc.golden.find_kind import find_kind

@@ -1,8 +1,8 @@
 """Files of a case, read so that nothing but a regular file is waited for, and no link is followed."""
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.span import Span
-from promptc.files.read_file import IrregularError, LinkError, TooLongError, read_file
+from promptc.files.reading import IrregularError, LinkError, TooLongError, read_file
 from promptc.golden.case_error import CaseError, fail_case
 
 MAX_PLAIN_BYTES = 96_000_000

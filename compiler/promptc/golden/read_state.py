@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.frontend.json_io import JsonDocument

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from promptc.diag.frozen import frozen
-from promptc.files.read_file import read_opened
+from promptc.files.reading import read_opened
 from promptc.golden.check_repository import GitError, check_repository, find_repository
 
 # Commands that look at objects and names. None of them reads a file of the work tree through a filter, shows a page, or calls a driver.

@@ -7,7 +7,7 @@ from functools import partial
 from time import perf_counter_ns
 
 from promptc.cache.store import Cache
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.golden.case import Case
 from promptc.golden.check_expect import find_idle

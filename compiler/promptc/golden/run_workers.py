@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from multiprocessing.connection import Connection, wait
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.typed import Any, Generic, TypeVar
 
 _Work = TypeVar("_Work")

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import field, frozen
-from promptc.files.read_file import LinkError, read_file
-from promptc.files.replace_file import replace_file
+from promptc.files.atomic import replace_file
+from promptc.files.reading import LinkError, read_file
 from promptc.golden.case import INPUTS, PENDING
 from promptc.golden.find_cases import is_pending
 from promptc.golden.pending import PendingGolden

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from promptc.api import Pack
 from promptc.cache.store import Cache
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument
 from promptc.frontend.known_parts import InternedJson
 from promptc.golden.digest_tree import digest_tree

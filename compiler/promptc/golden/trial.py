@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.typed import Self
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.golden.case import Case
 from promptc.golden.change import FileChange
 from promptc.golden.check_expect import check_expect

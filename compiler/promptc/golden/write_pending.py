@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.frozen import frozen, replace
-from promptc.files.replace_file import replace_remade
+from promptc.files.atomic import replace_remade
 from promptc.golden.case import INPUTS, PENDING, Case
 from promptc.golden.find_home import show_path
 from promptc.golden.verdict import GoldenDifference

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from promptc.diag.errors import FitError
+from promptc.diag.findings import FitError
 from promptc.diag.typed import Any
 from promptc.model.operation import Ask
 from promptc.model.state import State

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from time import monotonic, sleep
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, UsageError
+from promptc.diag.findings import DiskError, UsageError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.text.white import is_blank

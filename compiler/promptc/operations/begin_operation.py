@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any

@@ -2,7 +2,7 @@
 
 from unicodedata import category
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any

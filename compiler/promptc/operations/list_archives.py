@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 
 
 def list_archives(folder: Path) -> tuple[Path, ...]:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
-from promptc.operations.hold_lock import hold_lock
+from promptc.diag.findings import DiskError
+from promptc.files.lock import hold_lock
 
 
 @contextmanager

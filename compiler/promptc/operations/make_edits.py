@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value

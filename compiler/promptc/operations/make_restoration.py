@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from copy import deepcopy
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.typed import Any
 from promptc.operations.archived import Archived
 from promptc.operations.change import StateDiff

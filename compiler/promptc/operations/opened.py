@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Protocol
 from promptc.model.operation import Operation

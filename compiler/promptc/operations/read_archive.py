@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.archived import MAX_ARCHIVE_BYTES, Archived
 from promptc.text.json import render_canonical_json, render_digest

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_file
+from promptc.files.reading import read_file
 from promptc.operations.note import NO_NOTE, ListNote, Note, read_list
 from promptc.text.json import render_digest
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.files.read_file import find_mode, read_file
+from promptc.files.reading import find_mode, read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.change import StateDiff
 from promptc.operations.done import OperationResult

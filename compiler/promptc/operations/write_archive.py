@@ -4,12 +4,12 @@ import errno
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import frozen
-from promptc.files.read_file import TooLongError, read_file
-from promptc.files.replace_file import replace_file, sync_folder
+from promptc.files.atomic import replace_file, sync_folder
+from promptc.files.lock import hold_lock
+from promptc.files.reading import TooLongError, read_file
 from promptc.operations.archived import MAX_ARCHIVE_BYTES, Archived
-from promptc.operations.hold_lock import hold_lock
 from promptc.text.json import render_canonical_json, render_digest, render_json_line
 
 

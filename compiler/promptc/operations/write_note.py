@@ -5,9 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.typed import Any
-from promptc.files.replace_file import replace_file
+from promptc.files.atomic import replace_file
 from promptc.operations.note import ListNote, PendingNote
 from promptc.operations.read_note import find_note
 from promptc.text.json import render_canonical_json

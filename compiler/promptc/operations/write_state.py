@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
-from promptc.files.read_file import read_file
-from promptc.files.replace_file import replace_file
+from promptc.diag.findings import DiskError
+from promptc.files.atomic import replace_file
+from promptc.files.reading import read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES
 
 

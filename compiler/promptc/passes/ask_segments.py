@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value

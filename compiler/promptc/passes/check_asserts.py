@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.index import StateIndex

@@ -6,7 +6,7 @@ The list is read from its newest end and only as far as the section looks, so th
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError, fail
+from promptc.diag.findings import DiskError, PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.diag.typed import Any

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.frozen import replace
 from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any

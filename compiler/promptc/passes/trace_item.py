@@ -6,7 +6,7 @@ of which the template's place is all that is told.
 
 from collections.abc import Mapping, Sequence
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import Items, MessageForm, TrimEach

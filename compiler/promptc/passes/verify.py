@@ -5,7 +5,7 @@ structure stands in it which the manifest did not put there.
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.value import show_value
 from promptc.passes.assemble import Emitted, Part
 from promptc.passes.fit import Fitted

@@ -12,7 +12,7 @@ from promptc.blockmap.phrase import show_plain
 from promptc.blockmap.render_html import render_html
 from promptc.blockmap.render_json import render_json
 from promptc.blockmap.render_markdown import render_markdown
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from tests.contract.sources import ROOT
 
 HEAD = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: chars/4\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from promptc.files import read_file as reading
-from promptc.files.read_file import IrregularError, LinkError, TooLongError, follow_link, read_beginning, read_file, read_given, read_inside
+from promptc.files import reading as reading
+from promptc.files.reading import IrregularError, LinkError, TooLongError, follow_link, read_beginning, read_file, read_given, read_inside
 
 LIMIT = 1000
 

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from promptc.cli.write_folder import write_folder
-from promptc.files import replace_file as replacing
-from promptc.files.replace_file import make_folder_beside, name_beside, replace_file, replace_remade
+from promptc.files import atomic as replacing
+from promptc.files.atomic import make_folder_beside, name_beside, replace_file, replace_remade
 
 _COUNTED = """\
 import os, signal, sys
@@ -30,7 +30,7 @@ def wrap(call):
 KILL = (
     _COUNTED
     + """\
-from promptc.files import replace_file as replacing
+from promptc.files import atomic as replacing
 for name in ("open", "write", "fsync", "close", "replace", "fstat", "lstat", "fchmod"):
     setattr(os, name, wrap(getattr(os, name)))
 replacing.replace_file(sys.argv[2], b"new" * 1000, like=sys.argv[2])

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.load_state import load_state
 from promptc.frontend.load_state_schema import load_state_schema
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 
 HEAD = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 1000\n"
 SCHEMA = {"type": "object", "required": ["loops"], "properties": {"loops": {"type": "array"}}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.findings import DiskError, PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.frontend.build_corpus import build_corpus

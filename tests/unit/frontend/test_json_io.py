@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.json_io import load_json, load_plain
 
 

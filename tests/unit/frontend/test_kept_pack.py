@@ -9,7 +9,7 @@ import pytest
 from promptc import api
 from promptc.api import Pack
 from promptc.cache.store import Cache
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.load_pack import load_pack
 from tests.contract.sources import ROOT

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend import known_parts as module
 from promptc.frontend.json_io import load_json
 from promptc.frontend.known_parts import InternedJson

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.template.limits import CEILINGS, LIMITS
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "schemas" / "pack.schema.json").read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.frontend import load_provider as module
 from promptc.frontend.load_provider import load_provider
 from promptc.model.provider import PROVIDERS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.load_segments import load_segments
 
 

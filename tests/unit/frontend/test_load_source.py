@@ -3,7 +3,7 @@
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.model.pack import Choice
 from promptc.model.source import Retrieve, Segments
 from promptc.model.step import Evict

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Span
 from promptc.frontend.load_state import load_state
 from promptc.frontend.load_state_schema import load_state_schema

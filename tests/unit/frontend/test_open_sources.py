@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 import promptc
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.frontend.open_sources import OpenSources
 from promptc.model.segment import Segment
 from promptc.sources.database.address import read_address

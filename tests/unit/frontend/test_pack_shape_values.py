@@ -3,7 +3,7 @@
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 
 _BODY = "promptc: 1\nname: x\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 10\nsections: [{id: a, text: x, overflow: [%s]}]\n"
 

@@ -5,12 +5,12 @@ import os
 
 import pytest
 
-from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.findings import DiskError, PromptcError
 from promptc.diag.span import Span
-from promptc.files import read_file as reading
+from promptc.files import reading as reading
+from promptc.files.paths import MAX_PACK_FILE, read_pack_file
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.pack_path import check_pack_path
-from promptc.frontend.read_file import MAX_PACK_FILE, read_pack_file
 
 SPAN = Span("pack.yaml", 7, 13)
 

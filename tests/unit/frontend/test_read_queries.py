@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.read_queries import read_queries
 from promptc.sources.retrieval.judge_index import Answer, KnownAnswer
 

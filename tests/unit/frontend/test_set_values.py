@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.frontend.json_io import load_json
 from promptc.frontend.set_values import set_values
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Span
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_state_schema import load_state_schema

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 
 HEAD = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 1000\noutput: {format: messages}\n"
 BODY = "sections: [{id: main, text: hello}]\n"

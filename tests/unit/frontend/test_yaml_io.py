@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.frontend.yaml_io import MAX_ANCHORS, MAX_BYTES, MAX_DEPTH, MAX_NODES, load_yaml
 
 FOLDER = Path("pack")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.golden.case_error import CaseError
 from promptc.golden.given import prepare_case
 from promptc.golden.load_case import load_case

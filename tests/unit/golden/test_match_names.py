@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.diag.errors import UsageError
+from promptc.diag.findings import UsageError
 from promptc.golden.match_names import match_names
 
 NAMES = ("sentinel/strain_1", "sentinel/strain_messages", "tale/fog")

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.golden.run_workers import run_workers
 
 

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from promptc.diag.errors import DiskError, UsageError
+from promptc.diag.findings import DiskError, UsageError
 from promptc.operations import ask_endpoint as module
 from promptc.operations.ask_endpoint import Endpoint, ask_endpoint
 

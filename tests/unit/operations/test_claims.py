@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.operations.run_operation import run_operation
 from tests.unit.operations.small import write_pack
 

@@ -9,14 +9,14 @@ import time
 
 import pytest
 
-from promptc.diag.errors import DiskError
-from promptc.operations.hold_lock import hold_lock
+from promptc.diag.findings import DiskError
+from promptc.files.lock import hold_lock
 from promptc.operations.lock_state import lock_state
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from promptc.operations.hold_lock import hold_lock
+from promptc.files.lock import hold_lock
 with hold_lock(Path(sys.argv[1]), wait=5, purpose="checkpoint", shown="state.json"):
     print("held", flush=True)
     time.sleep(60)
@@ -76,7 +76,7 @@ def test_threads_of_one_process_keep_each_other_out(tmp_path):
 def test_a_lock_file_that_is_removed_meanwhile_lets_no_second_one_in(tmp_path, monkeypatch):
     """Who had opened the old file goes on with the new one."""
     path = tmp_path / "lock"
-    from promptc.operations import hold_lock as module
+    from promptc.files import lock as module
 
     tried, lock = [], module._lock
 
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_as_that(tmp_path, monkeypat
 
 
 def test_a_file_system_without_locks_is_a_finding(tmp_path, monkeypatch):
-    from promptc.operations import hold_lock as module
+    from promptc.files import lock as module
 
     def refuse(opened):
         raise OSError(37, "No locks available")

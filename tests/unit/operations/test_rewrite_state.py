@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from promptc.api import Pack
-from promptc.diag.errors import DiskError
-from promptc.files.replace_file import name_beside, replace_file
+from promptc.diag.findings import DiskError
+from promptc.files.atomic import name_beside, replace_file
 from promptc.operations.list_archives import list_archives
 from promptc.operations.make_change import make_diff
 from promptc.operations.read_archive import read_archive

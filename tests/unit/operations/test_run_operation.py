@@ -9,7 +9,7 @@ import pytest
 import promptc
 from promptc.api import Pack
 from promptc.cache.store import Cache
-from promptc.diag.errors import PromptcError, UsageError
+from promptc.diag.findings import PromptcError, UsageError
 from promptc.operations.ask import ask
 from promptc.operations.list_operations import list_operations
 from promptc.operations.run_operation import run_operation

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import promptc
-from promptc.diag.errors import FitError, PromptcError
+from promptc.diag.findings import FitError, PromptcError
 from promptc.template.limits import CEILINGS
 from promptc.template.runtime.run import Run
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.model.provider import PROVIDERS
 from promptc.passes.payload.message import ContentBlock, Message, ReplyLimits

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
 
 BASE: dict = {"promptc": 1, "name": "small", "version": "1.0.0", "tokenizer": "o200k_base", "budget": 4000}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.model.section import PART_KINDS
 from promptc.passes.payload.check_parts import _KEYS
 from tests.property.drawing.packs import Drawn

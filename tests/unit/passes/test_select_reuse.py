@@ -3,7 +3,7 @@
 import pytest
 
 import promptc
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 
 _PACK = """
 promptc: 1

@@ -4,7 +4,7 @@ import re
 import pytest
 
 import promptc
-from promptc.diag.errors import FitError
+from promptc.diag.findings import FitError
 from tests.contract.sources import ROOT
 
 _STATES = {"sentinel": "sentinel/calm/state.json", "tidepool": "tidepool/base/engaged.json"}

@@ -12,7 +12,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import escape
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.template.load_template import load_template
 from promptc.template.place import Place

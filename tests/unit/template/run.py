@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template

@@ -1,6 +1,6 @@
 """What the tests of signatures share: what `check` says of the arguments of an expression, and what a run says."""
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.template.kinds.find_kinds import infer_types, weigh_bytes
 from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code

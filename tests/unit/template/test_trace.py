@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.span import Span
 from promptc.model.pointers import Pointers
 from promptc.template.constant_template import constant_template

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.source import has_each

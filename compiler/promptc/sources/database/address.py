@@ -2,7 +2,7 @@
 
 import re
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Literal

@@ -15,10 +15,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.findings import DiskError, PromptcError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.files.read_file import TooLongError, find_mode
+from promptc.files.reading import TooLongError, find_mode
 from promptc.sources.database.address import Address
 from promptc.sources.database.explain_failure import explain_failure
 from promptc.sources.database.still_file import MOST_COPIED, ChangedError, OpenedFile, StillFile, find_place

@@ -7,7 +7,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from promptc.diag.diagnostic import Diagnostic
 from promptc.diag.span import Span
-from promptc.files.read_file import read_beginning
+from promptc.files.reading import read_beginning
 from promptc.sources.database.address import Address
 
 _MAGIC = b"SQLite format 3\0"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_beginning, read_file
+from promptc.files.reading import read_beginning, read_file
 from promptc.sources.database.watch import SqlWatch
 
 MOST_COPIED = 256_000_000

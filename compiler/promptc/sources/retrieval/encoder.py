@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest

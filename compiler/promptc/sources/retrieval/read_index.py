@@ -10,11 +10,11 @@ from operator import le
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.files.read_file import TooLongError, read_file, read_inside
+from promptc.files.reading import TooLongError, read_file, read_inside
 from promptc.model.index import Chunk
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex, Vectors
 from promptc.sources.retrieval.weigh_words import IndexWords

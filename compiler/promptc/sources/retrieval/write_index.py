@@ -17,11 +17,11 @@ from array import array
 from pathlib import Path
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
-from promptc.files.read_file import read_inside
-from promptc.files.replace_file import make_folder_beside, replace_file, sync_folder
+from promptc.files.atomic import make_folder_beside, replace_file, sync_folder
+from promptc.files.reading import read_inside
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex
 from promptc.text.json import render_canonical_json, render_digest
 

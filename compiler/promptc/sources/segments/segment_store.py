@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, Select, Text, cast, column, literal, select, table
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 from promptc.diag.typed import Any

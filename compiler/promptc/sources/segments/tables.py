@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, text
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError, fail
+from promptc.diag.findings import DiskError, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 

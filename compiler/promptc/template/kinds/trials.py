@@ -7,7 +7,7 @@ from itertools import product
 from jinja2 import nodes
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.span import Span
 from promptc.template.kinds.kind import BoolType, ListType, NoneType, NumberType, TextType, Type, list_members

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from zlib import adler32, crc32
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.span import Span
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.span import Span
 from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, find_vocabulary
 from promptc.text.counters.counter import CharacterCounter, Counter, TokenRun, find_runs, find_token_ends

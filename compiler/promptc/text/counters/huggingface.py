@@ -10,7 +10,7 @@ from tokenizers import Encoding, Tokenizer
 from tokenizers.models import BPE, Unigram
 from tokenizers.pre_tokenizers import ByteLevel
 
-from promptc.diag.errors import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail
 from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.text.counters.counter import TokenRun

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import accumulate
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 
 _OTHER_LETTER = (
     "\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u00ff\\u0410-\\u044f\\u05d0-\\u05ea\\u0621-\\u063a\\u0641-\\u064a"  # Latin to Arabic

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
-from promptc.diag.errors import fail
+from promptc.diag.findings import fail
 from promptc.diag.span import Span
-from promptc.files.read_file import IrregularError, LinkError, TooLongError, read_inside
+from promptc.files.reading import IrregularError, LinkError, TooLongError, read_inside
 from promptc.text.counters.counter import Counter
 
 _LIMIT = 64 * 1024 * 1024

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.sources.retrieval.encoder import KNOWN, SCALE, MissingEncoder, find_encoder
 from promptc.sources.retrieval.products import multiply
 from tests.contract.sources import ROOT

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.diag.span import Span
-from promptc.files.replace_file import make_folder_beside
+from promptc.files.atomic import make_folder_beside
 from promptc.model.index import ChunkPlan, CorpusIndex, Document, Matching, Weights
 from promptc.sources.retrieval import write_index as writing
 from promptc.sources.retrieval.build_index import build_index

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 from sqlalchemy import event
 
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 from promptc.model.segment import Segment
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.rows import Changes, Malformed

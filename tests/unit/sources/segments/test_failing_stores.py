@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from promptc.diag.errors import DiskError, PromptcError
+from promptc.diag.findings import DiskError, PromptcError
 from promptc.model.segment import Segment
 from promptc.sources.database import connect
 from promptc.sources.database.address import read_address

@@ -3,7 +3,7 @@ import re
 import pytest
 from tiktoken import Encoding
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.text.counters import splitting
 from promptc.text.counters.splitting import (
     _PATTERNS,

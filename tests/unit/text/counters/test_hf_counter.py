@@ -1,7 +1,7 @@
 import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from promptc.diag.errors import PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.text.counters.huggingface import load_hf_counter
 
 

@@ -5,10 +5,10 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError, PromptcError, fail
+from promptc.diag.findings import DiskError, PromptcError, fail
 from promptc.diag.span import Span
 from promptc.diag.suggest import suggest
-from promptc.files.read_file import IrregularError, TooLongError, find_link, find_mode, read_inside
+from promptc.files.reading import IrregularError, TooLongError, find_link, find_mode, read_inside
 from promptc.frontend.pack_path import check_pack_path
 
 MAX_PACK_FILE = 4_000_000
@@ -35,10 +35,10 @@ def read_pack_file(folder: str | PathLike[str], relative: str, span: Span) -> by
     except TooLongError:
         raise fail("PC0102", f"`{relative}` is larger than {MAX_PACK_FILE} bytes", span) from None
     except OSError as wrong_file:
-        raise _explain(folder, relative, span, wrong_file) from None
+        raise _explain_path(folder, relative, span, wrong_file) from None
 
 
-def _explain(folder: str | PathLike[str], relative: str, span: Span, wrong: OSError) -> PromptcError:
+def _explain_path(folder: str | PathLike[str], relative: str, span: Span, wrong: OSError) -> PromptcError:
     link = find_link(folder, relative)
     if link:
         return fail("PC0152", f"`{relative}`: `{link}` is a link; links are not followed", span, help="put the file itself there")

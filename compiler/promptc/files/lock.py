@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.errors import DiskError
+from promptc.diag.findings import DiskError
 
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.02

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from os import PathLike
 
-Path = str | PathLike[str]
+AnyPath = str | PathLike[str]
 
 _GIVEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _FILE = _GIVEN | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -33,7 +33,7 @@ class TooLongError(OSError):
     """A file has more bytes than may be read of it."""
 
 
-def read_file(path: Path, limit: int, *, admit: Callable[[os.stat_result], bool] | None = None) -> bytes:
+def read_file(path: AnyPath, limit: int, *, admit: Callable[[os.stat_result], bool] | None = None) -> bytes:
     """The bytes of the regular file at `path`, which is no link; the folders above it are whose they are.
 
     Raises `OSError`: `LinkError`, `IrregularError`, `TooLongError` for more than `limit` bytes, `PermissionError` for a file that `admit`
@@ -46,7 +46,7 @@ def read_file(path: Path, limit: int, *, admit: Callable[[os.stat_result], bool]
     return _read(opened, path, limit, admit)
 
 
-def read_inside(folder: Path, relative: str, limit: int) -> bytes:
+def read_inside(folder: AnyPath, relative: str, limit: int) -> bytes:
     """The bytes of the regular file `relative` (names joined by `/`) inside `folder`, where no part of `relative` is a link.
 
     Raises as `read_file`. Names such as `..` are for the caller to refuse.
@@ -58,7 +58,7 @@ def read_inside(folder: Path, relative: str, limit: int) -> bytes:
     return _read(opened, relative, limit, None)
 
 
-def read_given(path: Path, limit: int) -> bytes:
+def read_given(path: AnyPath, limit: int) -> bytes:
     """The bytes of a file whose path the user passed: a link is followed, and a pipe is read to its end. Raises `TooLongError` for more
     than `limit` bytes, of which no more are read.
     """
@@ -68,7 +68,7 @@ def read_given(path: Path, limit: int) -> bytes:
     return content
 
 
-def read_beginning(path: Path, size: int) -> bytes:
+def read_beginning(path: AnyPath, size: int) -> bytes:
     """At most the first `size` bytes of a file whose path the user passed."""
     opened = os.open(path, _GIVEN)
     try:
@@ -97,14 +97,14 @@ def follow_link(path: str) -> str:
     return os.path.realpath(path) if stat.S_ISLNK(find_mode(path)) else path
 
 
-def find_link(folder: Path, relative: str) -> str:
+def find_link(folder: AnyPath, relative: str) -> str:
     """The first part of the path that is a link, or `""`."""
     names = relative.split("/")
     parts = ("/".join(names[: stop + 1]) for stop in range(len(names)))
     return next((part for part in parts if stat.S_ISLNK(find_mode(folder, part))), "")
 
 
-def find_mode(folder: Path, relative: str = "") -> int:
+def find_mode(folder: AnyPath, relative: str = "") -> int:
     """What kind of file stands there, links not followed; 0 when that cannot be told."""
     try:
         return os.lstat(f"{os.fspath(folder)}/{relative}" if relative else folder).st_mode
@@ -112,7 +112,7 @@ def find_mode(folder: Path, relative: str = "") -> int:
         return 0
 
 
-def _open_stepwise(folder: Path, relative: str) -> int:
+def _open_stepwise(folder: AnyPath, relative: str) -> int:
     """Opened name by name from the folder, so that a link put there meanwhile is not followed either."""
     *folders, name = relative.split("/")
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -126,7 +126,7 @@ def _open_stepwise(folder: Path, relative: str) -> int:
         os.close(at)
 
 
-def _open_checked(folder: Path, relative: str) -> int:
+def _open_checked(folder: AnyPath, relative: str) -> int:
     """For systems that cannot open relative to an open folder."""
     link = find_link(folder, relative)
     if link:
@@ -134,7 +134,7 @@ def _open_checked(folder: Path, relative: str) -> int:
     return os.open(f"{os.fspath(folder)}/{relative}", _FILE)
 
 
-def _explain(folder: Path, relative: str, wrong: OSError) -> OSError:
+def _explain(folder: AnyPath, relative: str, wrong: OSError) -> OSError:
     """What the system says of a link or a socket tells nobody what it is."""
     link = find_link(folder, relative) if relative else ""
     if link or (not relative and stat.S_ISLNK(find_mode(folder))):
@@ -145,7 +145,7 @@ def _explain(folder: Path, relative: str, wrong: OSError) -> OSError:
     return wrong
 
 
-def _read(opened: int, path: Path, limit: int, admit: Callable[[os.stat_result], bool] | None) -> bytes:
+def _read(opened: int, path: AnyPath, limit: int, admit: Callable[[os.stat_result], bool] | None) -> bytes:
     try:
         found = os.fstat(opened)
         if not stat.S_ISREG(found.st_mode):
@@ -160,11 +160,11 @@ def _read(opened: int, path: Path, limit: int, admit: Callable[[os.stat_result],
         os.close(opened)
 
 
-def _say_irregular(path: Path, mode: int) -> OSError:
+def _say_irregular(path: AnyPath, mode: int) -> OSError:
     if stat.S_ISDIR(mode):
         return IrregularError(0, "it is a folder, not a file", path)
     return IrregularError(0, "it is no regular file", path)
 
 
-def _say_too_long(path: Path, limit: int) -> OSError:
+def _say_too_long(path: AnyPath, limit: int) -> OSError:
     return TooLongError(0, f"it has more than {limit:,} bytes", path)

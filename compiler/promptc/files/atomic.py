@@ -16,7 +16,7 @@ from os import PathLike
 
 from promptc.diag.frozen import frozen
 
-Path = str | PathLike[str]
+AnyPath = str | PathLike[str]
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LEFT = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -27,7 +27,7 @@ _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EBADF, errno.ENOTSUP)
 _MOST_BESIDE = 1000
 
 
-def replace_file(path: Path, data: bytes, *, like: Path | None = None, check: Callable[[], None] = lambda: None) -> None:
+def replace_file(path: AnyPath, data: bytes, *, like: AnyPath | None = None, check: Callable[[], None] = lambda: None) -> None:
     """Puts a file of these bytes at `path`, in a step that outlives a power cut; a link in its place is replaced.
 
     `check` is called when the new file is on the disk and has only to be renamed; it may raise. Its mode is that of the file `like`, its
@@ -37,13 +37,13 @@ def replace_file(path: Path, data: bytes, *, like: Path | None = None, check: Ca
     sync_folder(os.path.dirname(os.fspath(path)) or ".")
 
 
-def replace_remade(path: Path, data: bytes, *, mode: int = 0o666) -> None:
+def replace_remade(path: AnyPath, data: bytes, *, mode: int = 0o666) -> None:
     """The same for what is made again when it is missing: a power cut may take it. Raises `OSError`."""
     _replace(path, data, mode=mode, like=None, check=lambda: None, is_kept=False)
 
 
 @contextmanager
-def make_folder_beside(path: Path) -> Iterator[str]:
+def make_folder_beside(path: AnyPath) -> Iterator[str]:
     """The path of a new, empty folder beside `path`, to be filled and renamed within. It is locked meanwhile; where something is raised
     within, it goes with all that is in it. Raises `OSError`.
     """
@@ -58,7 +58,7 @@ def make_folder_beside(path: Path) -> Iterator[str]:
         os.close(opened)
 
 
-def sync_folder(folder: Path) -> None:
+def sync_folder(folder: AnyPath) -> None:
     """What was renamed in it is on the disk, where the system can promise that. Raises `OSError`."""
     try:
         opened = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
@@ -73,14 +73,14 @@ def sync_folder(folder: Path) -> None:
         os.close(opened)
 
 
-def name_beside(path: Path, number: int = 0) -> str:
+def name_beside(path: AnyPath, number: int = 0) -> str:
     """The path of what is written before it takes the place of `path`; others may be writing the first ones."""
     folder, name = os.path.split(os.fspath(path))
     mark = blake2b(os.fsencode(name), digest_size=6).hexdigest()
     return os.path.join(folder, f".promptc-{mark}-{number}.tmp")
 
 
-def _replace(path: Path, data: bytes, *, mode: int, like: os.stat_result | None, check: Callable[[], None], is_kept: bool) -> None:
+def _replace(path: AnyPath, data: bytes, *, mode: int, like: os.stat_result | None, check: Callable[[], None], is_kept: bool) -> None:
     beside, opened = _open_beside(path, _FILES, mode if like is None else stat.S_IMODE(like.st_mode) | stat.S_IWUSR)
     is_done = False
     try:
@@ -144,7 +144,7 @@ _FILES = _Kind(_make_file, stat.S_ISREG, _remove_file)
 _FOLDERS = _Kind(_make_folder, stat.S_ISDIR, _remove_folder)
 
 
-def _open_beside(path: Path, kind: _Kind, mode: int) -> tuple[str, int]:
+def _open_beside(path: AnyPath, kind: _Kind, mode: int) -> tuple[str, int]:
     """A new one, by its path, locked for as long as it is open."""
     for number in range(_MOST_BESIDE):
         beside = name_beside(path, number)
