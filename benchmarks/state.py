@@ -12,7 +12,7 @@ from statistics import median
 
 from benchmarks.blocks import make_transcript
 from benchmarks.measure import Scale, judge, show, time_interleaved, time_turns
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_state import load_state
 from promptc.frontend.load_state_schema import load_state_schema

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 _LIST_PACKS = """
-from promptc.frontend.paths import find_shipped
+from promptc.files.paths import find_shipped
 for manifest in sorted(find_shipped("packs").glob("*/pack.yaml")):
     print(manifest.parent)
 """

@@ -13,7 +13,7 @@ __version__ = VERSION
 
 _HOMES = {
     "Archive": "promptc.operations.done",
-    "Diagnostic": "promptc.diag.diagnostic",
+    "Diagnostic": "promptc.diag.findings",
     "DiskError": "promptc.diag.findings",
     "FitError": "promptc.diag.findings",
     "Listed": "promptc.operations.done",

@@ -1,6 +1,6 @@
 from promptc.api import Pack as Pack
 from promptc.api import load as load
-from promptc.diag.diagnostic import Diagnostic as Diagnostic
+from promptc.diag.findings import Diagnostic as Diagnostic
 from promptc.diag.findings import DiskError as DiskError
 from promptc.diag.findings import FitError as FitError
 from promptc.diag.findings import PromptcError as PromptcError

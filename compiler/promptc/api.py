@@ -4,13 +4,10 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 
-from promptc.cache.counts import KeptCounts
+from promptc.cache.counts import KeptCounts, KeptWords
 from promptc.cache.store import Cache
-from promptc.cache.words import KeptWords
-from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
-from promptc.diag.findings import FitError, UsageError
+from promptc.diag.findings import Diagnostic, FitError, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack

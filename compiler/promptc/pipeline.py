@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathering
 from promptc.model.pack import PackModel

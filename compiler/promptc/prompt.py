@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import FitError, UsageError
+from promptc.diag.findings import Diagnostic, FitError, UsageError, suggest
 from promptc.diag.frozen import replace
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.model.pack import Format
 from promptc.model.provider import Provider

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import promptc
-from promptc.diag.findings import PromptcError, fail
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span, fail
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template
 from promptc.template.place import Place

@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from promptc.cli import init
-from promptc.cli.write_file import write_file
 from promptc.diag.codes import CODES
+from promptc.files.atomic import write_file
 from promptc.text.counters.bpe import VOCABULARIES
 from tests.cli.conftest import KEEP, ROOT
 

@@ -6,8 +6,7 @@ import pytest
 
 from promptc.cli.hide_passwords import hide_passwords
 from promptc.cli.render_diagnostic import describe_diagnostic, render_diagnostics
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span
 
 SECRETS = ("hunter2", "p@ss:w/rd", "a%40b", "ü")
 

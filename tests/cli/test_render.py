@@ -6,8 +6,8 @@ import stat
 
 import pytest
 
-from promptc.cli.write_file import write_file
 from promptc.diag.findings import DiskError
+from promptc.files.atomic import write_file
 
 STATE = "keep/state.json"
 

@@ -9,8 +9,7 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.paint import Paint
 from promptc.cli.render_diagnostic import render_diagnostics, render_diagnostics_json
 from promptc.cli.settings import Settings, find_settings
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span
 
 
 def test_a_finding_shows_its_line_and_what_mends_it():

@@ -37,12 +37,12 @@ SHIPPED = {
 GIVEN = {
     ("promptc.cli.streams", "os.open"): 1,  # /dev/null
     ("promptc.cli.test", "open"): 1,  # the summary that the environment names
-    ("promptc.cli.write_file", "given.write_bytes"): 1,  # a pipe or a device that was given with `-o`
+    ("promptc.files.atomic", "given.write_bytes"): 1,  # a pipe or a device that was given with `-o`
 }
 # --- what is made in a folder that was made for it ---
 OWN_FOLDER = {
     ("promptc.cli.extract_revision", "target.write_bytes"): 1,
-    ("promptc.cli.write_folder", "(beside / name).write_bytes"): 1,
+    ("promptc.files.atomic", "(beside / name).write_bytes"): 1,
     ("promptc.golden.change_copy", "path.open"): 1,
     ("promptc.golden.copy_case", "shutil.copytree"): 1,
     ("promptc.golden.trial", "target.write_bytes"): 1,

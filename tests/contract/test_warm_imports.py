@@ -22,9 +22,9 @@ MODULES = frozenset(
     promptc promptc.api promptc.operations promptc.operations.done promptc.pipeline promptc.prompt promptc.version
     promptc.cli promptc.cli.asked promptc.cli.compile_asked promptc.cli.main promptc.cli.paint promptc.cli.read_render promptc.cli.reporter
     promptc.cli.run promptc.cli.run_render promptc.cli.settings promptc.cli.streams
-    promptc.diag promptc.diag.diagnostic promptc.diag.findings promptc.diag.frozen promptc.diag.plural promptc.diag.span promptc.diag.suggest
+    promptc.diag promptc.diag.findings promptc.diag.findings promptc.diag.frozen promptc.diag.findings promptc.diag.findings promptc.diag.findings
     promptc.diag.typed promptc.diag.value promptc.files promptc.files.reading
-    promptc.frontend promptc.frontend.decode promptc.frontend.json_io promptc.frontend.kept_pack promptc.frontend.load_counting
+    promptc.frontend promptc.files.reading promptc.frontend.json_io promptc.frontend.kept_pack promptc.frontend.load_counting
     promptc.frontend.load_state promptc.frontend.loaded_pack promptc.frontend.schema
     promptc.frontend.schema.rules promptc.frontend.schema.run_code promptc.frontend.state_schema
     promptc.template promptc.template.allowed promptc.template.constant_expression promptc.template.constant_template

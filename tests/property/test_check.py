@@ -7,7 +7,7 @@ import pytest
 
 import promptc
 from promptc.check.check_pack import MONOTONY, check_pack
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.pipeline import Outcome
 from tests.property.drawing.packs import Drawn, draw_pack
 from tests.property.drawing.sections import Taste

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.check.state_kinds import StateKinds
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.template.kinds.conditions import join_cases, list_cases
 from promptc.template.kinds.find_kinds import add_name
 from promptc.template.kinds.meets import find_clash

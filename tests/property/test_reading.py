@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.files.paths import read_pack_file
 from promptc.frontend.json_io import load_json
 from promptc.frontend.schema.keywords import escape

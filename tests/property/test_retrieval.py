@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import replace
-from promptc.diag.span import Span
 from promptc.frontend import read_corpus as reading
 from promptc.frontend.read_corpus import read_corpus
 from promptc.model.index import ChunkPlan, CorpusIndex, Matching

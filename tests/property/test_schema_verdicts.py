@@ -8,8 +8,7 @@ import jsonschema
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.frontend.json_io import load_json
 from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.schema import write_check, write_plain

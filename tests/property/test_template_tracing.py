@@ -6,8 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.model.pointers import Pointers
 from promptc.template.load_template import Template, load_template
 from promptc.template.made import OutputSpan, TraceContext

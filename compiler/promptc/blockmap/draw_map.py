@@ -11,8 +11,8 @@ from promptc.blockmap.describe_source import describe_source
 from promptc.blockmap.describe_steps import describe_step
 from promptc.blockmap.find_choice import find_choice
 from promptc.blockmap.phrase import Phrase, join_phrases, say
+from promptc.diag.findings import count_noun
 from promptc.diag.frozen import replace
-from promptc.diag.plural import count_noun
 from promptc.model.pack import Choice, PackModel, Plan
 from promptc.model.section import Dedupe, Section
 from promptc.model.tiers import list_steps

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from promptc.check.looks import list_defaults
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.model.pack import Choice, PackModel
 
 

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, Span, suggest
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 

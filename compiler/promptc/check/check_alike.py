@@ -10,7 +10,7 @@ from promptc.check.fold import merge_configurations
 from promptc.check.is_deduped import is_deduped
 from promptc.check.looks import Configuration
 from promptc.check.shared_prints import Path, find_shared_prints, is_free_text
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.template.kinds.kind import ListType, MappingType, Type, list_members
 from promptc.template.kinds.origins import Origin

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.node import Node
 from promptc.model.pack import Band, Let, PackModel
 from promptc.template.kinds.kind import NumberType, Type, list_members

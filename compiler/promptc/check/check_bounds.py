@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.plural import count_noun
+from promptc.diag.findings import Diagnostic, count_noun
 from promptc.model.budget import Size
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section, Window

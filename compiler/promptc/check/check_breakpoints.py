@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel, Plan
 
 MOST = 4

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.section import Section
 from promptc.model.source import Retrieve
 

@@ -6,7 +6,7 @@ from promptc.check.blocks import BlockFinder, ComparedBlock
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.shared_prints import Path, find_shared_prints, is_free_text, is_within
-from promptc.diag.diagnostic import Diagnostic, Level
+from promptc.diag.findings import Diagnostic, Level
 from promptc.model.pack import PackModel
 from promptc.model.section import Dedupe
 from promptc.template.kinds.list_filters import list_filters

@@ -6,9 +6,8 @@ Cases of one axis never meet, and strain tiers build on each other in their orde
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.model.node import Node
 from promptc.model.pack import PackModel
 from promptc.model.step import Use

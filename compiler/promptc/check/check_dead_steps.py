@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.model.step import Continue, Drop, Evict, Fail, Shorten, Step

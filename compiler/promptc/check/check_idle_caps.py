@@ -10,10 +10,8 @@ from promptc.check.scopes import Scopes
 from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
 from promptc.check.worst_case import Texts, bound_section, find_texts, make_cost
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.diag.frozen import replace
-from promptc.diag.plural import count_noun
-from promptc.diag.span import Span
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.model.tiers import find_caps

@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.looks import Configuration
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.plural import count_noun
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.model.budget import Size
 from promptc.model.pack import PackModel
 from promptc.model.section import Section

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts, is_share
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.template.load_template import Template

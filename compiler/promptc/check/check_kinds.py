@@ -8,8 +8,7 @@ from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.takes import SORTED
 from promptc.check.texts import UsedText, iter_texts
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel
 from promptc.template.kinds.find_kinds import InferredTypes
 from promptc.template.kinds.problem import Problem

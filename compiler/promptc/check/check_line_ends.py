@@ -6,7 +6,7 @@ from promptc.check.eaten_lines import find_eaten
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.texts import iter_texts
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.template.load_template import Template
 

@@ -7,7 +7,7 @@ from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.model.reach import has_reach
 from promptc.model.section import Items, Section

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts, is_share
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span
 from promptc.model.budget import Budget
 from promptc.model.pack import PackModel, Plan, Strain
 from promptc.model.section import Section

@@ -7,8 +7,7 @@ from promptc.check.list_values import list_values
 from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, suggest
 from promptc.model.node import Node
 from promptc.model.pack import Axis, PackModel
 

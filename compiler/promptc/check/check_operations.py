@@ -11,9 +11,7 @@ from promptc.check.operation_texts import iter_edit_values, iter_operation_texts
 from promptc.check.scopes import Scopes
 from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import UsedText
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.model.operation import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Choice, PackModel
 from promptc.template.kinds.kind import (

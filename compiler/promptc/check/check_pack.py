@@ -36,7 +36,7 @@ from promptc.check.check_unwalked import check_unwalked
 from promptc.check.check_worst_case import check_worst_case
 from promptc.check.fold import merge_findings
 from promptc.check.looks import Configuration, Configurations, list_configurations
-from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
+from promptc.diag.findings import Diagnostic, sort_diagnostics
 from promptc.model.pack import PackModel
 
 Rule = Callable[[PackModel, Sequence[Configuration]], Iterator[Diagnostic]]

@@ -6,7 +6,7 @@ from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.value import join_names
 from promptc.model.pack import PackModel
 from promptc.model.section import HALVES, PART_KINDS, MessageForm, Section, find_part_kind

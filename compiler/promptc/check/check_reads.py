@@ -6,7 +6,7 @@ from promptc.check.check_kinds import check_kinds
 from promptc.check.check_unread import check_unread
 from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 
 

@@ -8,7 +8,7 @@ from promptc.check.fold import merge_configurations
 from promptc.check.is_deduped import is_deduped
 from promptc.check.is_repeat import Repeats
 from promptc.check.looks import Configuration
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.template.kinds.conditions import join_cases

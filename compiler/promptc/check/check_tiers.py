@@ -7,9 +7,8 @@ from itertools import pairwise
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.frozen import frozen
-from promptc.diag.suggest import suggest
 from promptc.model.pack import PackModel, Strain, Tier
 from promptc.model.ratio import Ratio
 from promptc.model.step import Step

@@ -6,8 +6,7 @@ from promptc.check.count_offer import count_offer
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.plural import count_noun
+from promptc.diag.findings import Diagnostic, count_noun
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 

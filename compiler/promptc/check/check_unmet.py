@@ -6,7 +6,7 @@ from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText, iter_texts
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Items
 from promptc.model.source import Retrieve, Segments

@@ -8,8 +8,7 @@ from promptc.check.looks import Configuration, list_configurations
 from promptc.check.operation_texts import iter_operation_texts
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText, iter_texts
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.model.pack import PackModel
 from promptc.template.kinds.kind import ListType, MappingType, Type, list_members
 from promptc.template.kinds.parts import find_part

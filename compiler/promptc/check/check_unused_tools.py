@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.looks import Configuration
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 
 

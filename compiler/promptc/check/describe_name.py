@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from promptc.check.texts import Names, UsedText
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, Span, suggest
 from promptc.model.pack import PackModel
 
 _WHERE = {

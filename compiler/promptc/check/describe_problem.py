@@ -7,9 +7,7 @@ from promptc.check.describe_name import describe_name, describe_part
 from promptc.check.scopes import PARTED
 from promptc.check.source_kinds import CHUNK
 from promptc.check.texts import UsedText
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, Span, suggest
 from promptc.model.pack import PackModel
 from promptc.template.kinds.kind import (
     BoolType,

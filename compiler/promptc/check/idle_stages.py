@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from promptc.check.list_values import list_values
 from promptc.check.worst_case import Texts
+from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.model.section import Items, LimitPer
 from promptc.model.source import Retrieve
 from promptc.template.kinds.kind import NumberType, list_members

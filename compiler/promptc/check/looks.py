@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import Choice, PackModel, Plan
 from promptc.model.tiers import list_steps

@@ -12,8 +12,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.run_apply import run_apply
 from promptc.cli.run_apply_list import run_apply_list
 from promptc.cli.run_restore import run_restore
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.typed import Any
 from promptc.model.provider import FORMATS
 

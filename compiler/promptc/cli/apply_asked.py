@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 

@@ -8,8 +8,7 @@ from promptc.api import Pack
 from promptc.cli.apply_asked import EndpointAsked, OperationAsked
 from promptc.cli.escape import escape_controls
 from promptc.cli.reporter import Reporter
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import replace
 from promptc.operations.ask import ask
 from promptc.operations.ask_endpoint import Endpoint, ask_endpoint

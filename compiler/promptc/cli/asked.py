@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import frozen
 
 _MOOD = "mood"

@@ -11,8 +11,7 @@ from promptc.api import Pack
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.reporter import Reporter
 from promptc.cli.run import run_judged
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError
 from promptc.golden.given import CaseEnvironment, prepare_case

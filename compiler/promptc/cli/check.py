@@ -15,8 +15,7 @@ from promptc.cli.render_diagnostic import describe_diagnostic, render_diagnostic
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
 
 _FINDINGS = 1

@@ -4,8 +4,7 @@ from promptc.api import Pack
 from promptc.cache.store import open_cache
 from promptc.cli.asked import RenderRequest
 from promptc.cli.streams import read_stdin
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.reading import read_given
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.model.state import State

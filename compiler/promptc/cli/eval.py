@@ -12,10 +12,7 @@ from promptc.cli.find_selected import find_selected
 from promptc.cli.group import Command
 from promptc.cli.options import PACK, STATE, takes_choice
 from promptc.cli.streams import write_stdout
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.span import Source
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, Source, UsageError, suggest
 from promptc.diag.typed import Any
 from promptc.model.render_options import RenderOptions
 from promptc.model.state import State

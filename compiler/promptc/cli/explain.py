@@ -17,9 +17,7 @@ from promptc.cli.options import NO_CACHE, PACK, STATE, read_count, takes_choice
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.page import Page
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, UsageError
-from promptc.diag.plural import count_noun
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, count_noun
 from promptc.model.state import State
 from promptc.pipeline import Outcome
 from promptc.text.json import render_canonical_json

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.golden.check_repository import GitError
 from promptc.golden.read_before import is_inside

@@ -6,9 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from promptc.cli.escape import escape_controls
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.golden.case import PENDING
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import find_root, show_path

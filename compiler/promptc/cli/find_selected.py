@@ -1,8 +1,6 @@
 """A section that an argument names."""
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.model.stages import Selected
 from promptc.pipeline import Outcome
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import click
 
 from promptc.api import Pack
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.frontend.open_store import open_store
 from promptc.frontend.read_manifest import MANIFEST

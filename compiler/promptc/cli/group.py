@@ -7,9 +7,7 @@ import click
 
 from promptc.cli.print_version import print_version
 from promptc.cli.settings import COLORS, SHAPES
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
 
 COMMANDS: dict[str, str] = {

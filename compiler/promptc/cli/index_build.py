@@ -12,7 +12,7 @@ from promptc.cli.progress import Progress
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.frontend.build_corpus import IndexBuild, build_corpus
 from promptc.model.index import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder

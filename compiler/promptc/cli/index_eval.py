@@ -15,8 +15,7 @@ from promptc.cli.options import PACK, read_count
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.typed import Any
 from promptc.files.reading import read_given
 from promptc.frontend.open_corpus import open_corpus

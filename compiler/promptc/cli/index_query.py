@@ -18,8 +18,7 @@ from promptc.cli.paint import Paint
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.open_corpus import open_corpus

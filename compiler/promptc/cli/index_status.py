@@ -11,8 +11,7 @@ from promptc.cli.options import PACK
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.frontend.open_corpus import CorpusPart, iter_parts
 from promptc.model.index import CorpusIndex
 from promptc.sources.retrieval.built_index import BuiltIndex

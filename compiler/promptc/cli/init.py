@@ -10,11 +10,10 @@ from promptc.api import Pack
 from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
 from promptc.cli.schema import read_shipped_schema
-from promptc.cli.write_file import write_file
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
+from promptc.files.atomic import write_file
+from promptc.files.paths import find_shipped
 from promptc.files.reading import read_file
-from promptc.frontend.paths import find_shipped
 from promptc.golden.case import INPUTS
 from promptc.golden.describe_figures import describe_figures
 from promptc.golden.describe_inputs import describe_inputs, render_inputs

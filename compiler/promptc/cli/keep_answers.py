@@ -5,10 +5,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from promptc.cli.write_file import write_file
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import replace
+from promptc.files.atomic import write_file
 from promptc.text.json import render_digest
 
 _DIGITS = slice(len("sha256:"), len("sha256:") + 12)

@@ -10,7 +10,7 @@ from promptc.cli.group import Command
 from promptc.cli.options import PACK
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
-from promptc.cli.write_file import write_file
+from promptc.files.atomic import write_file
 
 
 @click.command(

@@ -1,9 +1,7 @@
 """The indexes over files of a pack, as the commands of `promptc index` name them."""
 
 from promptc.api import Pack
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.model.index import CorpusIndex, StateIndex
 
 

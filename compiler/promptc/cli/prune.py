@@ -9,8 +9,7 @@ from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.golden.check_expect import find_idle
 from promptc.golden.find_cases import CaseFolder
 from promptc.golden.find_home import show_path

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from promptc.cli.streams import read_stdin
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.reading import read_beginning, read_given
 
 _STDIN = "-"

@@ -13,8 +13,7 @@ from promptc.cli.streams import read_stdin
 from promptc.compare.read_report import is_messages, read_json, read_report
 from promptc.compare.read_side import read_side
 from promptc.compare.side import Side
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, FitError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
 from promptc.golden.case import name_golden

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import replace
 from promptc.golden.verdict import GoldenDifference, Verdict
 

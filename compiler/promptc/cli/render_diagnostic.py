@@ -7,9 +7,8 @@ from promptc.cli.cells import count_cells
 from promptc.cli.escape import escape_controls
 from promptc.cli.hide_passwords import hide_passwords
 from promptc.cli.paint import PLAIN, Paint, Style
-from promptc.diag.diagnostic import Diagnostic, Level
+from promptc.diag.findings import Diagnostic, Level, Span
 from promptc.diag.frozen import replace
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 
 _STYLES: dict[Level, Style] = {"error": "red", "warn": "yellow", "note": "cyan"}

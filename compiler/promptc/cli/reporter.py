@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from promptc.cli.paint import Paint
 from promptc.cli.settings import Settings
 from promptc.cli.streams import write_stderr
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import IO
 

@@ -12,8 +12,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.review_loop import Review
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 
 _ENTER, _LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 _TWINS = "without one: `promptc pending` lists them, `promptc accept PATTERN` and `promptc reject PATTERN` settle them"

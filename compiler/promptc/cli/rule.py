@@ -11,8 +11,7 @@ from promptc.cli.group import Command
 from promptc.cli.streams import write_stdout
 from promptc.diag.codes import CODES, find_code
 from promptc.diag.codes.code import Code
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import as_plain
 
 _WIDTH = 80

@@ -87,8 +87,7 @@ def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int
 
 def _report_disk(error: OSError, reporter: Reporter) -> int:
     """A path that the system refuses, wherever it is met: a name that is too long, a folder nobody may look into."""
-    from promptc.diag.diagnostic import Diagnostic
-    from promptc.diag.findings import DiskError
+    from promptc.diag.findings import Diagnostic, DiskError
 
     help = "give a path that exists and that you may use"
     failed = DiskError([Diagnostic("PC0154", f"cannot use {error.filename[:200]}: {error.strerror}", help=help)])

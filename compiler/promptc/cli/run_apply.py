@@ -12,8 +12,7 @@ from promptc.cli.read_bytes import read_bytes, read_first
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.write_change import tell_change, write_change
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.ask import ask

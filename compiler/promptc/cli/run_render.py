@@ -5,8 +5,7 @@ from promptc.cli.asked import RenderAsked
 from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
 from promptc.model.provider import PROVIDERS
@@ -42,7 +41,7 @@ def _render(reporter: Reporter, pack: Pack, given: RenderAsked) -> int:
     if outcome.emitted is None:
         return _tell_what_is_missing(reporter, outcome)
     if given.output is not None:
-        from promptc.cli.write_file import write_file
+        from promptc.files.atomic import write_file
 
         write_file(given.output, data)
     else:
@@ -70,7 +69,7 @@ def _encode_json(value: Any) -> bytes:
 
 
 def _write_report(path: str, outcome: Outcome) -> None:
-    from promptc.cli.write_file import write_file
+    from promptc.files.atomic import write_file
     from promptc.text.json import render_canonical_json
 
     write_file(path, f"{render_canonical_json(outcome.report)}\n".encode())

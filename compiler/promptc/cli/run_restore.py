@@ -11,8 +11,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.run_apply import name_state
 from promptc.cli.views.figures import show_plural
 from promptc.cli.write_change import name_file, show_path, tell_change, write_change
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 from promptc.files.reading import follow_link
 from promptc.frontend.json_io import MAX_STATE_BYTES
 from promptc.operations.archived import Archived

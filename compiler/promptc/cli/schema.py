@@ -4,10 +4,8 @@ import click
 
 from promptc.cli.group import Command
 from promptc.cli.streams import write_stdout
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, UsageError
-from promptc.files.paths import read_pack_file
-from promptc.frontend.paths import find_shipped
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.files.paths import find_shipped, read_pack_file
 
 _STATE = "state"
 

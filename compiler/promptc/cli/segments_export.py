@@ -9,10 +9,8 @@ from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.cli.write_file import write_file
-from promptc.cli.write_folder import write_folder
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import Diagnostic, PromptcError, fail
+from promptc.files.atomic import write_file, write_folder
 from promptc.frontend.load_segments import ENDINGS
 from promptc.frontend.render_segments import name_file, render_markdown, render_yaml
 from promptc.frontend.yaml_io import load_yaml

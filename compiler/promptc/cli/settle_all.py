@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from promptc.cli.escape import escape_controls
 from promptc.cli.reporter import Reporter
 from promptc.cli.views.figures import show_plural
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.golden.pending import PendingGolden
 from promptc.golden.settle import SettledGolden
 

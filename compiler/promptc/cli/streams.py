@@ -3,8 +3,7 @@
 import os
 import sys
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.typed import TextIO
 
 MAX_STDIN = 96_000_000

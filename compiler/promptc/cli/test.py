@@ -23,11 +23,10 @@ from promptc.cli.views.figures import show_plural
 from promptc.cli.views.lacking import count_lacking, show_lacking
 from promptc.cli.views.moved import group_moved, lighten, render_moved
 from promptc.cli.views.verdict import SHAPES
-from promptc.cli.write_file import write_file
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.value import join_names
+from promptc.files.atomic import write_file
 from promptc.golden.find_places import CaseFolders, check_met, find_places
 from promptc.golden.find_touched import find_touched
 from promptc.golden.match_names import match_names

@@ -2,8 +2,7 @@
 
 import click
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, suggest
 
 
 def describe_usage(error: click.UsageError) -> Diagnostic:

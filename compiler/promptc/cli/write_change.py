@@ -10,9 +10,8 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.changes import render_changes
 from promptc.cli.views.figures import show_plural
-from promptc.cli.write_file import write_file
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.files.atomic import write_file
 from promptc.operations.change import StateDiff
 from promptc.operations.rewrite_state import Rewritten, find_archives, rewrite_state
 from promptc.operations.write_archive import Written, write_archive

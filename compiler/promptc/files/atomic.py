@@ -6,18 +6,21 @@ The new one is written beside the old one, under a name of its own, and locked f
 there is told from what another run is writing: the next write of the same file or folder removes it.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import stat
 from _blake2 import blake2b
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike
+from pathlib import Path
 
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen
 
 AnyPath = str | PathLike[str]
-
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LEFT = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _INSIDE = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -25,6 +28,54 @@ _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EBADF, errno.ENOTSUP)
 """What systems say that cannot promise it for folders."""
 
 _MOST_BESIDE = 1000
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> None:
+    """Makes `folder` with the files, named by paths inside it that are joined by `/`; a reader sees all of it or nothing.
+
+    A folder that is there and not empty is PC0176. With `force` files of the same names are replaced one by one, others stay.
+    `DiskError` (PC0725) when it cannot be written.
+    """
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            if not force:
+                message = f"the folder `{folder}` is not empty"
+                raise DiskError([Diagnostic("PC0176", message, help="name a new one, or `--force` to replace files of the same names")])
+            for name, data in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                write_file(str(folder / name), data)
+            return
+        _make(folder, files)
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        raise DiskError([Diagnostic("PC0725", f"cannot write `{folder}`: {reason}", help="name a folder in one that is there")]) from wrong
+
+
+def _make(folder: Path, files: Mapping[str, bytes]) -> None:
+    """By way of a folder beside it."""
+    with make_folder_beside(folder) as made:
+        beside = Path(made)
+        for name, data in files.items():
+            (beside / name).parent.mkdir(parents=True, exist_ok=True)
+            (beside / name).write_bytes(data)
+        beside.replace(folder)
+
+
+def write_file(name: str, data: bytes) -> None:
+    """Writes `data` to the file `name`, replacing it in one step: a reader sees the old file or the new one.
+
+    A link is followed. What is no regular file, such as a pipe or `/dev/null`, is written to. `DiskError` (PC0725) when it cannot be.
+    """
+    given = Path(name)
+    try:
+        if given.exists() and not given.is_file() and not given.is_dir():
+            given.write_bytes(data)
+            return
+        path = Path(os.path.realpath(given))
+        replace_file(path, data, like=path if path.exists() else None)
+    except (OSError, ValueError) as wrong:
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {reason}", help="name a file in a folder that is there")]) from wrong
 
 
 def replace_file(path: AnyPath, data: bytes, *, like: AnyPath | None = None, check: Callable[[], None] = lambda: None) -> None:

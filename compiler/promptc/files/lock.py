@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.02

@@ -1,18 +1,23 @@
 """Files of a pack, read so that no path leaves its folder."""
 
+from __future__ import annotations
+
+import re
 import stat
 from os import PathLike
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError, fail
-from promptc.diag.span import Span
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, suggest
 from promptc.files.reading import IrregularError, TooLongError, find_link, find_mode, read_inside
-from promptc.frontend.pack_path import check_pack_path
 
 MAX_PACK_FILE = 4_000_000
 """Bytes of the longest file a pack may name."""
+
+_REFUSED = re.compile(r'[\x00-\x1f\x7f\ud800-\udfff\\:<>|?*"]')
+_DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")
+_LONGEST = 400
+_LONGEST_NAME = 255
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def show_path(span: Span, relative: str) -> str:
@@ -62,3 +67,54 @@ def _iter_files(folder: str | PathLike[str], relative: str) -> list[str]:
         return []
     meant = (one for one in names if PurePosixPath(one).suffix == ending or one.partition(".")[0] == stem)
     return [f"{inside}{slash}{one}" for one in meant if not one.startswith(".")]
+
+
+def check_pack_path(relative: str) -> str:
+    """Why `relative` is no plain path inside a pack, or `""` when it is one.
+
+    Plain: names joined by `/`, without a leading `/` or `~`, `.` or `..`, and without what some file systems refuse or rename.
+    """
+    if not relative:
+        return "the path is empty"
+    if len(relative) > _LONGEST:
+        return f"the path is {len(relative)} characters long; at most {_LONGEST} are read"
+    wrong = _REFUSED.search(relative)
+    if wrong:
+        return _describe_fault(wrong.group())
+    if relative.startswith(("/", "~")):
+        return "the path is not relative to the pack"
+    return next(filter(None, map(_check_name, relative.split("/"))), "")
+
+
+def _describe_fault(character: str) -> str:
+    if character == "\\":
+        return "the path has a backslash; folders are joined by `/`"
+    if character == ":":
+        return "the path has a `:`, so it is a URL or a drive, or no file on some machines"
+    return f"the path has the character {character!a}"
+
+
+def _check_name(name: str) -> str:
+    if name in ("", "."):
+        return f"the path is not in its shortest form: it has {'an empty name' if not name else 'a `.`'} in it"
+    if name == "..":
+        return "the path leaves the pack"
+    if len(name.encode()) > _LONGEST_NAME:
+        return f"a name in it has more than {_LONGEST_NAME} bytes"
+    if name[-1] in ". ":
+        return f"the name `{name}` ends in a dot or a space, which some systems drop"
+    if _DEVICE.match(name):
+        return f"`{name}` is a device on some systems"
+    return ""
+
+
+def find_shipped(*parts: str) -> Path:
+    """The path of a shipped file or folder, such as `find_shipped("schemas", "pack.schema.json")`.
+
+    An installed promptc has them beside its modules, a checkout two levels up. Whether the file exists is not asked.
+    """
+    return _data_folder().joinpath(*parts)
+
+
+def _data_folder() -> Path:
+    return _PACKAGE if (_PACKAGE / "schemas").is_dir() else _PACKAGE.parents[1]

@@ -12,13 +12,17 @@ import sys
 from collections.abc import Callable
 from os import PathLike
 
-AnyPath = str | PathLike[str]
+from promptc.diag.findings import Span, fail
 
+AnyPath = str | PathLike[str]
 _GIVEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _FILE = _GIVEN | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _STEPWISE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _PART = 1 << 20
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_MARK = "\ufeff"
+_EXCERPT = 400
 
 
 class IrregularError(OSError):
@@ -168,3 +172,27 @@ def _say_irregular(path: AnyPath, mode: int) -> OSError:
 
 def _say_too_long(path: AnyPath, limit: int) -> OSError:
     return TooLongError(0, f"it has more than {limit:,} bytes", path)
+
+
+def decode_text(data: bytes, name: str) -> str:
+    """`data` as UTF-8 without a leading byte order mark, with CRLF and CR as `\\n`.
+
+    Anything else is PC0101 at the line and column of the first byte that is wrong.
+    """
+    try:
+        text = data.decode().removeprefix(_MARK)
+    except UnicodeDecodeError as wrong:
+        before = data[: wrong.start].decode(errors="replace").removeprefix(_MARK)
+        raise fail("PC0101", _describe_bytes(data, wrong.start), _find_end(before, name), help="save the file as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _describe_bytes(data: bytes, at: int) -> str:
+    if data[:2] in _UTF16:
+        return "the file is UTF-16, not UTF-8"
+    return f"the file is not UTF-8: byte {at} is 0x{data[at]:02X}"
+
+
+def _find_end(before: str, name: str) -> Span:
+    lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return Span(name, len(lines), len(lines[-1]) + 1, lines[-1][:_EXCERPT])

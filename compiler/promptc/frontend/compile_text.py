@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
 from promptc.files.paths import show_path
 from promptc.frontend.pack_files import PackFiles
 from promptc.model.node import Node

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from promptc.diag.findings import fail
+from promptc.diag.findings import Span, fail
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
-from promptc.frontend.pack_path import check_pack_path
+from promptc.files.paths import check_pack_path
 
 RESERVED = frozenset(("id", "text", "heading", "index", "score", "file", "length", "preview"))
 """What the compiler says of every chunk; no metadata may be called so."""

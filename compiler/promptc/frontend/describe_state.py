@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, sort_diagnostics, suggest
 from promptc.diag.value import shorten
 from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.schema.fault import SchemaFault, find_causes

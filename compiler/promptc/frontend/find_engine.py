@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, fail
+from promptc.diag.findings import Diagnostic, DiskError, fail
 from promptc.model.index import CorpusIndex
 from promptc.sources.database.address import read_address
 from promptc.sources.database.connect import Database

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.files.reading import read_inside
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.offered_files import OfferedFiles

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.frontend.json_io import MAX_DEPTH
 from promptc.frontend.json_places import JsonPlaces
 

@@ -3,11 +3,10 @@
 from _json import encode_basestring, make_encoder, make_scanner
 from collections.abc import Mapping
 
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import PromptcError, Source, Span, fail
 from promptc.diag.frozen import field, frozen
-from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
-from promptc.frontend.decode import decode_text
+from promptc.files.reading import decode_text
 from promptc.text.json import read_float, render_canonical_json
 
 MAX_STATE_BYTES = 96_000_000

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.diag.typed import Any
 
 _SPACE = re.compile(r"[ \t\n]*")

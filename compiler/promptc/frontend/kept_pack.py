@@ -12,8 +12,7 @@ from _blake2 import blake2b
 from collections.abc import Sequence
 
 from promptc.cache.store import Cache
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, NoReturn
 from promptc.files.reading import read_file, read_inside

@@ -3,9 +3,9 @@
 import re
 from _json import scanstring
 
-from promptc.diag.span import Source
+from promptc.diag.findings import Source
 from promptc.diag.typed import Any
-from promptc.frontend.decode import decode_text
+from promptc.files.reading import decode_text
 from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument, load_json, read_value
 
 _MOST = 8_000_000

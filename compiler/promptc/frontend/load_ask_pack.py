@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, count_noun, fail
 from promptc.diag.frozen import replace
-from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.model.node import Node
 from promptc.model.pack import Choice, PackModel

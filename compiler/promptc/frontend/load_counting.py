@@ -1,7 +1,6 @@
 """From a manifest's `tokenizer` to the counter in force, or its fallback."""
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.model.node import Node
 from promptc.model.pack import Counting
 from promptc.text.counters.exact import load_counter

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from math import lcm
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.diag.typed import Any
-from promptc.files.paths import show_path
+from promptc.files.paths import check_pack_path, show_path
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.corpus_pattern import RESERVED, fill_path, find_names, read_corpus_pattern
 from promptc.frontend.pack_files import PackFiles
-from promptc.frontend.pack_path import check_pack_path
 from promptc.frontend.read_budget import read_ratio, read_size
 from promptc.frontend.yaml_io import load_yaml
 from promptc.model.index import ChunkPlan, CorpusIndex, Engine, Index, Matching, StateIndex, Weights

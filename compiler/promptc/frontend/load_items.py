@@ -1,6 +1,6 @@
 """The `items` of a section out of a manifest."""
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.frontend.compile_text import TextCompiler

@@ -4,9 +4,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
 from promptc.files.paths import show_path
 from promptc.files.reading import find_mode
 from promptc.frontend.compile_text import TextCompiler

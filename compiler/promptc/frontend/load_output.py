@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.typed import Any
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_items import load_fence

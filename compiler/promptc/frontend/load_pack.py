@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
 from promptc.files.paths import show_path

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from threading import Lock
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_output import load_output, load_shared_fence
 from promptc.frontend.load_section import load_section

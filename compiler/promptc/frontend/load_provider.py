@@ -2,9 +2,7 @@
 
 from functools import cache
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
 from promptc.model.provider import PROVIDERS, Breakpoints, Provider, SchemaRules
 

@@ -4,8 +4,7 @@ import json
 import re
 from pathlib import PurePosixPath
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import load_json

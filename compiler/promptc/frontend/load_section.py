@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import replace
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_items import load_fence, load_items

@@ -4,14 +4,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
-from promptc.files.reading import TooLongError, read_file
-from promptc.frontend.decode import decode_text
+from promptc.files.reading import TooLongError, decode_text, read_file
 from promptc.frontend.schema_check import check_segments_shape
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
 from promptc.model.node import Node

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.suggest import suggest
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.read_budget import read_ratio
 from promptc.model.node import Node

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
 from promptc.diag.frozen import replace
-from promptc.diag.span import Span
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.schema.compile_schema import compile_schema
 from promptc.frontend.schema.keywords import Schema, iter_schemas

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.frontend.compile_text import TextCompiler
 from promptc.model.node import Node
 from promptc.model.store import TABLE, Store

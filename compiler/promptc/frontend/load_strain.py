@@ -2,8 +2,7 @@
 
 from itertools import pairwise
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, suggest
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_steps import load_steps
 from promptc.frontend.read_budget import read_ratio

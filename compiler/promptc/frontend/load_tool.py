@@ -4,10 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.diag.frozen import replace
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import shorten
 from promptc.frontend.json_io import JsonDocument, load_json

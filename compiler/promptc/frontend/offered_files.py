@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.diag.typed import TypeVar
 from promptc.files.paths import show_path
 from promptc.frontend.iter_keys import iter_keys

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, fail, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.suggest import suggest
+from promptc.files.paths import check_pack_path
 from promptc.files.reading import find_link
 from promptc.frontend.corpus_pattern import fill_path, find_names, read_corpus_pattern
 from promptc.frontend.find_engine import find_engine
-from promptc.frontend.pack_path import check_pack_path
 from promptc.frontend.read_corpus import list_parts, read_corpus
 from promptc.model.index import CorpusIndex, Document
 from promptc.sources.database.connect import Database

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, fail
+from promptc.diag.findings import Diagnostic, DiskError, fail
 from promptc.diag.frozen import replace
+from promptc.files.paths import check_pack_path
 from promptc.files.reading import find_link
-from promptc.frontend.pack_path import check_pack_path
 from promptc.model.store import Store
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.segment_store import SegmentStore

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from promptc.diag.diagnostic import Diagnostic, sort_diagnostics
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, sort_diagnostics, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import shorten
 from promptc.frontend.schema.fault import Path, SchemaFault, find_causes, find_rule

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median_high
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen
 from promptc.frontend.open_sources import OpenSources
 from promptc.model.index import CorpusIndex

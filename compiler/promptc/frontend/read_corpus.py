@@ -8,13 +8,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, fail
-from promptc.diag.span import Source, Span
+from promptc.diag.findings import Diagnostic, DiskError, Source, Span, fail
 from promptc.diag.typed import Any
 from promptc.files.paths import read_pack_file, show_path
+from promptc.files.reading import decode_text
 from promptc.frontend.corpus_pattern import RESERVED, CorpusPattern, read_corpus_pattern
-from promptc.frontend.decode import decode_text
 from promptc.frontend.yaml_io import load_yaml
 from promptc.model.index import CorpusIndex, Document
 from promptc.text.guard import find_form

@@ -4,9 +4,7 @@ import os
 import stat
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError, fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
 from promptc.files.reading import TooLongError, find_mode, follow_link
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.schema_check import check_effective_shape, check_pack_shape

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Source
-from promptc.frontend.decode import decode_text
+from promptc.diag.findings import Diagnostic, PromptcError, Source
+from promptc.files.reading import decode_text
 from promptc.sources.retrieval.judge_index import Answer, KnownAnswer
 from promptc.text.guard import find_form
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
+from promptc.files.paths import find_shipped
 from promptc.frontend.list_sections import list_sections
 from promptc.frontend.pack_shape import describe_pack_faults
-from promptc.frontend.paths import find_shipped
 from promptc.frontend.schema.describe_condition import describe_condition
 from promptc.frontend.schema.fault import SchemaFault
 from promptc.frontend.schema.pattern import Pattern

@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, UsageError
+from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, UsageError, count_noun
 from promptc.diag.frozen import replace
-from promptc.diag.plural import count_noun
-from promptc.diag.span import Source, Span
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument, load_json
 from promptc.frontend.json_places import JsonPlaces

@@ -1,7 +1,6 @@
 """The JSON Schema of a pack's states: what it says of a state, and what it fills in."""
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import fail
+from promptc.diag.findings import Diagnostic, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument

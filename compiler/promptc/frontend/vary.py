@@ -6,9 +6,8 @@ not touch stays the same Node, so that compiled sections can be kept by identity
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.frozen import replace
-from promptc.diag.suggest import suggest
 from promptc.model.node import Node
 
 SOURCES = ("template", "text", "items")

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
 from promptc.diag.typed import Any
-from promptc.frontend.decode import decode_text
+from promptc.files.reading import decode_text
 from promptc.frontend.yaml_scalar import resolve_scalar
 from promptc.frontend.yaml_syntax import explain_syntax
 from promptc.model.node import Node

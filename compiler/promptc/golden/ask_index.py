@@ -3,9 +3,7 @@
 import os
 
 from promptc.api import Pack
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
 from promptc.golden.case import Case
 from promptc.golden.find_home import show_path

@@ -1,8 +1,6 @@
 """The error of a case that cannot be run as it stands."""
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, PromptcError, Span
 
 
 class CaseError(PromptcError):

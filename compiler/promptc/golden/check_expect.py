@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, Span, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
 from promptc.golden.case import Case

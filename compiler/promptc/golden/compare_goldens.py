@@ -5,9 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
 from promptc.golden.case import Case

@@ -3,7 +3,7 @@
 import os
 from pathlib import PureWindowsPath
 
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.golden.case_error import CaseError, fail_case
 from promptc.golden.check_repository import find_repository
 from promptc.golden.find_home import find_root

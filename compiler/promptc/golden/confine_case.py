@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.golden.case import Case
 from promptc.golden.confine import confine, is_under, refuse_path
 from promptc.golden.find_home import MANIFEST

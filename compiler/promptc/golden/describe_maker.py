@@ -7,7 +7,7 @@ from _blake2 import blake2b
 from collections.abc import Iterator
 from functools import cache
 
-from promptc.frontend.paths import find_shipped
+from promptc.files.paths import find_shipped
 
 _SIZE = 16
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))

@@ -3,8 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen, replace
 from promptc.golden.case import PENDING, is_golden
 

@@ -4,10 +4,8 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.suggest import suggest
 from promptc.golden.find_cases import CASE, CaseFolder, find_cases
 from promptc.golden.find_home import MANIFEST, PACKS, find_root, name_case
 

@@ -4,8 +4,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.files.reading import read_file
 from promptc.golden.check_repository import GitError, find_repository
 from promptc.golden.read_plain import MAX_PLAIN_BYTES

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
-from promptc.diag.span import Span
 from promptc.diag.value import join_names
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError, fail_case

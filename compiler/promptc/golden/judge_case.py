@@ -4,8 +4,7 @@ import os
 from collections.abc import Sequence
 from time import perf_counter_ns
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.golden.case import INPUTS, PENDING, Case

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError
 
 Match = Callable[[str], bool]
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from promptc.frontend.decode import decode_text
+from promptc.files.reading import decode_text
 from promptc.golden.case import Case
 from promptc.golden.find_home import show_path
 from promptc.golden.read_plain import read_plain

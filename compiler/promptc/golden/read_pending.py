@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from promptc.compare.compare_sides import Difference
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import field, frozen
 from promptc.files.reading import IrregularError, LinkError, read_file
 from promptc.golden.case import PENDING, name_golden

@@ -1,7 +1,6 @@
 """Files of a case, read so that nothing but a regular file is waited for, and no link is followed."""
 
-from promptc.diag.findings import fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Span, fail
 from promptc.files.reading import IrregularError, LinkError, TooLongError, read_file
 from promptc.golden.case_error import CaseError, fail_case
 

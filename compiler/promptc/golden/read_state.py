@@ -3,10 +3,8 @@
 import os
 from collections.abc import Iterable
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, Span, UsageError
 from promptc.diag.frozen import replace
-from promptc.diag.span import Span
 from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.set_values import set_values
 from promptc.golden.case import Case

@@ -5,8 +5,7 @@ from functools import partial
 from itertools import pairwise
 
 from promptc.api import Pack
-from promptc.diag.diagnostic import sort_diagnostics
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import PromptcError, sort_diagnostics
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import JsonDocument
 from promptc.golden.ask_index import ask_index

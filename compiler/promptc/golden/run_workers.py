@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from multiprocessing.connection import Connection, wait
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.typed import Any, Generic, TypeVar
 
 _Work = TypeVar("_Work")

@@ -4,8 +4,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import field, frozen
 from promptc.files.atomic import replace_file
 from promptc.files.reading import LinkError, read_file

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from promptc.api import Pack
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.typed import Protocol
 from promptc.golden.case import Case
 from promptc.golden.given import CaseEnvironment

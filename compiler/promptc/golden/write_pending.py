@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen, replace
 from promptc.files.atomic import replace_remade
 from promptc.golden.case import INPUTS, PENDING, Case

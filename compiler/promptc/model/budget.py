@@ -1,7 +1,7 @@
 """Budgets and sizes as an author wrote them."""
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Literal
 from promptc.model.ratio import Ratio
 

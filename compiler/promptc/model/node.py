@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 
 _NONE: Mapping[str, Span] = {}

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Any, Protocol
 from promptc.model.pack import Assert, PackModel
 from promptc.template.load_expression import Expression

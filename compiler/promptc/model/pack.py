@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.span import Span
 from promptc.diag.typed import Any, Literal
 from promptc.model.budget import TotalBudget
 from promptc.model.index import Index

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Literal
 from promptc.model.budget import Budget, Size
 from promptc.model.source import Retrieve, Segments

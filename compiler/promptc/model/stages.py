@@ -5,7 +5,7 @@ Counts are in the counter's *units*: tokens for a tokenizer, characters for `cha
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.gathered import Gathered

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.template.load_expression import Expression
 
 TABLE = "prompt_segments"

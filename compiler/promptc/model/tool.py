@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen, replace
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 
 

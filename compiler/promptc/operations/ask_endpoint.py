@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from time import monotonic, sleep
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.text.white import is_blank

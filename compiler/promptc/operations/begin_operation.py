@@ -3,10 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.model.operation import Operation
 from promptc.model.state import State

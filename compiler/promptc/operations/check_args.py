@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.operation import Operation

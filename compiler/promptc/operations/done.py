@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.prompt import Prompt

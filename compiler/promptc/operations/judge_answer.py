@@ -2,9 +2,8 @@
 
 from unicodedata import category
 
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import PromptcError, count_noun
 from promptc.diag.frozen import frozen
-from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.frontend.json_io import load_json
 from promptc.model.operation import AnswerCheck, AnswerSchema

@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 
 
 def list_archives(folder: Path) -> tuple[Path, ...]:

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any, Protocol
 from promptc.model.operation import Operation
 from promptc.model.pack import PackModel

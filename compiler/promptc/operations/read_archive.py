@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
 from promptc.frontend.json_io import MAX_STATE_BYTES

@@ -4,8 +4,7 @@ import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import find_mode, read_file

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.operation import Operation

@@ -3,8 +3,7 @@
 import errno
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen
 from promptc.files.atomic import replace_file, sync_folder
 from promptc.files.lock import hold_lock

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.typed import Any
 from promptc.files.atomic import replace_file
 from promptc.operations.note import ListNote, PendingNote

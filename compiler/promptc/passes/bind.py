@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError, fail
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, UsageError, fail, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
 from promptc.model.pack import Axis, Choice, PackModel

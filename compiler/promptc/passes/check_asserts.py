@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.diag.typed import Any
 from promptc.model.pointers import Pointers
 from promptc.model.section import Section

@@ -7,9 +7,8 @@ the target leaves. Results therefore nest: a larger total never removes content.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import frozen
-from promptc.diag.plural import count_noun
 from promptc.model.ratio import Ratio
 from promptc.model.section import Section
 from promptc.model.stages import Selected, Selection, Strained

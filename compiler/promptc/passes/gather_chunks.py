@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import fail
-from promptc.diag.plural import count_noun
+from promptc.diag.findings import Diagnostic, count_noun, fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.gathered import Gathered, SourceDigest

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import frozen
-from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathered, SourceDigest
 from promptc.model.segment import Segment

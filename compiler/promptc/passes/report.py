@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from posixpath import basename, dirname, isabs, relpath
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.typed import Any
 from promptc.model.stages import Pressure, Selected
 from promptc.passes.act import Entry

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from itertools import takewhile
 
-from promptc.diag.findings import fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Span, fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.section import Section

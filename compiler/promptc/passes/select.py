@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
 from promptc.diag.frozen import replace
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.gathered import Gathered, Gathering

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun
 from promptc.diag.frozen import replace
-from promptc.diag.plural import count_noun
 from promptc.diag.typed import Any
 from promptc.model.gathered import Gathered
 from promptc.model.section import PART_KINDS, Items, Section

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import fail
+from promptc.diag.findings import Diagnostic, fail, suggest
 from promptc.diag.frozen import replace
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.gathered import Gathering

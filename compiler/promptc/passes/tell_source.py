@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.plural import count_noun
+from promptc.diag.findings import count_noun
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.gathered import Gathered

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import PromptcError, Span
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items, MessageForm
 from promptc.model.stages import Item, Selected, Selection

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.plural import count_noun
+from promptc.diag.findings import Diagnostic, count_noun
 from promptc.model.step import Step
 from promptc.passes.act import Entry
 from promptc.passes.assemble import Emitted

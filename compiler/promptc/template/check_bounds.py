@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import isinf
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.template.limits import Limits
 from promptc.template.place import Place
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from jinja2 import nodes
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, suggest
 from promptc.template.allowed import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT
 from promptc.template.place import Place
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 from jinja2 import nodes
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.template.check_tree import check_tree, find_bound, find_names
 from promptc.template.find_reads import Path, find_reads

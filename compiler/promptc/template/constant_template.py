@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.template.load_template import Template
 from promptc.template.place import Place
 

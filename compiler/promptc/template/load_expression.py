@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Protocol
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.place import Place

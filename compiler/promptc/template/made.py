@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.span import Span
 from promptc.template.place import Place
 
 Pointers = tuple[str, ...]

@@ -10,8 +10,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.template.check_bounds import check_bounds, check_size
 from promptc.template.limits import Limits
 from promptc.template.place import Place

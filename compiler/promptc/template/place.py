@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
-from promptc.diag.span import Span
 
 _EXCERPT = 400
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from promptc.diag.findings import count_noun, suggest
 from promptc.diag.frozen import frozen
-from promptc.diag.plural import count_noun
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import name_kind, show_value
 from promptc.template.limits import Limits

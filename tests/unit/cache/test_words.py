@@ -2,9 +2,9 @@
 
 import pytest
 
-from promptc.cache import words as module
+from promptc.cache import counts as module
+from promptc.cache.counts import KeptWords
 from promptc.cache.store import Cache
-from promptc.cache.words import KeptWords
 from promptc.text.counters.bpe import find_vocabulary
 from promptc.text.counters.exact import TableCounter
 

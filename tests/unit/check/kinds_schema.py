@@ -8,7 +8,7 @@ import promptc
 from promptc.check.check_kinds import check_kinds
 from promptc.check.looks import list_configurations
 from promptc.check.scopes import Scopes
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 
 PERSON = {
     "type": "object",

@@ -8,7 +8,7 @@ from typing import Any
 
 import promptc
 from promptc.check.check_pack import check_pack
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 
 _LEFT_OUT = ("PC0642", "PC0654", "PC0655", "PC0656")
 """That there is no schema, what nothing reads, and how much is pinned: tiny packs read little and bound nothing."""

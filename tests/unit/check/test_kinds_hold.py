@@ -10,8 +10,7 @@ import pytest
 import promptc
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.template.kinds import kind as kinds
 from promptc.template.kinds.unite import join_members
 from promptc.template.load_expression import load_expression

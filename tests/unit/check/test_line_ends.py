@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.check.eaten_lines import find_eaten
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.template.load_template import load_template
 from promptc.template.place import Place
 from tests.unit.check.lint import codes, lint

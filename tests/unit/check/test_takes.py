@@ -10,8 +10,7 @@ import pytest
 import promptc
 from promptc.check import takes
 from promptc.check.check_pack import check_pack
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.model.segment import Segment
 from tests.contract.sources import ROOT
 from tests.property.load_drawn import render_yaml

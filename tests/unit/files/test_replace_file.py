@@ -9,9 +9,8 @@ import sys
 
 import pytest
 
-from promptc.cli.write_folder import write_folder
 from promptc.files import atomic as replacing
-from promptc.files.atomic import make_folder_beside, name_beside, replace_file, replace_remade
+from promptc.files.atomic import make_folder_beside, name_beside, replace_file, replace_remade, write_folder
 
 _COUNTED = """\
 import os, signal, sys
@@ -151,7 +150,7 @@ KILL_FOLDER = (
     _COUNTED
     + """\
 from pathlib import Path
-from promptc.cli.write_folder import write_folder
+from promptc.files.atomic import write_folder
 for name in ("mkdir", "open", "replace", "close", "fstat", "lstat"):
     setattr(os, name, wrap(getattr(os, name)))
 write_folder(Path(sys.argv[2]), {"a/b.md": b"new", "c.md": b"new"}, force=False)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from promptc.diag.findings import DiskError, PromptcError
+from promptc.diag.findings import DiskError, PromptcError, Span
 from promptc.diag.frozen import replace
-from promptc.diag.span import Span
 from promptc.frontend.build_corpus import build_corpus
 from promptc.frontend.corpus_pattern import fill_path, read_corpus_pattern
 from promptc.frontend.open_corpus import open_corpus

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import promptc
+from promptc.files.paths import find_shipped
 from promptc.frontend import iter_keys as module
-from promptc.frontend.paths import find_shipped
 
 WORDS = ("tools", "response", "cache", "segments", "retrieve", "stores", "template", "forms")
 PACK = """

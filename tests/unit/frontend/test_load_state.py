@@ -11,8 +11,7 @@ from types import MappingProxyType
 
 import pytest
 
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.frontend.load_state import load_state
 from promptc.frontend.load_state_schema import load_state_schema
 from promptc.model.state import LazyDigest
@@ -23,7 +22,7 @@ STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
 DEAR = (
     "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse",
     "ipaddress", "fractions", "decimal", "difflib", "hashlib", "json", "re", "promptc.diag.codes",
-    "promptc.diag.suggest", "promptc.frontend.schema_check", "promptc.frontend.json_places",
+    "promptc.diag.findings", "promptc.frontend.schema_check", "promptc.frontend.json_places",
     "promptc.frontend.json_faults", "promptc.frontend.schema.pattern",
 )  # fmt: skip
 """What is for finding out what is wrong, or costs a start more than it is worth."""

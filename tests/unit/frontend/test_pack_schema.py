@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from promptc.frontend.paths import find_shipped
+from promptc.files.paths import find_shipped
 from promptc.frontend.schema.keywords import iter_schemas
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema_check import check_pack_shape

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.frontend.paths import find_shipped
+from promptc.files.paths import find_shipped
 from promptc.frontend.schema.verdict import Verdicts
 from promptc.frontend.schema_check import check_effective_shape, check_pack_shape
 from promptc.frontend.vary import apply_variation, index_sections

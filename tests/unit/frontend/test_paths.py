@@ -1,7 +1,7 @@
 """What is shipped is found beside the modules of a wheel, and two levels up in a checkout."""
 
-from promptc.frontend import paths
-from promptc.frontend.paths import find_shipped
+from promptc.files import paths
+from promptc.files.paths import find_shipped
 
 
 def test_a_checkout_has_it_two_levels_up():

@@ -5,12 +5,10 @@ import os
 
 import pytest
 
-from promptc.diag.findings import DiskError, PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import DiskError, PromptcError, Span
 from promptc.files import reading as reading
-from promptc.files.paths import MAX_PACK_FILE, read_pack_file
+from promptc.files.paths import MAX_PACK_FILE, check_pack_path, read_pack_file
 from promptc.frontend.pack_files import PackFiles
-from promptc.frontend.pack_path import check_pack_path
 
 SPAN = Span("pack.yaml", 7, 13)
 

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from promptc.api import Pack
 from promptc.cli.cause_finder import CauseFinder
 from promptc.cli.render_diagnostic import render_diagnostics
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.golden.case import Case
 from promptc.golden.change import LineUndo, ValueUndo
 from promptc.golden.compare_goldens import render_goldens

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.frontend.load_provider import load_provider
 from promptc.model.tool import Response, Tool
 from promptc.passes.payload.build_payload import build_payload

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
 from promptc.template.made import OutputSpan
 from promptc.template.place import Place

@@ -15,8 +15,7 @@ from promptc.cli.reports.json_report import render_json
 from promptc.cli.reports.junit import render_junit
 from promptc.cli.reports.markdown import MARK, render_markdown
 from promptc.cli.reports.sarif import render_sarif
-from promptc.diag.diagnostic import Diagnostic, Level
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Level, Span
 from promptc.golden.verdict import Figures, GoldenDifference, Status, Verdict
 
 _LEVELS: tuple[Level, ...] = ("error", "warn", "note")

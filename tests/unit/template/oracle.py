@@ -11,9 +11,7 @@ from jinja2 import DictLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import escape
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
 from promptc.template.load_template import load_template
 from promptc.template.place import Place
 

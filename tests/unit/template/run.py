@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template
 from promptc.template.place import Place

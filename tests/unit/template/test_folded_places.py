@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.frontend.yaml_io import load_yaml
 from promptc.template.place import Place
 

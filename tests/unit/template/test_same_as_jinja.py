@@ -6,7 +6,7 @@ import pytest
 from jinja2 import DictLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from promptc.diag.span import Span
+from promptc.diag.findings import Span
 from promptc.template.load_template import load_template
 from promptc.template.place import Place
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.model.pointers import Pointers
 from promptc.template.constant_template import constant_template
 from promptc.template.load_expression import load_expression

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from promptc.cli.render_diagnostic import hide_secrets
-from promptc.diag.diagnostic import Diagnostic, Level
+from promptc.diag.findings import Diagnostic, Level
 
 _COMMANDS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "notice"}
 MOST = 10

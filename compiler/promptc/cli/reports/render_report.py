@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from promptc.cli.paint import PLAIN
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.views.moved import render_moved
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.golden.verdict import Verdict
 
 _WIDTH = 100

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from promptc.cli.render_diagnostic import hide_secrets
 from promptc.diag.codes import find_code
-from promptc.diag.diagnostic import Diagnostic, Level
+from promptc.diag.findings import Diagnostic, Level
 from promptc.diag.typed import Any
 from promptc.version import VERSION
 

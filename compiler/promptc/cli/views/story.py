@@ -8,10 +8,8 @@ from promptc.cli.views.cuts import Ladder, find_rule, iter_ladders
 from promptc.cli.views.figures import GUARDED, show_count, show_plural
 from promptc.cli.views.stages import has_pipeline
 from promptc.cli.views.wrap import wrap
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import UsageError
+from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.suggest import suggest
 from promptc.model.stages import Item, Selected
 from promptc.passes.act import Entry
 from promptc.passes.ladder import Applied

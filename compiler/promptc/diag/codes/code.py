@@ -1,6 +1,6 @@
 """What is written down about a diagnostic code."""
 
-from promptc.diag.diagnostic import Level
+from promptc.diag.findings import Level
 from promptc.diag.frozen import frozen
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.frontend.schema.keywords import Schema, iter_schemas
 from promptc.frontend.schema.lint_schema import Found
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.typed import Any
 from promptc.frontend.schema import keywords
 from promptc.frontend.schema.keywords import EDITOR, KEYWORDS, OLD, TYPE_NAMES, Schema, escape, iter_in_place, iter_schemas

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
+from promptc.diag.findings import count_noun, suggest
 from promptc.diag.frozen import frozen
-from promptc.diag.plural import count_noun
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.frontend.schema.fault import SchemaFault

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import replace
 from promptc.model.provider import Provider
 from promptc.passes.payload.message import ContentBlock, Message

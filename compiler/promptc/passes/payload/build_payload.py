@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.model.provider import Provider

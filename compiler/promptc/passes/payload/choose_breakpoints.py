@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import replace
-from promptc.diag.plural import count_noun
 from promptc.model.provider import Provider
 from promptc.passes.payload.message import ContentBlock, Message
 

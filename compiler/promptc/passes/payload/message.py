@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.model.provider import Provider
 from promptc.model.tool import Response, Tool

@@ -2,9 +2,8 @@
 
 import re
 
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import PromptcError, Span, fail
 from promptc.diag.frozen import field, frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Literal
 from promptc.diag.value import join_names
 

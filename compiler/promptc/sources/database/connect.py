@@ -14,9 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
 from promptc.diag.typed import Any
 from promptc.files.reading import TooLongError, find_mode
 from promptc.sources.database.address import Address

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import PromptcError, Span, fail, suggest
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
-from promptc.diag.suggest import suggest
 from promptc.diag.typed import Any, Protocol
 from promptc.sources.retrieval.wordpieces import find_pieces, load_vocabulary
 

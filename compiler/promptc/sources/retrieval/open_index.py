@@ -5,8 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError
 from promptc.model.index import CorpusIndex, Document, Matching
 from promptc.sources.retrieval.built_index import BuiltIndex, digest_config, digest_corpus
 from promptc.sources.retrieval.encoder import KNOWN

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from operator import le
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError, Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.files.reading import TooLongError, read_file, read_inside
 from promptc.model.index import Chunk

@@ -16,9 +16,7 @@ import sys
 from array import array
 from pathlib import Path
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, DiskError, Span
 from promptc.diag.typed import Any
 from promptc.files.atomic import make_folder_beside, replace_file, sync_folder
 from promptc.files.reading import read_inside

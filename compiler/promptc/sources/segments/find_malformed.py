@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.span import Span
+from promptc.diag.findings import Diagnostic, Span
 from promptc.sources.segments.rows import Malformed
 
 

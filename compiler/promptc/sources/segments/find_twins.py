@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.diag.typed import Any
 from promptc.model.segment import Segment
 from promptc.sources.segments.choose import fold_locale, name_place

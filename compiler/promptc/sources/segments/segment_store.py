@@ -5,10 +5,8 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection, Select, Text, cast, column, literal, select, table
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError
+from promptc.diag.findings import Diagnostic, DiskError, Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.diag.typed import Any
 from promptc.model.segment import Segment
 from promptc.model.store import TABLE

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, text
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import DiskError, PromptcError, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 
 COLUMNS = ("id", "scope", "ref_id", "content", "metadata", "active", "locale", "version", "priority")
 

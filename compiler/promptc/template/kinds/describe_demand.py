@@ -1,6 +1,6 @@
 """A demand, and the values a kind has, as they are told to an author."""
 
-from promptc.diag.plural import count_noun
+from promptc.diag.findings import count_noun
 from promptc.template.kinds.conditions import Demand
 from promptc.template.kinds.kind import BoolType, ListType, NumberType, TextType, Type, UndefinedType, list_members, name_type
 

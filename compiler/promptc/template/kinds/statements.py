@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.template.check_tree import find_bound, find_names
 from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest, text_of_amount
 from promptc.template.kinds.assume import learn_at

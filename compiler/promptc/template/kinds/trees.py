@@ -4,8 +4,8 @@ from functools import lru_cache
 
 from jinja2 import nodes
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template

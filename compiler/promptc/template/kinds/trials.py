@@ -6,10 +6,8 @@ from itertools import product
 
 from jinja2 import nodes
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import replace
-from promptc.diag.span import Span
 from promptc.template.kinds.kind import BoolType, ListType, NoneType, NumberType, TextType, Type, list_members
 from promptc.template.kinds.scope import Scope
 from promptc.template.limits import LIMITS, Limits

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from jinja2 import nodes
 
-from promptc.diag.diagnostic import Diagnostic
+from promptc.diag.findings import Diagnostic
 from promptc.template.kinds.kind import (
     NEVER,
     NONE_TYPE,

@@ -6,10 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 
-from promptc.diag.diagnostic import Diagnostic
-from promptc.diag.findings import PromptcError
-from promptc.diag.plural import count_noun
-from promptc.diag.suggest import suggest
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
 from promptc.template.allowed import GLOBALS

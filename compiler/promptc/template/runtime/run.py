@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from promptc.diag.findings import fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Span, fail
 from promptc.diag.typed import Any, Protocol
 from promptc.template.limits import CEILINGS, LIMITS, Limits
 from promptc.template.runtime.fault import refuse

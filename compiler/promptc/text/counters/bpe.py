@@ -21,9 +21,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from zlib import adler32, crc32
 
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import PromptcError, Span, fail
 from promptc.diag.frozen import frozen
-from promptc.diag.span import Span
 
 WINDOW = 64
 """Bytes of a window at first. A piece of this length or less is one."""

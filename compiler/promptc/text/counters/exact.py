@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 
-from promptc.diag.findings import fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Span, fail
 from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, find_vocabulary
 from promptc.text.counters.counter import CharacterCounter, Counter, TokenRun, find_runs, find_token_ends
 from promptc.text.counters.splitting import find_inner_boundary, is_boundary
@@ -39,7 +38,7 @@ def load_counter(
         from promptc.text.counters.tokenizer_file import load_tokenizer_file
 
         return load_tokenizer_file(name, folder, span)
-    from promptc.diag.suggest import suggest
+    from promptc.diag.findings import suggest
 
     known = [*VOCABULARIES, CharacterCounter.name, "hf:tokenizer.json"]
     raise fail("PC0180", f"there is no counter `{name}`", span, help=suggest(name, known))

@@ -10,8 +10,7 @@ from tokenizers import Encoding, Tokenizer
 from tokenizers.models import BPE, Unigram
 from tokenizers.pre_tokenizers import ByteLevel
 
-from promptc.diag.findings import PromptcError, fail
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span, fail
 from promptc.diag.typed import Any
 from promptc.text.counters.counter import TokenRun
 from promptc.text.json import render_digest

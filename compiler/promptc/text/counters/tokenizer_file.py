@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from promptc.diag.findings import fail
-from promptc.diag.span import Span
+from promptc.diag.findings import Span, fail
 from promptc.files.reading import IrregularError, LinkError, TooLongError, read_inside
 from promptc.text.counters.counter import Counter
 

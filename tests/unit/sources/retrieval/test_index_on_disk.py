@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from promptc.diag.findings import DiskError
-from promptc.diag.span import Span
+from promptc.diag.findings import DiskError, Span
 from promptc.files.atomic import make_folder_beside
 from promptc.model.index import ChunkPlan, CorpusIndex, Document, Matching, Weights
 from promptc.sources.retrieval import write_index as writing

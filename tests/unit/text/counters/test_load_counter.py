@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from promptc.diag.findings import PromptcError
-from promptc.diag.span import Span
+from promptc.diag.findings import PromptcError, Span
 from promptc.text.counters import load_counter
 from promptc.text.counters.bpe import VOCABULARIES, find_vocabulary
 from promptc.text.json import render_digest
