@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from promptc.model.index import Chunk, Matching, Weights
+from promptc.model.sources import Chunk, Matching, Weights
 from promptc.sources.retrieval.built_index import BuiltIndex, Vectors
 from promptc.sources.retrieval.encoder import SCALE, Vector, round_vector
 from promptc.sources.retrieval.loaded_index import LoadedIndex

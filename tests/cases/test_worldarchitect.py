@@ -11,7 +11,7 @@ import pytest
 
 import promptc
 from promptc.diag.findings import DiskError, FitError
-from promptc.model.index import CorpusIndex, Document
+from promptc.model.sources import CorpusIndex, Document
 from promptc.sources.retrieval.split_document import split_document
 from promptc.text.meter import Meter
 from tests.cases.case import FIXTURES, ROOT

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from promptc.blockmap.phrase import Phrase, join_phrases, say
-from promptc.model.index import StateIndex
 from promptc.model.pack import Assign, Band, PackModel
 from promptc.model.section import Items, Section
 from promptc.model.source import MICRO, Retrieve, Segments, iter_expressions
+from promptc.model.sources import StateIndex
 
 Path = tuple[str, ...]
 _ROOTS = ("item", "each")

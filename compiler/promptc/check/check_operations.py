@@ -12,7 +12,7 @@ from promptc.check.scopes import Scopes
 from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
-from promptc.model.operation import Append, Ask, Keep, Operation, Set, StateEdit
+from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Choice, PackModel
 from promptc.template.kinds.kind import (
     NEVER,

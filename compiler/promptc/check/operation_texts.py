@@ -8,7 +8,7 @@ from promptc.check.state_kinds import StateKinds
 from promptc.check.takes import ANYTHING, COUNT, EACH
 from promptc.check.texts import Names, UsedText
 from promptc.diag.typed import Any
-from promptc.model.operation import Append, Ask, Keep, Operation, Set, StateEdit
+from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import PackModel
 from promptc.template.kinds.kind import (
     BOOL_TYPE,

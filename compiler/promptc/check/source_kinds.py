@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from promptc.diag.frozen import replace
-from promptc.model.index import CorpusIndex
 from promptc.model.source import Retrieve, Segments
+from promptc.model.sources import CorpusIndex
 from promptc.template.kinds.kind import (
     NONE_TYPE,
     NUMBER_TYPE,

@@ -14,7 +14,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic
 from promptc.frontend.build_corpus import IndexBuild, build_corpus
-from promptc.model.index import CorpusIndex
+from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
 from promptc.sources.retrieval.retriever import Retriever
 from promptc.text.meter import Meter

@@ -13,7 +13,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.frontend.open_corpus import CorpusPart, iter_parts
-from promptc.model.index import CorpusIndex
+from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.built_index import BuiltIndex
 from promptc.sources.retrieval.open_index import check_index
 from promptc.sources.retrieval.read_index import read_index

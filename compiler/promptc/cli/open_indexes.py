@@ -2,7 +2,7 @@
 
 from promptc.api import Pack
 from promptc.diag.findings import Diagnostic, UsageError, suggest
-from promptc.model.index import CorpusIndex, StateIndex
+from promptc.model.sources import CorpusIndex, StateIndex
 
 
 def find_corpus_indexes(pack: Pack, names: tuple[str, ...] = ()) -> tuple[CorpusIndex, ...]:

@@ -10,7 +10,7 @@ from promptc.diag.typed import Literal
 from promptc.frontend.corpus_pattern import fill_path
 from promptc.frontend.find_engine import find_engine
 from promptc.frontend.open_corpus import CorpusPart, iter_parts
-from promptc.model.index import CorpusIndex
+from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.build_index import Count, Progress, build_index
 from promptc.sources.retrieval.built_index import BuiltIndex
 from promptc.sources.retrieval.database_store import DatabaseStore, write_chunks

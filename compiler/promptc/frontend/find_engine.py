@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, DiskError, fail
-from promptc.model.index import CorpusIndex
+from promptc.model.sources import CorpusIndex
 from promptc.sources.database.address import read_address
 from promptc.sources.database.connect import Database
 

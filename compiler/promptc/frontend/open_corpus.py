@@ -12,7 +12,7 @@ from promptc.files.reading import find_link
 from promptc.frontend.corpus_pattern import fill_path, find_names, read_corpus_pattern
 from promptc.frontend.find_engine import find_engine
 from promptc.frontend.read_corpus import list_parts, read_corpus
-from promptc.model.index import CorpusIndex, Document
+from promptc.model.sources import CorpusIndex, Document
 from promptc.sources.database.connect import Database
 from promptc.sources.retrieval.built_index import BuiltIndex
 from promptc.sources.retrieval.database_store import DatabaseStore

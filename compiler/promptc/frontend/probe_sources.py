@@ -8,8 +8,8 @@ from statistics import median_high
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen
 from promptc.frontend.open_sources import OpenSources
-from promptc.model.index import CorpusIndex
 from promptc.model.pack import PackModel
+from promptc.model.sources import CorpusIndex
 
 
 @frozen

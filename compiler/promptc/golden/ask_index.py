@@ -23,7 +23,7 @@ def ask_index(pack: Pack, case: Case) -> CaseOutcome:
     """
     from promptc.frontend.open_corpus import open_corpus
     from promptc.frontend.read_queries import read_queries
-    from promptc.model.index import CorpusIndex
+    from promptc.model.sources import CorpusIndex
     from promptc.sources.retrieval.judge_index import judge_index
     from promptc.sources.retrieval.request import ChunkQuery
     from promptc.sources.retrieval.retriever import Retriever

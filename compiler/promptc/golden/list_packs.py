@@ -5,7 +5,7 @@ import os
 from promptc.diag.findings import PromptcError
 from promptc.golden.case import Case
 from promptc.golden.shelf import SuiteResources, work_in
-from promptc.model.operation import Ask
+from promptc.model.messages import Ask
 
 _ASKING = ("apply", "check")
 

@@ -6,10 +6,10 @@ from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.model.budget import TotalBudget
-from promptc.model.index import Index
 from promptc.model.node import Node
 from promptc.model.ratio import Ratio
 from promptc.model.section import Fence, Role, Section
+from promptc.model.sources import Index
 from promptc.model.step import Step
 from promptc.model.store import Store
 from promptc.model.tool import Offers, Response, Tool

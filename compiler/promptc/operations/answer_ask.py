@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.operation import Ask
+from promptc.model.messages import Ask
 from promptc.operations.cut_answer import cut_answer
 from promptc.operations.judge_answer import judge_answer, judge_json, read_answer
 from promptc.text.meter import Meter

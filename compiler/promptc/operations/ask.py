@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from promptc.diag.findings import FitError
 from promptc.diag.typed import Any
-from promptc.model.operation import Ask
+from promptc.model.messages import Ask
 from promptc.model.state import State
 from promptc.operations.begin_operation import OperationRun, begin_operation
 from promptc.operations.done import Request

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.operation import Operation
+from promptc.model.messages import Operation
 from promptc.model.state import State
 from promptc.operations.answer_ask import Answered, answer_ask
 from promptc.operations.check_args import check_args

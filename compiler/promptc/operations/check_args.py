@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.operation import Operation
+from promptc.model.messages import Operation
 from promptc.text.json import settle_number
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.typed import Any
-from promptc.model.operation import Operation
+from promptc.model.messages import Operation
 from promptc.model.state import State
 from promptc.operations.done import Listed
 from promptc.operations.opened import Opened

@@ -8,7 +8,7 @@ from promptc.diag.findings import PromptcError, fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.operation import Append, Keep, Operation, Remove, Set, StateEdit
+from promptc.model.messages import Append, Keep, Operation, Remove, Set, StateEdit
 from promptc.operations.done import Archive
 from promptc.passes.scope import find_whole
 from promptc.template.load_expression import Expression

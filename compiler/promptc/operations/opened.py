@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any, Protocol
-from promptc.model.operation import Operation
+from promptc.model.messages import Operation
 from promptc.model.pack import PackModel
 from promptc.model.state import State
 from promptc.pipeline import Outcome

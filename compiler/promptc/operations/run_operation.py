@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.operation import Operation
+from promptc.model.messages import Operation
 from promptc.model.state import State
 from promptc.operations.begin_operation import OperationRun, begin_operation, read_written
 from promptc.operations.done import Archive, OperationResult

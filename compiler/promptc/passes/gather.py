@@ -11,9 +11,9 @@ from functools import partial
 
 from promptc.diag.typed import Any, Protocol
 from promptc.model.gathered import Gathered
-from promptc.model.index import CorpusIndex, StateIndex
 from promptc.model.section import Section
 from promptc.model.source import Retrieve, Segments
+from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.model.stages import Bound
 from promptc.model.store import Store
 from promptc.passes.ask_segments import Preference, Wish, ask_segments

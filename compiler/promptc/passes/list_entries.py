@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from promptc.diag.findings import fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.index import StateIndex
 from promptc.model.section import spell_key
+from promptc.model.sources import StateIndex
 from promptc.passes.scope import evaluate_key
 from promptc.sources.retrieval.index_entries import IndexedItem
 

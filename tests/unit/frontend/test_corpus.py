@@ -8,7 +8,7 @@ from promptc.frontend.build_corpus import build_corpus
 from promptc.frontend.corpus_pattern import fill_path, read_corpus_pattern
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_corpus import list_parts, read_corpus
-from promptc.model.index import ChunkPlan, CorpusIndex, Engine, Matching, Weights
+from promptc.model.sources import ChunkPlan, CorpusIndex, Engine, Matching, Weights
 from promptc.sources.retrieval.database_store import DatabaseStore
 from promptc.sources.retrieval.request import ChunkQuery
 from promptc.sources.retrieval.retriever import Retriever

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from promptc.model.index import Chunk, CorpusIndex, Document
+from promptc.model.sources import Chunk, CorpusIndex, Document
 from promptc.sources.retrieval.built_index import BuiltIndex, Vectors, digest_config, digest_corpus
 from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
 from promptc.sources.retrieval.products import multiply

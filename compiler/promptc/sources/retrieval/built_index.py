@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 from promptc.diag.frozen import frozen
-from promptc.model.index import Chunk, CorpusIndex, Document
+from promptc.model.sources import Chunk, CorpusIndex, Document
 from promptc.sources.retrieval.weigh_words import IndexWords
 from promptc.text.json import render_canonical_json, render_digest
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlalchemy import Connection, text
 
 from promptc.diag.typed import Any
-from promptc.model.index import Chunk
+from promptc.model.sources import Chunk
 from promptc.sources.database.connect import Database
 from promptc.sources.retrieval.built_index import BuiltIndex
 from promptc.sources.retrieval.encoder import Vector

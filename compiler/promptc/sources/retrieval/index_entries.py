@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.model.index import Chunk, Matching
+from promptc.model.sources import Chunk, Matching
 from promptc.sources.retrieval.built_index import BuiltIndex, Vectors
 from promptc.sources.retrieval.encoder import BACKGROUNDS, KNOWN, Vector
 from promptc.sources.retrieval.loaded_index import LoadedIndex

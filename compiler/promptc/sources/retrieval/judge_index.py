@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from promptc.diag.frozen import frozen
-from promptc.model.index import Chunk
+from promptc.model.sources import Chunk
 from promptc.sources.retrieval.request import Retrieved
 from promptc.text.guard import normalize
 

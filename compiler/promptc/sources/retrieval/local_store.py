@@ -10,7 +10,7 @@ from heapq import heapify, heappop
 from operator import mul
 
 from promptc.diag.typed import Any
-from promptc.model.index import Chunk
+from promptc.model.sources import Chunk
 from promptc.sources.retrieval.encoder import Vector
 from promptc.sources.retrieval.weigh_words import IndexWords
 

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 
 from promptc.diag.findings import Diagnostic, DiskError
-from promptc.model.index import CorpusIndex, Document, Matching
+from promptc.model.sources import CorpusIndex, Document, Matching
 from promptc.sources.retrieval.built_index import BuiltIndex, digest_config, digest_corpus
 from promptc.sources.retrieval.encoder import KNOWN
 from promptc.sources.retrieval.find_terms import read_synonyms

@@ -13,7 +13,7 @@ from promptc.diag.findings import Diagnostic, DiskError, Span
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import TooLongError, read_file, read_inside
-from promptc.model.index import Chunk
+from promptc.model.sources import Chunk
 from promptc.sources.retrieval.built_index import FORMAT, BuiltIndex, Vectors
 from promptc.sources.retrieval.weigh_words import IndexWords
 from promptc.sources.retrieval.write_index import FILES, MANIFEST, MAX_BYTES, VECTORS, digest_manifest, name_generation

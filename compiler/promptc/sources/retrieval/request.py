@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
-from promptc.model.index import Chunk
 from promptc.model.source import MICRO
+from promptc.model.sources import Chunk
 
 _PREVIEW = 120
 

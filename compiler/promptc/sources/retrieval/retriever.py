@@ -9,7 +9,7 @@ from threading import Lock
 
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Generic, TypeVar
-from promptc.model.index import Matching
+from promptc.model.sources import Matching
 from promptc.sources.retrieval.encoder import MissingEncoder, Vector, VectorEncoder, find_encoder
 from promptc.sources.retrieval.index_entries import IndexedItem, digest_entries, index_entries
 from promptc.sources.retrieval.loaded_index import LoadedIndex

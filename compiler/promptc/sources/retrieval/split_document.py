@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 
 from promptc.diag.frozen import frozen
-from promptc.model.index import Chunk, ChunkPlan, Document
+from promptc.model.sources import Chunk, ChunkPlan, Document
 from promptc.sources.retrieval.cut_body import cut_body
 from promptc.sources.retrieval.sections import HeadingPart, find_sections
 

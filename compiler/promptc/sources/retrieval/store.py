@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.typed import Protocol
-from promptc.model.index import Chunk
+from promptc.model.sources import Chunk
 from promptc.sources.retrieval.encoder import Vector
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Context
 
 from promptc.diag.frozen import frozen
-from promptc.model.index import Chunk
+from promptc.model.sources import Chunk
 from promptc.sources.retrieval.words import find_words
 
 UNIT = 10_000

@@ -11,7 +11,7 @@ import pytest
 
 from promptc.diag.findings import DiskError, Span
 from promptc.files.atomic import make_folder_beside
-from promptc.model.index import ChunkPlan, CorpusIndex, Document, Matching, Weights
+from promptc.model.sources import ChunkPlan, CorpusIndex, Document, Matching, Weights
 from promptc.sources.retrieval import write_index as writing
 from promptc.sources.retrieval.build_index import build_index
 from promptc.sources.retrieval.open_index import check_index

@@ -1,6 +1,6 @@
 from threading import Thread
 
-from promptc.model.index import Matching, Weights
+from promptc.model.sources import Matching, Weights
 from promptc.sources.retrieval.encoder import MissingEncoder
 from promptc.sources.retrieval.index_entries import IndexedItem
 from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from promptc.model.index import ChunkPlan, Document
+from promptc.model.sources import ChunkPlan, Document
 from promptc.sources.retrieval.split_document import render_indexed, split_document
 
 WORDS = " ".join(f"word{number}." for number in range(200))

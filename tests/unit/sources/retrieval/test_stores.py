@@ -11,7 +11,7 @@ import pytest
 
 from promptc.diag.findings import DiskError
 from promptc.diag.frozen import replace
-from promptc.model.index import Matching, Weights
+from promptc.model.sources import Matching, Weights
 from promptc.sources.database.address import read_address
 from promptc.sources.database.connect import Database
 from promptc.sources.retrieval.built_index import BuiltIndex, Vectors
