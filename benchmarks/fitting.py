@@ -10,8 +10,7 @@ from typing import Any
 import promptc
 from benchmarks.blocks import make_reach_state
 from benchmarks.measure import Scale, show, time_interleaved
-from promptc.model.render_options import RenderOptions
-from promptc.model.stages import Strained
+from promptc.model.stages import RenderOptions, Strained
 from promptc.passes.bind import bind
 from promptc.passes.fit import fit
 from promptc.passes.strain import strain

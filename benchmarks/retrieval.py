@@ -21,7 +21,7 @@ from promptc.diag.frozen import replace
 from promptc.frontend.build_corpus import build_corpus
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
-from promptc.model.source import MICRO
+from promptc.model.section import MICRO
 from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
 from promptc.sources.retrieval.judge_index import IndexVerdict, KnownAnswer, judge_index

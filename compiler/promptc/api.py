@@ -13,12 +13,9 @@ from promptc.frontend.json_io import JsonDocument
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.load_state import load_document, load_state
 from promptc.frontend.loaded_pack import Inputs, LoadedPack
-from promptc.model.gathered import Gathering
-from promptc.model.memory import Memory
+from promptc.model.messages import FORMATS, Provider
 from promptc.model.pack import Choice, Format, PackModel
-from promptc.model.provider import FORMATS, Provider
-from promptc.model.render_options import RenderOptions
-from promptc.model.stages import Bound
+from promptc.model.stages import Bound, Gathering, Memory, RenderOptions
 from promptc.model.state import State
 from promptc.operations.done import Listed, OperationResult, Request
 from promptc.pipeline import Outcome, compile_prompt

@@ -5,11 +5,9 @@ from functools import cached_property
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.typed import Any
-from promptc.model.gathered import Gathering
+from promptc.model.messages import Provider
 from promptc.model.pack import PackModel
-from promptc.model.provider import Provider
-from promptc.model.render_options import RenderOptions
-from promptc.model.stages import Bound
+from promptc.model.stages import Bound, Gathering, RenderOptions
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble
 from promptc.passes.bind import bind

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, FitError, UsageError, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
+from promptc.model.messages import Provider
 from promptc.model.pack import Format
-from promptc.model.provider import Provider
 from promptc.passes.assemble import Emitted, Part
 from promptc.pipeline import Outcome
 

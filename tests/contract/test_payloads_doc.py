@@ -3,7 +3,7 @@
 import json
 
 from promptc.frontend.load_provider import load_provider
-from promptc.model.provider import PROVIDERS, Provider
+from promptc.model.messages import PROVIDERS, Provider
 from tests.contract.sources import ROOT
 
 DOCUMENT = ROOT / "docs" / "payloads.md"

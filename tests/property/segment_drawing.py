@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 
 # Control characters, line ends that are none in YAML, marks and joiners are as likely as letters.
 _ODD = "\t\r\n\x01\x7f\x85\xa0\u2028\u2029\ufeff\u200d\u0301\U0001f5fa"

@@ -10,7 +10,7 @@ import pytest
 
 import promptc
 from promptc.diag.findings import PromptcError
-from promptc.model.provider import PROVIDERS
+from promptc.model.messages import PROVIDERS
 from promptc.pipeline import Outcome
 from promptc.prompt import Prompt
 from tests.property.drawing.draws import draw_any, draw_cl100k, draw_hostile, draw_o200k

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.frontend.load_provider import load_provider
-from promptc.model.provider import PROVIDERS
-from promptc.model.tool import Response, Tool
+from promptc.model.messages import PROVIDERS
+from promptc.model.pack import Response, Tool
 from promptc.passes.payload.build_payload import build_payload
 from promptc.passes.payload.message import ContentBlock, Message, ReplyLimits
 from tests.published import MODELS, check_published

@@ -12,7 +12,7 @@ from promptc.diag.findings import Span
 from promptc.diag.frozen import replace
 from promptc.frontend import read_corpus as reading
 from promptc.frontend.read_corpus import read_corpus
-from promptc.model.source import MICRO
+from promptc.model.section import MICRO
 from promptc.model.sources import ChunkPlan, CorpusIndex, Matching
 from promptc.sources.retrieval import products
 from promptc.sources.retrieval.build_index import build_index

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small
 
 PACK = """\

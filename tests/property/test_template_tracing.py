@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 
 from promptc.diag.findings import PromptcError, Span
-from promptc.model.pointers import Pointers
+from promptc.model.state import Pointers
 from promptc.template.load_template import Template, load_template
 from promptc.template.made import OutputSpan, TraceContext
 from promptc.template.place import Place

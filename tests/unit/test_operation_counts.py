@@ -8,7 +8,7 @@ import pytest
 import promptc
 from benchmarks.blocks import make_reach_state, make_sentinel_state
 from benchmarks.fitting import CountingMeter
-from promptc.model.render_options import RenderOptions
+from promptc.model.stages import RenderOptions
 from promptc.passes.bind import bind
 from promptc.passes.fit import fit
 from promptc.passes.render_items import ItemRenderer

@@ -7,7 +7,7 @@ import pytest
 import promptc
 from promptc.cli.run import run
 from promptc.diag.findings import FitError, UsageError
-from promptc.model.provider import PROVIDERS
+from promptc.model.messages import PROVIDERS
 from tests.contract.sources import ROOT
 
 BASE = ROOT / "fixtures" / "gatehouse" / "base"

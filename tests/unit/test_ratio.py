@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.model.ratio import Ratio
+from promptc.model.section import Ratio
 
 WHOLE = st.integers(-60, 60) | st.integers()
 PAIR = st.tuples(WHOLE, WHOLE.filter(bool))

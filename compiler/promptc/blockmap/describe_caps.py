@@ -3,10 +3,7 @@
 from collections.abc import Iterator
 
 from promptc.blockmap.phrase import Phrase, join_phrases, say
-from promptc.model.budget import Budget, Size
-from promptc.model.ratio import Ratio
-from promptc.model.section import Items, Matches, Section, Window
-from promptc.model.source import MICRO, Retrieve
+from promptc.model.section import MICRO, Budget, Items, Matches, Ratio, Retrieve, Section, Size, Window
 
 
 def describe_caps(section: Section) -> tuple[Phrase, ...]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.model.pack import Assign, Band, PackModel
-from promptc.model.section import Items, Section
-from promptc.model.source import MICRO, Retrieve, Segments, iter_expressions
+from promptc.model.section import MICRO, Items, Retrieve, Section, Segments, iter_expressions
 from promptc.model.sources import StateIndex
 
 Path = tuple[str, ...]

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from promptc.blockmap.describe_steps import describe_ladder, describe_step
 from promptc.blockmap.phrase import Phrase, join_phrases, read_phrase, say
 from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Section
-from promptc.model.step import Continue
+from promptc.model.section import Continue, Section
 
 _CONSTANT = {"false": say("when: off"), "true": say("when: on")}
 

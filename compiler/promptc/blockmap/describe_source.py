@@ -4,8 +4,7 @@ from posixpath import dirname
 
 from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.model.pack import PackModel
-from promptc.model.section import Items, Section
-from promptc.model.source import Retrieve, Segments
+from promptc.model.section import Items, Retrieve, Section, Segments
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 

@@ -4,7 +4,7 @@ from promptc.blockmap.describe_caps import show_size
 from promptc.blockmap.describe_source import name_template
 from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.model.pack import PackModel
-from promptc.model.step import Continue, Drop, Evict, Fail, Lower, Ranked, Recap, Replace, Shorten, Step, Trim, Use
+from promptc.model.section import Continue, Drop, Evict, Fail, Lower, Ranked, Recap, Replace, Shorten, Step, Trim, Use
 
 
 def describe_step(step: Step, pack: PackModel) -> Phrase:

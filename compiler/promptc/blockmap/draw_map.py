@@ -13,9 +13,8 @@ from promptc.blockmap.find_choice import find_choice
 from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.diag.findings import count_noun
 from promptc.diag.frozen import replace
-from promptc.model.pack import Choice, PackModel, Plan
+from promptc.model.pack import Choice, PackModel, Plan, list_steps
 from promptc.model.section import Dedupe, Section
-from promptc.model.tiers import list_steps
 
 Blocks = tuple[Block, ...]
 _EACH = "each item its own"

@@ -6,8 +6,8 @@ from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic
-from promptc.model.node import Node
 from promptc.model.pack import Band, Let, PackModel
+from promptc.model.state import Node
 from promptc.template.kinds.kind import NumberType, Type, list_members
 
 

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Sequence
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.diag.findings import Diagnostic, count_noun
-from promptc.model.budget import Size
 from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Section, Window
-from promptc.model.step import Evict
+from promptc.model.section import Evict, Section, Size, Window
 
 
 def check_bounds(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.diag.findings import Diagnostic
-from promptc.model.section import Section
-from promptc.model.source import Retrieve
+from promptc.model.section import Retrieve, Section
 
 
 def check_chunk_sizes(looks: Sequence[Configuration], medians: Mapping[str, int]) -> Iterator[Diagnostic]:

@@ -8,9 +8,9 @@ from itertools import combinations
 
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen
-from promptc.model.node import Node
 from promptc.model.pack import PackModel
-from promptc.model.step import Use
+from promptc.model.section import Use
+from promptc.model.state import Node
 
 Path = tuple[str, ...]
 

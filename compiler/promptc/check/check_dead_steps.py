@@ -5,10 +5,8 @@ from collections.abc import Iterator, Sequence
 from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts
 from promptc.diag.findings import Diagnostic, Span
-from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Section
-from promptc.model.step import Continue, Drop, Evict, Fail, Shorten, Step
-from promptc.model.tiers import list_steps
+from promptc.model.pack import PackModel, Plan, list_steps
+from promptc.model.section import Continue, Drop, Evict, Fail, Section, Shorten, Step
 
 _Place = tuple[Span, str]
 

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Sequence
 from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.diag.findings import Diagnostic
-from promptc.model.pack import PackModel
-from promptc.model.section import Section
-from promptc.model.step import Continue, Drop, Replace, Step
-from promptc.model.tiers import list_steps
+from promptc.model.pack import PackModel, list_steps
+from promptc.model.section import Continue, Drop, Replace, Section, Step
 
 
 def check_fixed_steps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

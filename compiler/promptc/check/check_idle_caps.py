@@ -12,9 +12,8 @@ from promptc.check.texts import iter_texts
 from promptc.check.worst_case import Texts, bound_section, find_texts, make_cost
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.diag.frozen import replace
-from promptc.model.pack import PackModel, Plan
+from promptc.model.pack import PackModel, Plan, find_caps
 from promptc.model.section import Section
-from promptc.model.tiers import find_caps
 from promptc.template.kinds.amount import Amount, find_largest
 
 

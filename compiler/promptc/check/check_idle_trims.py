@@ -4,11 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.looks import Configuration
 from promptc.diag.findings import Diagnostic, Span, count_noun
-from promptc.model.budget import Size
-from promptc.model.pack import PackModel
-from promptc.model.section import Section
-from promptc.model.step import Step, Trim
-from promptc.model.tiers import list_steps
+from promptc.model.pack import PackModel, list_steps
+from promptc.model.section import Section, Size, Step, Trim
 
 _Place = tuple[Span, str]
 

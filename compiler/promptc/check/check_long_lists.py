@@ -8,10 +8,8 @@ from promptc.check.scopes import Scopes
 from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic
-from promptc.model.pack import PackModel
-from promptc.model.reach import has_reach
-from promptc.model.section import Items, Section
-from promptc.model.step import Evict
+from promptc.model.pack import PackModel, has_reach
+from promptc.model.section import Evict, Items, Section
 from promptc.template.kinds.parts import find_count
 
 

@@ -6,11 +6,8 @@ from promptc.check.fold import merge_configurations
 from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts, is_share
 from promptc.diag.findings import Diagnostic, Span
-from promptc.model.budget import Budget
-from promptc.model.pack import PackModel, Plan, Strain
-from promptc.model.section import Section
-from promptc.model.step import Trim
-from promptc.model.tiers import list_steps
+from promptc.model.pack import PackModel, Plan, Strain, list_steps
+from promptc.model.section import Budget, Section, Trim
 
 _LOST = "a larger total may remove content"
 

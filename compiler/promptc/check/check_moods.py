@@ -8,8 +8,8 @@ from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, suggest
-from promptc.model.node import Node
 from promptc.model.pack import Axis, PackModel
+from promptc.model.state import Node
 
 _SOURCES = ("template", "text")
 _OF_ITEMS = ("from", "text", "template", "forms", "message")

@@ -9,10 +9,8 @@ from promptc.check.looks import Configuration
 from promptc.check.settled import SettledTexts
 from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.frozen import frozen
-from promptc.model.pack import PackModel, Strain, Tier
-from promptc.model.ratio import Ratio
-from promptc.model.step import Step
-from promptc.model.tiers import find_caps, list_steps
+from promptc.model.pack import PackModel, Strain, Tier, find_caps, list_steps
+from promptc.model.section import Ratio, Step
 
 
 @frozen

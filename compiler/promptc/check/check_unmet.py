@@ -7,11 +7,8 @@ from promptc.check.looks import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic
-from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Items
-from promptc.model.source import Retrieve, Segments
-from promptc.model.step import Ranked, Recap, Step
-from promptc.model.tiers import list_steps
+from promptc.model.pack import PackModel, Plan, list_steps
+from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments, Step
 from promptc.template.kinds.conditions import ANYTHING, Cases, Demand, join_cases, list_cases
 from promptc.template.kinds.describe_demand import describe_demand, describe_kind
 from promptc.template.kinds.meets import find_clash

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from promptc.check.looks import Configuration
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Section
-from promptc.model.step import Continue
+from promptc.model.section import Continue, Section
 
 
 def check_unwalked(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

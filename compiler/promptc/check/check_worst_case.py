@@ -12,8 +12,7 @@ from promptc.check.worst_case import bound_section, find_texts, make_cost
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.diag.frozen import frozen
 from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Section
-from promptc.model.source import Segments
+from promptc.model.section import Section, Segments
 from promptc.template.kinds.amount import Amount
 
 PROVABLE = ("cl100k_base", "o200k_base", "chars/4")

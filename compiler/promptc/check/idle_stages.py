@@ -6,8 +6,7 @@ from promptc.check.list_values import list_values
 from promptc.check.worst_case import Texts
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.model.section import Items, LimitPer
-from promptc.model.source import Retrieve
+from promptc.model.section import Items, LimitPer, Retrieve
 from promptc.template.kinds.kind import NumberType, list_members
 from promptc.template.kinds.parts import find_count
 

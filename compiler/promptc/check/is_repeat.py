@@ -2,8 +2,7 @@
 
 from hashlib import blake2b
 
-from promptc.model.section import Items, Section
-from promptc.model.source import Retrieve, Segments, iter_expressions
+from promptc.model.section import Items, Retrieve, Section, Segments, iter_expressions
 from promptc.template.kinds.shown import find_shown, spell_tree
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import Expression

@@ -6,8 +6,7 @@ from math import prod
 
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen, replace
-from promptc.model.pack import Choice, PackModel, Plan
-from promptc.model.tiers import list_steps
+from promptc.model.pack import Choice, PackModel, Plan, list_steps
 
 MAX_COMBINATIONS = 256
 

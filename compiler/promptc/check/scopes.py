@@ -8,8 +8,7 @@ from promptc.check.texts import UsedText
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Band, Let, PackModel
-from promptc.model.section import Items, Section
-from promptc.model.source import Retrieve, Segments, iter_expressions
+from promptc.model.section import Items, Retrieve, Section, Segments, iter_expressions
 from promptc.model.sources import StateIndex
 from promptc.template.kinds.find_kinds import InferredTypes, add_name, infer_types, suppose, weigh_bytes
 from promptc.template.kinds.kind import (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from promptc.diag.frozen import replace
-from promptc.model.source import Retrieve, Segments
+from promptc.model.section import Retrieve, Segments
 from promptc.model.sources import CorpusIndex
 from promptc.template.kinds.kind import (
     NONE_TYPE,

@@ -4,13 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.check.takes import ANYTHING, CONTENT, COUNT, DRAWN, KEY, LIST, LOCALE, NUMBER, PLACE, REF, SORTED, TEXT_OR_NONE, Takes, one_of
 from promptc.diag.frozen import field, frozen
-from promptc.model.pack import Assign, Band, Let, PackModel, Plan
-from promptc.model.section import Fence, Items, Section
-from promptc.model.source import Retrieve, Segments, has_each, iter_expressions
-from promptc.model.sources import StateIndex
-from promptc.model.step import Evict, Lower, Ranked, Recap, Replace, Step, Trim
-from promptc.model.store import Store
-from promptc.model.tiers import list_steps
+from promptc.model.pack import Assign, Band, Let, PackModel, Plan, list_steps
+from promptc.model.section import (
+    Evict,
+    Fence,
+    Items,
+    Lower,
+    Ranked,
+    Recap,
+    Replace,
+    Retrieve,
+    Section,
+    Segments,
+    Step,
+    Trim,
+    has_each,
+    iter_expressions,
+)
+from promptc.model.sources import StateIndex, Store
 from promptc.template.kinds.kind import Type
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template

@@ -7,8 +7,7 @@ from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText
 from promptc.diag.frozen import frozen
 from promptc.model.pack import Output
-from promptc.model.section import Items, Matches, Section
-from promptc.model.source import Retrieve
+from promptc.model.section import Items, Matches, Retrieve, Section
 from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest
 from promptc.template.kinds.find_kinds import InferredTypes, weigh_bytes
 from promptc.template.kinds.kind import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of

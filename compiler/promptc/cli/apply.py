@@ -14,7 +14,7 @@ from promptc.cli.run_apply_list import run_apply_list
 from promptc.cli.run_restore import run_restore
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.typed import Any
-from promptc.model.provider import FORMATS
+from promptc.model.messages import FORMATS
 
 _REQUESTS = tuple(name for name in FORMATS if name != "text")
 _LONGEST = 86_400

@@ -14,7 +14,7 @@ from promptc.cli.options import PACK, STATE, takes_choice
 from promptc.cli.streams import write_stdout
 from promptc.diag.findings import Diagnostic, Source, UsageError, suggest
 from promptc.diag.typed import Any
-from promptc.model.render_options import RenderOptions
+from promptc.model.stages import RenderOptions
 from promptc.model.state import State
 from promptc.passes.act import Entry
 from promptc.passes.bind import bind

@@ -14,7 +14,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.frontend.open_store import open_store
 from promptc.frontend.read_manifest import MANIFEST
-from promptc.model.store import TABLE
+from promptc.model.sources import TABLE
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.segment_store import SegmentStore
 

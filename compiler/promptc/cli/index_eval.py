@@ -20,7 +20,7 @@ from promptc.diag.typed import Any
 from promptc.files.reading import read_given
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
-from promptc.model.source import show_score
+from promptc.model.section import show_score
 from promptc.sources.retrieval.judge_index import SHARE, IndexVerdict, JudgedQuery, KnownAnswer, judge_index
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import ChunkQuery

@@ -7,7 +7,7 @@ import click
 
 from promptc.cli.asked import is_count, read_asked
 from promptc.diag.typed import Any
-from promptc.model.provider import FORMATS
+from promptc.model.messages import FORMATS
 
 PACK = click.argument("pack", type=click.Path())
 STATE = click.argument("state", type=click.Path(allow_dash=True))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from promptc.cli.asked import RenderAsked, is_count, read_asked
 from promptc.cli.settings import COLORS, SHAPES
 from promptc.diag.typed import Any
-from promptc.model.provider import FORMATS
+from promptc.model.messages import FORMATS
 
 _FLAGS = ("--no-cache", "--quiet", "--traceback")
 _MANY = ("--only", "--patch", "--set", "--store", "--variant")

@@ -8,7 +8,7 @@ from promptc.cli.streams import write_stdout
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
-from promptc.model.provider import PROVIDERS
+from promptc.model.messages import PROVIDERS
 from promptc.pipeline import Outcome
 from promptc.prompt import Prompt
 

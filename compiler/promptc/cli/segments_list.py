@@ -14,7 +14,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.table import Cell, render_table
 from promptc.diag.frozen import as_plain
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.segments.rows import Stored
 
 _HEADS = ("id", "scope", "ref_id", "locale", "version", "chars", "")

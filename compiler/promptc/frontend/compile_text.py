@@ -5,8 +5,8 @@ from pathlib import Path
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
 from promptc.files.paths import show_path
 from promptc.frontend.pack_files import PackFiles
-from promptc.model.node import Node
 from promptc.model.pack import Assert
+from promptc.model.state import Node
 from promptc.template.constant_expression import constant_expression
 from promptc.template.constant_template import constant_template
 from promptc.template.limits import Limits

@@ -10,9 +10,8 @@ from promptc.diag.findings import PromptcError, Span
 from promptc.files.reading import read_inside
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.offered_files import OfferedFiles
-from promptc.model.node import Node
-from promptc.model.pack import PackModel
-from promptc.model.tool import Offers
+from promptc.model.pack import Offers, PackModel
+from promptc.model.state import Node
 
 _ENDING = ".json"
 _MOST_FILES = 500

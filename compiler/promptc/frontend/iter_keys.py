@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 _BY_NAME = frozenset(
     (

@@ -1,7 +1,7 @@
 """A manifest as its schema knows it, from one whose sections are a mapping by id."""
 
 from promptc.diag.frozen import replace
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 _MOVES = ("before", "after")
 

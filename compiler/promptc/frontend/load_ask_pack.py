@@ -6,8 +6,8 @@ from pathlib import Path
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, count_noun, fail
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.node import Node
 from promptc.model.pack import Choice, PackModel
+from promptc.model.state import Node
 
 GIVEN = ("args", "answers")
 """The names that the pack of a question is given besides the state."""

@@ -1,8 +1,8 @@
 """From a manifest's `tokenizer` to the counter in force, or its fallback."""
 
 from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.model.node import Node
 from promptc.model.pack import Counting
+from promptc.model.state import Node
 from promptc.text.counters.exact import load_counter
 
 MISSING = "PC0181"

@@ -12,9 +12,9 @@ from promptc.frontend.corpus_pattern import RESERVED, fill_path, find_names, rea
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_budget import read_ratio, read_size
 from promptc.frontend.yaml_io import load_yaml
-from promptc.model.node import Node
-from promptc.model.ratio import Ratio
+from promptc.model.section import Ratio
 from promptc.model.sources import ChunkPlan, CorpusIndex, Engine, Index, Matching, StateIndex, Weights
+from promptc.model.state import Node
 from promptc.sources.retrieval.encoder import KNOWN
 
 _MICRO = 1_000_000

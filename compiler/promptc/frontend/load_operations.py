@@ -15,7 +15,7 @@ from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_manifest import MANIFEST
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.messages import AnswerCheck, Append, Ask, Keep, Operation, Remove, Set, StateEdit
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 _KEYS = {"set": ("to", "archive"), "append": ("to", "each"), "remove": (), "keep": ("last", "where", "archive")}
 """What goes with each edit besides `when`."""

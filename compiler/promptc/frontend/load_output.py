@@ -7,9 +7,9 @@ from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.typed import Any
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_items import load_fence
-from promptc.model.node import Node
 from promptc.model.pack import Guarding, MessagePlan, Output
 from promptc.model.section import Fence, Section
+from promptc.model.state import Node
 
 
 def load_shared_fence(manifest: Node, compiler: TextCompiler) -> Fence | None:

@@ -24,8 +24,8 @@ from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_budget import read_ratio
 from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.state_schema import StateSchema
-from promptc.model.node import Node
 from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel
+from promptc.model.state import Node
 from promptc.template.limits import LIMITS, Limits
 
 

@@ -13,10 +13,9 @@ from promptc.frontend.offered_files import OfferedFiles
 from promptc.frontend.read_budget import read_total
 from promptc.frontend.schema_check import check_effective_shape
 from promptc.frontend.vary import apply_variation
-from promptc.model.node import Node
 from promptc.model.pack import Choice, Plan
-from promptc.model.section import Fence, Section
-from promptc.model.step import Step
+from promptc.model.section import Fence, Section, Step
+from promptc.model.state import Node
 
 
 class PlanLoader:

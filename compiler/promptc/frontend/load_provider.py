@@ -4,7 +4,7 @@ from functools import cache
 
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
-from promptc.model.provider import PROVIDERS, Breakpoints, Provider, SchemaRules
+from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules
 
 _TOKENS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "response_tokens")
 

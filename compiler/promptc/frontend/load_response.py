@@ -13,8 +13,8 @@ from promptc.frontend.schema.fit_schema import fit_schema
 from promptc.frontend.schema.lint_offered import lint_offered
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.words import STATE_WORDS
-from promptc.model.provider import PROVIDERS
-from promptc.model.tool import Response, SentSchema
+from promptc.model.messages import PROVIDERS
+from promptc.model.pack import Response, SentSchema
 
 _STRANGE = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST = 64

@@ -9,10 +9,8 @@ from promptc.frontend.load_items import load_fence, load_items
 from promptc.frontend.load_source import Declared, load_field
 from promptc.frontend.load_steps import load_ladder
 from promptc.frontend.read_budget import read_budget
-from promptc.model.node import Node
-from promptc.model.section import Fence, Items, Section
-from promptc.model.source import Retrieve, iter_expressions
-from promptc.model.step import DEFAULT, Evict, Step, Trim
+from promptc.model.section import DEFAULT, Evict, Fence, Items, Retrieve, Section, Step, Trim, iter_expressions
+from promptc.model.state import Node
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 

@@ -11,8 +11,8 @@ from promptc.diag.value import join_names
 from promptc.files.reading import TooLongError, decode_text, read_file
 from promptc.frontend.schema_check import check_segments_shape
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
-from promptc.model.node import Node
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
+from promptc.model.state import Node
 from promptc.sources.segments.find_twins import describe_twins, place_of
 from promptc.sources.segments.judge_row import MAX_CONTENT, judge_row
 from promptc.text.json import render_canonical_json

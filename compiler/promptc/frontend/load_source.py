@@ -8,8 +8,8 @@ from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.read_budget import read_ratio
-from promptc.model.node import Node
-from promptc.model.source import MICRO, Boosting, Retrieve, Segments
+from promptc.model.section import MICRO, Boosting, Retrieve, Segments
+from promptc.model.state import Node
 from promptc.template.load_expression import Expression
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from promptc.diag.findings import Diagnostic
 from promptc.frontend.compile_text import TextCompiler
-from promptc.model.node import Node
-from promptc.model.store import TABLE, Store
+from promptc.model.sources import TABLE, Store
+from promptc.model.state import Node
 from promptc.sources.database.address import names_server
 
 

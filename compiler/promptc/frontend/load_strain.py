@@ -6,9 +6,9 @@ from promptc.diag.findings import Diagnostic, suggest
 from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_steps import load_steps
 from promptc.frontend.read_budget import read_ratio
-from promptc.model.node import Node
 from promptc.model.pack import Strain, Tier
-from promptc.model.step import Use
+from promptc.model.section import Use
+from promptc.model.state import Node
 
 
 def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:

@@ -13,7 +13,7 @@ from promptc.frontend.schema.keywords import escape
 from promptc.frontend.schema.lint_offered import lint_offered
 from promptc.frontend.schema.lint_schema import lint_schema
 from promptc.frontend.schema.words import STATE_WORDS
-from promptc.model.tool import Tool
+from promptc.model.pack import Tool
 from promptc.text.white import is_blank
 
 _KEYS = ("name", "description", "input_schema")

@@ -8,8 +8,8 @@ from promptc.diag.typed import TypeVar
 from promptc.files.paths import show_path
 from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.pack_files import PackFiles
-from promptc.model.node import Node
-from promptc.model.tool import Response, Tool
+from promptc.model.pack import Response, Tool
+from promptc.model.state import Node
 
 Offered = TypeVar("Offered", Tool, Response)
 

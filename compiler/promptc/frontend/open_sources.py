@@ -9,8 +9,7 @@ from threading import Lock
 from promptc.diag.frozen import replace
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.open_store import open_store
-from promptc.model.sources import CorpusIndex, StateIndex
-from promptc.model.store import Store
+from promptc.model.sources import CorpusIndex, StateIndex, Store
 from promptc.sources.retrieval.index_entries import IndexedItem
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import ChunkQuery, Retrieved

@@ -9,7 +9,7 @@ from promptc.diag.findings import Diagnostic, DiskError, fail
 from promptc.diag.frozen import replace
 from promptc.files.paths import check_pack_path
 from promptc.files.reading import find_link
-from promptc.model.store import Store
+from promptc.model.sources import Store
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.segment_store import SegmentStore
 

@@ -8,7 +8,7 @@ from promptc.diag.value import shorten
 from promptc.frontend.schema.fault import Path, SchemaFault, find_causes, find_rule
 from promptc.frontend.schema.words import SchemaWords, find_help, join_or
 from promptc.frontend.yaml_scalar import resolve_scalar
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 _WORDS = SchemaWords("a mapping", "text")
 _MANIFEST = "the manifest"

@@ -3,9 +3,8 @@
 from fractions import Fraction
 
 from promptc.diag.typed import Any
-from promptc.model.budget import Budget, Size, TotalBudget
-from promptc.model.node import Node
-from promptc.model.ratio import Ratio
+from promptc.model.section import Budget, Ratio, Size, TotalBudget
+from promptc.model.state import Node
 
 
 def read_ratio(node: Node) -> Ratio:

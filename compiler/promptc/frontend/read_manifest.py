@@ -10,7 +10,7 @@ from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.schema_check import check_effective_shape, check_pack_shape
 from promptc.frontend.vary import apply_extension, index_sections
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 MANIFEST = "pack.yaml"
 

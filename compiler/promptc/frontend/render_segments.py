@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from promptc.diag.typed import Any
 from promptc.frontend.yaml_scalar import resolve_scalar
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*", re.ASCII)
 _UNSAFE = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")

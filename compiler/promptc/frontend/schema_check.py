@@ -17,7 +17,7 @@ from promptc.frontend.schema.fault import SchemaFault
 from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.rules import Fuel, FuelError, is_multiple, is_unique
 from promptc.frontend.schema.verdict import Verdicts
-from promptc.model.node import Node
+from promptc.model.state import Node
 from promptc.text.moment import FORMATS
 
 _PLENTY = 10**9

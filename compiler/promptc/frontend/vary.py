@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.frozen import replace
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 SOURCES = ("template", "text", "items")
 RENDERINGS = ("text", "template", "forms", "message")

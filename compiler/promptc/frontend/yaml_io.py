@@ -9,7 +9,7 @@ from promptc.diag.typed import Any
 from promptc.files.reading import decode_text
 from promptc.frontend.yaml_scalar import resolve_scalar
 from promptc.frontend.yaml_syntax import explain_syntax
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 50_000

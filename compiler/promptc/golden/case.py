@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 Kind = Literal["render", "session", "apply", "recall", "check", "run"]
 """What a case does: renders a state (`state`), or one after the other (`states`), runs an operation (`apply`), asks an index queries

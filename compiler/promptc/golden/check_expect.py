@@ -8,7 +8,7 @@ from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
 from promptc.golden.case import Case
 from promptc.golden.outcome import CaseOutcome, Ran
-from promptc.model.node import Node
+from promptc.model.state import Node
 from promptc.passes.render_items import render_part
 
 _BOUND = re.compile(r"(<=|>=|<|>) ?([0-9]+)")

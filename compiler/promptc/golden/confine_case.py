@@ -7,7 +7,7 @@ from promptc.diag.findings import Span
 from promptc.golden.case import Case
 from promptc.golden.confine import confine, is_under, refuse_path
 from promptc.golden.find_home import MANIFEST
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 _MADE = ("large", "database", "held", "locked")
 """What `given` names by files in the case's folder."""

@@ -15,7 +15,7 @@ from promptc.golden.confine_case import confine_case
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import find_pack, find_root, name_case, show_path
 from promptc.golden.read_plain import read_plain
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 _KINDS: Mapping[str, Kind] = {
     "state": "render",

@@ -2,7 +2,7 @@
 
 from promptc.diag.findings import PromptcError
 from promptc.frontend.yaml_io import load_yaml
-from promptc.model.node import Node
+from promptc.model.state import Node
 
 _MANIFESTS = (".yaml", ".yml", ".json")
 

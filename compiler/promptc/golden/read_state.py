@@ -12,7 +12,7 @@ from promptc.golden.case_error import CaseError
 from promptc.golden.confine import confine
 from promptc.golden.find_home import show_path
 from promptc.golden.given import CaseEnvironment
-from promptc.model.node import Node
+from promptc.model.state import Node
 from promptc.text.json import render_json_line
 
 _SET = "--set "

@@ -17,7 +17,7 @@ from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument
 from promptc.frontend.known_parts import InternedJson
 from promptc.golden.digest_tree import digest_tree
 from promptc.golden.read_plain import MAX_PLAIN_BYTES, read_plain
-from promptc.model.memory import Memory
+from promptc.model.stages import Memory
 from promptc.model.state import State
 
 _MOST_STATES = 8

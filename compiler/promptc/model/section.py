@@ -1,17 +1,31 @@
 """A section as the effective manifest declares it, compiled."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import gcd, isfinite
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
-from promptc.model.budget import Budget, Size
-from promptc.model.source import Retrieve, Segments
-from promptc.model.step import Step
 from promptc.template.load_expression import Expression
 from promptc.template.load_template import Template
 
 Role = Literal["system", "developer", "user", "assistant"]
+PART_KINDS = ("text", "tool_use", "tool_result", "thinking", "redacted_thinking")
+"""The kinds of parts of a message that a request can hold."""
+
+HALVES = frozenset(("tool_use", "tool_result"))
+"""Of a turn of tools."""
+
+_ALIASES: Mapping[str, str] = {"input_text": "text", "output_text": "text"}
+"""What OpenAI's responses call a text."""
+
+MICRO = 1_000_000
+"""Scores are whole millionths: 250_000 is 0.25."""
+
+DEFAULT = ".overflow (default)"
+"""How the address of a step ends that no manifest writes: there is no line to point at but the section's own."""
 
 
 @frozen
@@ -97,16 +111,6 @@ class Grouping:
     header: Template | None = None
 
 
-PART_KINDS = ("text", "tool_use", "tool_result", "thinking", "redacted_thinking")
-"""The kinds of parts of a message that a request can hold."""
-
-HALVES = frozenset(("tool_use", "tool_result"))
-"""Of a turn of tools."""
-
-_ALIASES: Mapping[str, str] = {"input_text": "text", "output_text": "text"}
-"""What OpenAI's responses call a text."""
-
-
 def find_part_kind(type: str) -> str:
     """The kind of a part of that `type`: the type itself, `text` for all that are texts."""
     return _ALIASES.get(type, type)
@@ -188,3 +192,290 @@ class Section:
     overflow: tuple[Step, ...] = ()
     reads: frozenset[tuple[str, ...]] = frozenset()
     note: str = ""
+
+
+def show_score(micro: int, places: int = 3) -> str:
+    """A score in decimals, of one place to six, cut off towards nothing: shown as a floor, it lets the score itself pass."""
+    whole, part = divmod(abs(micro), MICRO)
+    return f"{'-' if micro < 0 else ''}{whole}.{part // 10 ** (6 - places):0{places}}"
+
+
+def read_micro(score: float) -> int:
+    """The millionths that a report tells as a score: exactly those it was made of."""
+    return round(score * MICRO)
+
+
+@frozen
+class Segments:
+    """Segments of a store: those of a scope, of some references (`ref` None: of all), once for every element of `each`."""
+
+    span: Span
+    store: str
+    scope: str
+    ref: Expression | None = None
+    each: Expression | None = None
+    where: Expression | None = None
+    locale: Expression | None = None
+    version: Expression | None = None
+
+
+@frozen
+class Boosting:
+    """What is added to a chunk's score, in millionths, where something holds."""
+
+    add: int
+    where: Expression
+
+
+@frozen
+class Retrieve:
+    """The best chunks of indexes for a query (language.md §4). `floor` is in millionths."""
+
+    span: Span
+    indexes: tuple[str, ...]
+    query: Expression
+    version: Expression | None = None
+    where: Expression | None = None
+    boosts: tuple[Boosting, ...] = ()
+    window: int = 50
+    candidates: int = 12
+    floor: int = 250_000
+    top: int = 6
+    sparse_below: int = 1
+
+
+def has_each(source: Expression | Segments | Retrieve) -> bool:
+    """True where every item belongs to an element of `each`."""
+    return isinstance(source, Segments) and source.each is not None
+
+
+def iter_expressions(source: Expression | Segments | Retrieve) -> Iterator[tuple[str, Expression]]:
+    """Every expression of a source, with the key it stands under."""
+    if isinstance(source, Expression):
+        yield "items.from", source
+        return
+    if isinstance(source, Segments):
+        keys = {"each": source.each, "ref": source.ref, "locale": source.locale, "version": source.version, "where": source.where}
+        yield from ((f"segments.{key}", one) for key, one in keys.items() if one is not None)
+        return
+    yield "retrieve.query", source.query
+    keys = {"version": source.version, "where": source.where}
+    yield from ((f"retrieve.{key}", one) for key, one in keys.items() if one is not None)
+    yield from (("retrieve.boost", boost.where) for boost in source.boosts)
+
+
+@frozen
+class Step:
+    """What every step has: its section, its address and its place."""
+
+    section: str
+    label: str
+    span: Span
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the pack does not write it: a section without `overflow` has one of its kind."""
+        return self.label.endswith(DEFAULT)
+
+
+@frozen
+class Ranked(Step):
+    """A step that goes through items by predicate classes (`order`) or by a value (`by`), oldest first within one."""
+
+    order: tuple[Expression, ...] = ()
+    by: Expression | None = None
+
+
+@frozen
+class Trim(Ranked):
+    """Shortens text at a boundary."""
+
+    at: Literal["paragraph", "sentence", "line", "word", "token"] = "sentence"
+    side: Literal["end", "start", "middle"] = "end"
+    to: Size | None = None
+    floor: Size | None = None
+    marker: Template | None = None
+    warn: bool = False
+
+
+@frozen
+class Evict(Ranked):
+    """Removes whole items, or whole groups."""
+
+    whole: Literal["item", "group"] = "item"
+    step: int = 1
+    floor: int = 0
+    marker: Template | None = None
+    warn: bool = False
+
+
+@frozen
+class Shorten(Ranked):
+    """Takes items to their next form."""
+
+
+@frozen
+class Lower(Step):
+    """Removes all items with the greatest value of `by`, one level a notch; values up to `floor` stay."""
+
+    by: Expression
+    floor: int = 0
+
+
+class Ratio:
+    """A rational number in lowest terms, its denominator at least 1. Compares exactly with numbers of any kind; times an integer it is
+    exact, too.
+    """
+
+    __slots__ = ("denominator", "numerator")
+
+    def __init__(self, numerator: int, denominator: int = 1) -> None:
+        """Raises ZeroDivisionError for a denominator of 0."""
+        if denominator == 0:
+            raise ZeroDivisionError(f"Ratio({numerator}, 0)")
+        shared = gcd(numerator, denominator) * (1 if denominator > 0 else -1)
+        self.numerator = numerator // shared
+        self.denominator = denominator // shared
+
+    def __mul__(self, factor: int) -> Ratio:
+        return Ratio(self.numerator * factor, self.denominator)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return self._compare(other) == 0 if isinstance(other, (Ratio, int, float)) else NotImplemented
+
+    def __lt__(self, other: Ratio | float) -> bool:
+        return self._compare(other) < 0
+
+    def __le__(self, other: Ratio | float) -> bool:
+        return self._compare(other) <= 0
+
+    def __gt__(self, other: Ratio | float) -> bool:
+        return self._compare(other) > 0
+
+    def __ge__(self, other: Ratio | float) -> bool:
+        return self._compare(other) >= 0
+
+    def __hash__(self) -> int:
+        return hash(self.numerator) if self.denominator == 1 else hash((self.numerator, self.denominator))
+
+    def __bool__(self) -> bool:
+        return self.numerator != 0
+
+    def __int__(self) -> int:
+        """Rounded towards zero."""
+        whole = abs(self.numerator) // self.denominator
+        return whole if self.numerator >= 0 else -whole
+
+    def __float__(self) -> float:
+        return self.numerator / self.denominator
+
+    def __repr__(self) -> str:
+        return f"Ratio({self.numerator}, {self.denominator})"
+
+    def __reduce__(self) -> tuple[type[Ratio], tuple[int, int]]:
+        return Ratio, (self.numerator, self.denominator)
+
+    def _compare(self, other: Ratio | float) -> float:
+        """Less than, equal to or more than 0 as this is less than, equal to or more than the other; nan for nan."""
+        if isinstance(other, Ratio):
+            return self.numerator * other.denominator - other.numerator * self.denominator
+        if isinstance(other, int):
+            return self.numerator - other * self.denominator
+        return self._compare(Ratio(*other.as_integer_ratio())) if isfinite(other) else -other
+
+
+@frozen
+class Recap(Step):
+    """Replaces the oldest part of the items that pass `where` by one new item."""
+
+    template: Template
+    older: Ratio = Ratio(1)
+    where: Expression | None = None
+
+
+@frozen
+class Replace(Step):
+    """Replaces all items by one new item."""
+
+    template: Template
+
+
+@frozen
+class Drop(Step):
+    """Removes the section."""
+
+
+@frozen
+class Fail(Step):
+    """Stops with an error that names the section and the tokens missing."""
+
+
+@frozen
+class Continue(Step):
+    """Goes on with the section's own ladder; only in `truncate`."""
+
+
+@frozen
+class Use(Step):
+    """Applies a named patch; only in a tier's `do`."""
+
+    patch: str
+
+
+def iter_code(step: Step) -> Iterator[Expression | Template]:
+    """The expressions and templates that carrying out a step evaluates."""
+    if isinstance(step, Ranked):
+        yield from step.order
+    for name in ("by", "where", "marker", "template"):
+        code = getattr(step, name, None)
+        if code is not None:
+            yield code
+
+
+@frozen
+class Size:
+    """So many tokens or characters, or a share (0..1) of the total in tokens, read from the decimal text."""
+
+    amount: Ratio
+    unit: Literal["tokens", "chars", "share"]
+
+    def tokens(self, total: int) -> int:
+        """The size in tokens of a total of `total` tokens: the floor of a share. Not for characters."""
+        return int(self.amount * total) if self.unit == "share" else int(self.amount)
+
+
+@frozen
+class Budget:
+    """A section's cap: `cap` (a number, share or characters), or shares with `min`, `max` and `grow`."""
+
+    span: Span
+    cap: Size | None = None
+    min: Size | None = None
+    grow: Ratio = Ratio(0)
+    over: Literal["error", "warn"] = "error"
+
+    @property
+    def is_share(self) -> bool:
+        """True when the grant depends on what others leave: a percentage, or `grow`."""
+        return self.grow > 0 or (self.cap is not None and self.cap.unit == "share")
+
+    @property
+    def is_percent(self) -> bool:
+        """True for a percentage without `grow`."""
+        return self.grow == 0 and self.cap is not None and self.cap.unit == "share"
+
+
+@frozen
+class TotalBudget:
+    """The whole prompt's budget in tokens: `context - reserve`. `reserve` is None where none is written."""
+
+    context: int
+    reserve: int | None
+    span: Span
+
+    @property
+    def total(self) -> int:
+        """What a prompt may hold, in tokens."""
+        return self.context - (self.reserve or 0)

@@ -13,6 +13,8 @@ from promptc.template.load_template import Template
 Phrase = tuple[str, ...]
 """Words as the index knows them, in order."""
 
+TABLE = "prompt_segments"
+
 
 @frozen
 class ChunkPlan:
@@ -112,3 +114,38 @@ class Chunk:
     def version(self) -> str:
         """The version it belongs to; empty where it has none."""
         return str(self.metadata.get("version") or "")
+
+
+@frozen
+class Segment:
+    """One row of a store. `metadata` is plain data with its keys in code-point order; whoever is given it does not change it.
+
+    `ref_id` is what the segment is about, `locale` a language tag, `version` a SemVer; None where the row has none.
+    """
+
+    id: str
+    scope: str
+    ref_id: str | None
+    content: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    active: bool = True
+    locale: str | None = None
+    version: str | None = None
+    priority: int = 0
+
+
+@frozen
+class Store:
+    """A store. `url` (empty: none) is relative to `folder` where it names a file; the variable `url_env` (empty: none) may name another.
+
+    `locale` and `version` are what is preferred where a section does not say.
+    """
+
+    name: str
+    span: Span
+    folder: str
+    url: str
+    url_env: str
+    table: str = TABLE
+    locale: Expression | None = None
+    version: Expression | None = None

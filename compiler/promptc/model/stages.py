@@ -3,24 +3,26 @@
 Counts are in the counter's *units*: tokens for a tokenizer, characters for `chars/4` (four units a token).
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import Any, Literal
-from promptc.model.gathered import Gathered
-from promptc.model.memory import Memory
+from promptc.diag.typed import Any, Literal, Protocol
+from promptc.model.messages import Provider
 from promptc.model.pack import Choice, Format, PackModel, Plan
-from promptc.model.provider import Provider
-from promptc.model.ratio import Ratio
-from promptc.model.section import Section
+from promptc.model.section import Ratio, Section, Step
 from promptc.model.state import State
-from promptc.model.step import Step
 from promptc.template.runtime.run import Run, find_run
 from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
 SectionState = Literal["present", "empty", "off", "dropped"]
+MOST = 1024
+"""Entries of a generation. There are two: what was not asked for while a generation was filled goes."""
+
+_MET = 16 * MOST
 
 
 @frozen(eq=False)
@@ -157,3 +159,104 @@ class Strained:
     steps: tuple[Step, ...]
     raises: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     warnings: tuple[Diagnostic, ...] = ()
+
+
+@frozen
+class SourceDigest:
+    """What was read, by its content: of a `store` or an `index`, by name."""
+
+    kind: str
+    name: str
+    digest: str
+
+
+@frozen(eq=False)
+class Gathered:
+    """The values that are a section's items, in order, and for each the element of `each` it belongs to (empty without `each`).
+
+    `left_out` counts by stage what the source had and did not give, `account` is what a report tells of it: plain JSON data. `refused` are
+    the best of what was scored and not given, each as a chunk of the account with `why`; `unwanted` counts what `retrieve.where` refused.
+    """
+
+    values: tuple[Any, ...]
+    elements: tuple[Any, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    account: Mapping[str, Any] = field(default_factory=dict)
+    digests: tuple[SourceDigest, ...] = ()
+    is_sparse: bool = False
+    refused: tuple[Mapping[str, Any], ...] = ()
+    unwanted: int = 0
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+class Gathering(Protocol):
+    """Asks sources for sections. The same question in one render is asked once, and has one answer."""
+
+    def gather(self, section: Section, names: Mapping[str, Any]) -> Gathered:
+        """What the section's source gives under these names. Raises `PromptcError`; `DiskError` where a source cannot be read."""
+        ...
+
+
+@frozen(eq=False)
+class RenderOptions:
+    """`budget` (tokens), `variants` (a case by axis), `patches` and `format` take the place of what the pack and the state say. `without`
+    leaves sections out as if their `when` were false.
+
+    `given` are the values of the names that the pack is given, `provider` is the one whose overheads messages are counted with, `memory`
+    what earlier renders selected: the outcome is the same with it.
+    """
+
+    budget: int | None = None
+    variants: Mapping[str, str] = field(default_factory=dict)
+    patches: Sequence[str] = ()
+    format: Format | None = None
+    without: Sequence[str] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
+    provider: Provider | None = None
+    memory: Memory | None = None
+
+
+class Memory:
+    """Results by what they were made of, from the second time on that they were: what is met once, as a turn's input, would only be in the
+    way. A key may hold the `id` of an object: the entry keeps that object, so its `id` is no other's.
+
+    For one thread, and for renders whose states share parts, as those of many cases do: nothing is found for objects that are merely equal.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[Hashable, tuple[Sequence[Any], Any]] = {}
+        self._older: dict[Hashable, tuple[Sequence[Any], Any]] = {}
+        self._met: set[int] = set()
+
+    def find(self, key: Hashable) -> Any:
+        """What was noted under the key; None where nothing was, or it has gone."""
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._older.get(key)
+            if entry is None:
+                return None
+            self._keep(key, entry)
+        return entry[1]
+
+    def make_once(self, key: Hashable, given: Any, make: Callable[[Any], Any]) -> Any:
+        """What `make` gives of `given`, whose `id` the key holds; made anew only where that has gone."""
+        found = self.find(key)
+        if found is None:
+            found = make(given)
+            self._keep(key, ((given,), found))
+        return found
+
+    def note(self, key: Hashable, objects: Sequence[Any], result: Any) -> None:
+        """Notes a result, if it is not the first under that key. `objects` are all whose `id` is in the key."""
+        met = hash(key)
+        if met in self._met:
+            self._keep(key, (objects, result))
+        elif len(self._met) < _MET:
+            self._met.add(met)
+        else:
+            self._met = {met}
+
+    def _keep(self, key: Hashable, entry: tuple[Sequence[Any], Any]) -> None:
+        if len(self._entries) >= MOST:
+            self._entries, self._older = {}, self._entries
+        self._entries[key] = entry

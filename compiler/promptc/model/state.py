@@ -1,11 +1,16 @@
 """A loaded state."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
 
-from promptc.diag.findings import Diagnostic
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.text.json import render_digest
+from promptc.text.json import extend_pointer, render_digest
+
+_NONE: Mapping[str, Span] = {}
+_Step = tuple[int, str | int] | None
 
 
 class LazyDigest:
@@ -26,7 +31,7 @@ class LazyDigest:
             self._render = None
         return self._known
 
-    def __reduce__(self) -> tuple[type["LazyDigest"], tuple[str]]:
+    def __reduce__(self) -> tuple[type[LazyDigest], tuple[str]]:
         return LazyDigest, (self.find(),)
 
 
@@ -46,3 +51,102 @@ class State:
     def digest(self) -> str:
         """The sha256 of the state's canonical JSON as it was given."""
         return self.late_digest.find()
+
+
+@frozen(eq=False)
+class Node:
+    """A YAML value, its place, and the folder that paths in it are relative to.
+
+    `value` is a dict of Nodes, a tuple of Nodes, or a str, int, float, bool or None. `raw` is a scalar's own text
+    (thresholds and percents are read from it), `keys` tells where each key of a mapping stands.
+    Two Nodes are equal only if they are the same object.
+    """
+
+    value: Any
+    span: Span
+    folder: str
+    raw: str = ""
+    keys: Mapping[str, Span] = _NONE
+
+    def get(self, key: str) -> Node | None:
+        """The value of `key` in a mapping, or None when it is not there; a null is a Node."""
+        return self.value.get(key) if isinstance(self.value, dict) else None
+
+    def items(self) -> Iterator[tuple[str, Node]]:
+        """The entries of a mapping, in the file's order; nothing for other kinds."""
+        return iter(self.value.items() if isinstance(self.value, dict) else ())
+
+    def key_span(self, key: str) -> Span:
+        """The place of `key`, or of the mapping when it has none of its own."""
+        return self.keys.get(key, self.span)
+
+    def plain(self) -> Any:
+        """The value without places: dicts, lists and scalars."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        if isinstance(self.value, tuple):
+            return [node.plain() for node in self.value]
+        return self.value
+
+
+class Pointers:
+    """JSON pointers of the mappings and lists of a state; the state is walked once, when first asked for what `find_at` does not find."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        self._state = state
+        self._steps: dict[int, _Step] = {}
+
+    def find(self, value: object) -> str | None:
+        """The pointer of a mapping or list of the state; None for anything else, and for one that the state holds at several places."""
+        if value.__class__ is not dict and value.__class__ is not list:
+            return None
+        if not self._steps:
+            self._steps = dict(_iter_steps(self._state))
+        return self._render(value) if id(value) in self._steps else None
+
+    def find_at(self, value: object, paths: Iterable[Sequence[str]]) -> str | None:
+        """The same where `value` stands at one of a few paths, each led by `state`."""
+        own = sorted(tuple(path[1:]) for path in paths if path[0] == "state")
+        return next((_render_path(path) for path in own if self._follow(path) is value), None)
+
+    def _follow(self, path: Sequence[str]) -> object:
+        value: Any = self._state
+        for name in path:
+            value = value.get(name) if value.__class__ is dict else None
+        return value
+
+    def _render(self, value: object) -> str | None:
+        steps: list[str | int] = []
+        at = id(value)
+        while at != id(self._state):
+            step = self._steps[at]
+            if step is None:
+                return None
+            at, name = step
+            steps.append(name)
+        return _render_path(reversed(steps))
+
+
+def _render_path(path: Iterable[str | int]) -> str:
+    pointer = ""
+    for step in path:
+        pointer = extend_pointer(pointer, step)
+    return pointer
+
+
+def _iter_steps(state: Mapping[str, Any]) -> Iterator[tuple[int, _Step]]:
+    """Of every mapping and list, which holds it and under what; None for what is held twice, as one default may be."""
+    met: set[int] = {id(state)}
+    yield id(state), None
+    waiting: list[Any] = [state]
+    while waiting:
+        holder = waiting.pop()
+        for name, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
+            if value.__class__ is not dict and value.__class__ is not list:
+                continue
+            if id(value) in met:
+                yield id(value), None
+                continue
+            met.add(id(value))
+            yield id(value), (id(holder), name)
+            waiting.append(value)

@@ -8,8 +8,8 @@ from promptc.diag.findings import fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.source import Segments
-from promptc.model.store import Store
+from promptc.model.section import Segments
+from promptc.model.sources import Store
 from promptc.passes.scope import find_whole
 from promptc.template.load_expression import Expression
 

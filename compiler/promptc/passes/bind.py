@@ -6,8 +6,7 @@ from promptc.diag.findings import Diagnostic, UsageError, fail, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
 from promptc.model.pack import Axis, Choice, PackModel
-from promptc.model.render_options import RenderOptions
-from promptc.model.stages import Bound
+from promptc.model.stages import Bound, RenderOptions
 from promptc.model.state import State
 from promptc.passes.bind_lets import bind_lets
 from promptc.passes.check_asserts import check_asserts

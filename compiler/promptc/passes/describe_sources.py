@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from promptc.diag.typed import Any
-from promptc.model.gathered import Gathered
-from promptc.model.section import Section
-from promptc.model.source import Segments
-from promptc.model.stages import Selected
+from promptc.model.section import Section, Segments
+from promptc.model.stages import Gathered, Selected
 from promptc.passes.fit import Fitted
 from promptc.text.json import render_digest
 

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from promptc.diag.findings import Span
 from promptc.diag.typed import Any
-from promptc.model.pointers import Pointers
-from promptc.model.section import Section
-from promptc.model.step import Recap, Replace
+from promptc.model.section import Recap, Replace, Section
+from promptc.model.state import Pointers
 from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied

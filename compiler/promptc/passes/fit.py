@@ -9,8 +9,7 @@ from functools import partial
 
 from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import frozen
-from promptc.model.ratio import Ratio
-from promptc.model.section import Section
+from promptc.model.section import Ratio, Section
 from promptc.model.stages import Selected, Selection, Strained
 from promptc.passes.frame import Layout, load_layout
 from promptc.passes.ladder import NEVER, Expander, LadderRun, run_ladder

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
-from promptc.model.pack import Format, Output, Plan
-from promptc.model.provider import Provider
+from promptc.model.messages import Provider
+from promptc.model.pack import Format, Output, Plan, Response, Tool
 from promptc.model.section import Section
 from promptc.model.stages import Bound
-from promptc.model.tool import Response, Tool
 from promptc.passes.tape import Piece
 from promptc.text.json import render_canonical_json
 from promptc.text.meter import Meter

@@ -10,12 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from promptc.diag.typed import Any, Protocol
-from promptc.model.gathered import Gathered
-from promptc.model.section import Section
-from promptc.model.source import Retrieve, Segments
-from promptc.model.sources import CorpusIndex, StateIndex
-from promptc.model.stages import Bound
-from promptc.model.store import Store
+from promptc.model.section import Retrieve, Section, Segments
+from promptc.model.sources import CorpusIndex, StateIndex, Store
+from promptc.model.stages import Bound, Gathered
 from promptc.passes.ask_segments import Preference, Wish, ask_segments
 from promptc.passes.gather_chunks import gather_chunks
 from promptc.passes.gather_segments import gather_segments

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, count_noun, fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.gathered import Gathered, SourceDigest
-from promptc.model.source import MICRO, Retrieve, show_score
+from promptc.model.section import MICRO, Retrieve, show_score
+from promptc.model.stages import Gathered, SourceDigest
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.words import has_words

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.gathered import Gathered, SourceDigest
-from promptc.model.segment import Segment
-from promptc.model.source import Segments
-from promptc.model.store import Store
+from promptc.model.section import Segments
+from promptc.model.sources import Segment, Store
+from promptc.model.stages import Gathered, SourceDigest
 from promptc.passes.ask_segments import Preference, SegmentQuery, Wish
 from promptc.sources.segments.rows import Malformed, Rows
 from promptc.text.json import render_canonical_json, render_digest

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from promptc.diag.frozen import frozen
-from promptc.model.ratio import Ratio
+from promptc.model.section import Ratio
 
 
 @frozen

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import Axis, Let
-from promptc.model.pointers import Pointers as StatePointers
 from promptc.model.stages import Bound
+from promptc.model.state import Pointers as StatePointers
 from promptc.template.load_expression import Expression
 from promptc.template.made import Pointers, TraceContext
 from promptc.template.trace import trace_expression

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import NamedTuple
+from promptc.model.section import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
 from promptc.model.stages import Item
-from promptc.model.step import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
 from promptc.passes.act import Act, Entry, EntryEdit
 from promptc.passes.measures import Measure
 from promptc.passes.render_items import ItemRenderer

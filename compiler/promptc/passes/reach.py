@@ -1,10 +1,9 @@
-"""How far a list that has reach is read; `promptc.model.reach` tells which lists have it."""
+"""How far a list that has reach is read; `promptc.model.pack` tells which lists have it."""
 
 from collections.abc import Sequence
 
-from promptc.model.section import Section
+from promptc.model.section import Evict, Section, Step
 from promptc.model.stages import Item
-from promptc.model.step import Evict, Step
 from promptc.text.meter import Meter
 
 

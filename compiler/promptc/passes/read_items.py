@@ -10,8 +10,8 @@ from promptc.diag.findings import fail
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.gathered import Gathered
 from promptc.model.section import Items, Matches, Window
+from promptc.model.stages import Gathered
 from promptc.passes.scope import evaluate_count, evaluate_key, find_whole, type_key
 from promptc.template.load_expression import Expression
 from promptc.template.runtime.run import find_run

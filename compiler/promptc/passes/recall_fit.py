@@ -1,8 +1,7 @@
 """A section to be fitted, whose pieces an earlier render laid."""
 
 from promptc.diag.typed import Any
-from promptc.model.memory import Memory
-from promptc.model.stages import Selected, Selection
+from promptc.model.stages import Memory, Selected, Selection
 from promptc.passes.frame import Layout
 from promptc.passes.section_fit import SectionLayout
 

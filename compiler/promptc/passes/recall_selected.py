@@ -4,9 +4,8 @@ from collections.abc import Hashable, Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.memory import Memory
 from promptc.model.section import Items, Section
-from promptc.model.stages import Bound, Selected
+from promptc.model.stages import Bound, Memory, Selected
 from promptc.template.load_expression import Expression
 from promptc.text.guard import Guard
 

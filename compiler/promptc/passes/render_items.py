@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from promptc.diag.findings import fail
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
-from promptc.model.budget import Size
-from promptc.model.section import Items, MessageForm, Section, TrimEach
-from promptc.model.source import has_each
+from promptc.model.section import Items, MessageForm, Section, Size, TrimEach, has_each
 from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut, Most, find_cut
 from promptc.passes.guard_value import guard_parts

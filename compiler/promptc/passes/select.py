@@ -6,11 +6,9 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fai
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.gathered import Gathered, Gathering
-from promptc.model.pack import Choice, Guarding, Plan
-from promptc.model.reach import has_reach
+from promptc.model.pack import Choice, Guarding, Plan, has_reach
 from promptc.model.section import Fence, Items, Section
-from promptc.model.stages import Bound, Item, Selected, Selection
+from promptc.model.stages import Bound, Gathered, Gathering, Item, Selected, Selection
 from promptc.passes.reach import Reach
 from promptc.passes.render_items import find_literals, guard_fence, render_fence, strip_lines
 from promptc.passes.scope import pay_text, section_names

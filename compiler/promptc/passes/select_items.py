@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.gathered import Gathered
 from promptc.model.section import PART_KINDS, Items, Section
-from promptc.model.stages import GroupHeader, Item, Selected
+from promptc.model.stages import Gathered, GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
 from promptc.passes.join_units import join_units
 from promptc.passes.name_items import find_id, name_items

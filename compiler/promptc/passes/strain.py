@@ -6,10 +6,8 @@ from promptc.diag.findings import Diagnostic, fail, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.gathered import Gathering
-from promptc.model.pack import Strain, Tier
-from promptc.model.stages import Bound, Pressure, Selected, Selection, Strained
-from promptc.model.tiers import find_caps, list_steps
+from promptc.model.pack import Strain, Tier, find_caps, list_steps
+from promptc.model.stages import Bound, Gathering, Pressure, Selected, Selection, Strained
 from promptc.passes.fit import count_demand
 from promptc.passes.frame import Layout, load_layout
 from promptc.passes.select import select

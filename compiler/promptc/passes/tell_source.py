@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.findings import count_noun
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.gathered import Gathered
-from promptc.model.source import read_micro, show_score
+from promptc.model.section import read_micro, show_score
+from promptc.model.stages import Gathered
 
 _STAGES = {
     "inactive": "inactive",

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.typed import Any
-from promptc.model.section import Fence, Section
-from promptc.model.step import Evict
+from promptc.model.section import Evict, Fence, Section
 from promptc.passes.act import Entry
 from promptc.passes.assemble import Part
 from promptc.passes.find_origins import Origins

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.diag.findings import Diagnostic, count_noun
-from promptc.model.step import Step
+from promptc.model.section import Step
 from promptc.passes.act import Entry
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit import Fitted

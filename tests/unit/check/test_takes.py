@@ -11,7 +11,7 @@ import promptc
 from promptc.check import takes
 from promptc.check.check_pack import check_pack
 from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from tests.contract.sources import ROOT
 from tests.property.load_drawn import render_yaml
 from tests.unit.passes.small_sources import SmallSources, compile_small

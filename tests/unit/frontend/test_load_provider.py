@@ -7,7 +7,7 @@ import pytest
 from promptc.diag.findings import UsageError
 from promptc.frontend import load_provider as module
 from promptc.frontend.load_provider import load_provider
-from promptc.model.provider import PROVIDERS
+from promptc.model.messages import PROVIDERS
 from tests.contract.sources import ROOT
 
 FILE = ROOT / "compiler" / "promptc" / "frontend" / "providers.json"

@@ -5,8 +5,7 @@ import pytest
 import promptc
 from promptc.diag.findings import PromptcError
 from promptc.model.pack import Choice
-from promptc.model.source import Retrieve, Segments
-from promptc.model.step import Evict
+from promptc.model.section import Evict, Retrieve, Segments
 from promptc.template.load_expression import Expression
 
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\n"

@@ -9,7 +9,7 @@ import pytest
 import promptc
 from promptc.diag.findings import DiskError
 from promptc.frontend.open_sources import OpenSources
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.segment_store import SegmentStore
 from tests.cases.case import ROOT

@@ -12,7 +12,7 @@ import promptc
 from promptc.frontend.json_io import load_json
 from promptc.frontend.set_values import set_values
 from promptc.golden.shelf import SuiteResources
-from promptc.model.memory import MOST, Memory
+from promptc.model.stages import MOST, Memory
 from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Expander

@@ -1,6 +1,6 @@
 """Where in a state a mapping or list stands."""
 
-from promptc.model.pointers import Pointers
+from promptc.model.state import Pointers
 
 STATE = {"a": {"x/y~z": [{"n": 1}, []]}, "": {}, "n": 3}
 

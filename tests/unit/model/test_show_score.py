@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.cli.index_query import read_score
-from promptc.model.source import MICRO, show_score
+from promptc.model.section import MICRO, show_score
 
 
 @pytest.mark.parametrize(

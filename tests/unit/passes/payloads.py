@@ -5,7 +5,7 @@ from typing import Any
 
 from promptc.diag.findings import Span
 from promptc.frontend.load_provider import load_provider
-from promptc.model.tool import Response, Tool
+from promptc.model.pack import Response, Tool
 from promptc.passes.payload.build_payload import build_payload
 from promptc.passes.payload.message import ContentBlock, Message, Payload, ReplyLimits
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import promptc
-from promptc.model.render_options import RenderOptions
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
+from promptc.model.stages import RenderOptions
 from promptc.passes.gather import gather
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.sources.retrieval.retriever import Retriever

@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.segments.rows import Malformed
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small, render_small
 

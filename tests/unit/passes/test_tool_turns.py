@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.model.provider import PROVIDERS
+from promptc.model.messages import PROVIDERS
 from promptc.passes.payload.message import Message
 from tests.unit.passes.payloads import SPAN, TOOL, build, give, say, use
 

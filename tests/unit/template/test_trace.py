@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.diag.findings import PromptcError, Span
-from promptc.model.pointers import Pointers
+from promptc.model.state import Pointers
 from promptc.template.constant_template import constant_template
 from promptc.template.load_expression import load_expression
 from promptc.template.load_template import load_template

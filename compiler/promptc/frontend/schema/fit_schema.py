@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from promptc.diag.typed import Any
 from promptc.frontend.schema.keywords import KEYWORDS, PATTERN_MAP, SCHEMA, SCHEMA_MAP, SCHEMAS, Schema, escape, iter_schemas
 from promptc.frontend.schema.references import REFERENCES, References
-from promptc.model.provider import SchemaRules
-from promptc.model.tool import SentSchema
+from promptc.model.messages import SchemaRules
+from promptc.model.pack import SentSchema
 
 _SILENT = ("$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary")
 """What says nothing about an answer, and what only references use."""

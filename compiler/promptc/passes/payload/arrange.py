@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import replace
-from promptc.model.provider import Provider
+from promptc.model.messages import Provider
 from promptc.passes.payload.message import ContentBlock, Message
 
 _TOOL_PARTS = {"assistant": "tool_use", "user": "tool_result"}

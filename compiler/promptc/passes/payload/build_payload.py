@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
-from promptc.model.provider import Provider
-from promptc.model.tool import Response, Tool
+from promptc.model.messages import Provider
+from promptc.model.pack import Response, Tool
 from promptc.passes.payload.arrange import arrange
 from promptc.passes.payload.check_parts import check_parts
 from promptc.passes.payload.check_turns import check_turns

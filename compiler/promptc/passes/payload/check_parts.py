@@ -6,7 +6,7 @@ from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
-from promptc.model.provider import Provider
+from promptc.model.messages import Provider
 from promptc.passes.payload.message import ContentBlock, Message
 
 _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.value import show_value
-from promptc.model.provider import Provider
+from promptc.model.messages import Provider
 from promptc.passes.payload.message import ContentBlock, Message
 
 

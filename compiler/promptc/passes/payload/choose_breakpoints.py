@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import replace
-from promptc.model.provider import Provider
+from promptc.model.messages import Provider
 from promptc.passes.payload.message import ContentBlock, Message
 
 _HELD_BY = {

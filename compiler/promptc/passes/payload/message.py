@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.provider import Provider
-from promptc.model.tool import Response, Tool
+from promptc.model.messages import Provider
+from promptc.model.pack import Response, Tool
 
 
 @frozen(eq=False)

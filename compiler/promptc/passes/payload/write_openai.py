@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.diag.typed import Any
-from promptc.model.tool import Tool
+from promptc.model.pack import Tool
 from promptc.passes.payload.message import ContentBlock, Message, PayloadRequest
 from promptc.passes.payload.result_text import render_result
 from promptc.text.json import render_canonical_json

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 
-from promptc.model.step import Evict
+from promptc.model.section import Evict
 from promptc.passes.act import Act, Entry
 from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks, sort_by_age

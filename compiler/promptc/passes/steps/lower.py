@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from promptc.model.step import Lower
+from promptc.model.section import Lower
 from promptc.passes.act import Act, Entry
 from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import StepScope, find_rank, make_blocks

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from promptc.diag.findings import fail
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.source import has_each
-from promptc.model.step import Ranked
+from promptc.model.section import Ranked, has_each
 from promptc.passes.act import Entry
 from promptc.passes.section_fit import SectionLayout
 from promptc.template.load_expression import Expression

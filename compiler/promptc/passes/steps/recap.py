@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.diag.typed import Literal
+from promptc.model.section import Recap, Replace
 from promptc.model.stages import Item
-from promptc.model.step import Recap, Replace
 from promptc.passes.act import Act, Entry
 from promptc.passes.render_items import strip_lines
 from promptc.passes.section_fit import SectionLayout

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
+from promptc.model.section import Shorten
 from promptc.model.stages import Item
-from promptc.model.step import Shorten
 from promptc.passes.act import Act, EntryEdit
 from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import StepScope, iter_classes, sort_by_age

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from promptc.model.step import Trim
+from promptc.model.section import Trim
 from promptc.passes.act import Act, Entry, EntryEdit
 from promptc.passes.cut_text import Cut, Most, iter_cuts
 from promptc.passes.render_items import fits_size

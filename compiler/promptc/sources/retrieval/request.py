@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
-from promptc.model.source import MICRO
+from promptc.model.section import MICRO
 from promptc.model.sources import Chunk
 
 _PREVIEW = 120

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from promptc.diag.frozen import frozen, replace
-from promptc.model.source import MICRO
+from promptc.model.section import MICRO
 from promptc.sources.retrieval.encoder import SCALE, Vector
 from promptc.sources.retrieval.find_terms import Phrase, Term, find_terms
 from promptc.sources.retrieval.loaded_index import LoadedIndex

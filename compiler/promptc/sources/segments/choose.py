@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.segments.expand_locales import expand_locales
 from promptc.sources.segments.read_semver import SemVer, read_semver
 from promptc.text.json import render_canonical_json

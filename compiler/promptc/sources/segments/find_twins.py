@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.typed import Any
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.segments.choose import fold_locale, name_place
 from promptc.text.json import render_canonical_json
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.segments.expand_locales import is_locale
 from promptc.sources.segments.read_semver import read_semver
 

@@ -1,7 +1,7 @@
 """What a read of a store gives."""
 
 from promptc.diag.frozen import frozen
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 
 
 @frozen

@@ -8,8 +8,7 @@ from sqlalchemy import Connection, Select, Text, cast, column, literal, select, 
 from promptc.diag.findings import Diagnostic, DiskError, Span
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.segment import Segment
-from promptc.model.store import TABLE
+from promptc.model.sources import TABLE, Segment
 from promptc.sources.database.address import Address
 from promptc.sources.database.connect import Database
 from promptc.sources.segments.choose import choose, rank_equals

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import BigInteger, Boolean, Column, Connection, MetaData, Table, Text, bindparam, delete, insert, select, update
 
 from promptc.diag.typed import Any, TypeVar
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.segments.rows import Changes
 from promptc.sources.segments.tables import COLUMNS
 from promptc.text.json import render_canonical_json

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from promptc.diag.frozen import replace
-from promptc.model.source import MICRO
+from promptc.model.section import MICRO
 from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery, describe_chunk
 from promptc.sources.retrieval.retrieve import Query, retrieve
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event
 
 from promptc.diag.findings import DiskError
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.rows import Changes, Malformed
 from promptc.sources.segments.segment_store import SegmentStore

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from promptc.diag.findings import DiskError
-from promptc.model.segment import Segment
+from promptc.model.sources import Segment
 from promptc.sources.database import still_file
 from promptc.sources.database.address import read_address
 from promptc.sources.segments.segment_store import SegmentStore
