@@ -3,7 +3,7 @@
 import re
 from random import Random
 
-from promptc.template import allowed
+from promptc.template import allow
 
 _ATOMS = (
     "state state.name state.text state.tags state.numbers state.people state.map state.nothing state.on state['items'] "
@@ -55,13 +55,13 @@ class Wild:
             return self.random.choice(_ATOMS)
         a, b = self.expression(depth + 1), self.expression(depth + 1)
         if draw < 0.5:
-            return f"({a} | {self.random.choice(sorted(allowed.FILTERS))}{self._arguments(depth)})"
+            return f"({a} | {self.random.choice(sorted(allow.FILTERS))}{self._arguments(depth)})"
         if draw < 0.58:
-            return f"({a} is {self.random.choice(sorted(allowed.TESTS))}{self._arguments(depth)})"
+            return f"({a} is {self.random.choice(sorted(allow.TESTS))}{self._arguments(depth)})"
         if draw < 0.72:
             return f"({a} {self.random.choice(_OPERATORS)} {b})"
         if draw < 0.82:
-            return f"{a}.{self.random.choice(sorted(allowed.METHODS))}{self._arguments(depth) or '()'}"
+            return f"{a}.{self.random.choice(sorted(allow.METHODS))}{self._arguments(depth) or '()'}"
         shapes = (
             f"{a}[{b}]", f"{a}[{b}:]", f"{a}[::{b}]", f"{a}.name", f"{a}.index", f"{a}.grouper", f"[{a}, {b}]",
             f"({a}, {b})", f"{{{a}: {b}}}", f"({a} if {b} else 1)", f"({a} if {b})", f"range({a})", f"dict({a})",

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from promptc.check.state_kinds import StateKinds
 from promptc.diag.findings import PromptcError, Span
 from promptc.template.kinds.conditions import join_cases, list_cases
-from promptc.template.kinds.find_kinds import add_name
-from promptc.template.kinds.meets import find_clash
-from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import Expression, load_expression
 from promptc.template.place import Place
+from promptc.template.types.conditions import find_clash
+from promptc.template.types.infer import add_name
+from promptc.template.types.scope import Scope
 
 VALUES: tuple[Any, ...] = (None, True, False, -1, 0, 1, 2, 3, 2.5, 1.0, "", "a", "b", "abc", [], ["a"], ["a", "b"], {}, {"k": 1})
 TESTS = ("none", "defined", "undefined", "string", "number", "boolean", "mapping", "odd", "true")
@@ -107,7 +107,7 @@ def test_a_condition_that_some_value_meets_is_never_said_to_hold_for_none(x, y, 
 
 
 def _find_kind(named: Expression, scope: Scope) -> Any:
-    from promptc.template.kinds.find_kinds import infer_types, weigh_bytes
-    from promptc.template.kinds.kind import UNKNOWN_TYPE
+    from promptc.template.types.infer import infer_types, weigh_bytes
+    from promptc.template.types.types import UNKNOWN_TYPE
 
     return infer_types(read_code(named), scope, weigh_bytes).kind or UNKNOWN_TYPE

@@ -4,14 +4,14 @@ from collections import Counter
 from random import Random
 
 from promptc.diag.findings import PromptcError
-from promptc.template.kinds.find_kinds import add_name, infer_types, weigh_bytes
-from promptc.template.kinds.kind import UNKNOWN_TYPE
-from promptc.template.kinds.scope import Scope
+from promptc.template.compile import load_template
 from promptc.template.kinds.trees import read_code
 from promptc.template.limits import Limits
 from promptc.template.load_expression import load_expression
-from promptc.template.load_template import load_template
 from promptc.template.runtime.run import RUN, Run
+from promptc.template.types.infer import add_name, infer_types, weigh_bytes
+from promptc.template.types.scope import Scope
+from promptc.template.types.types import UNKNOWN_TYPE
 from tests.property.template_mutants import list_templates, mutate
 from tests.property.template_rules import NAMES
 from tests.unit.template.run import FILE, INLINE

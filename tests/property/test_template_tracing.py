@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.model.state import Pointers
-from promptc.template.load_template import Template, load_template
+from promptc.template.compile import Template, load_template
 from promptc.template.made import OutputSpan, TraceContext
 from promptc.template.place import Place
 from promptc.template.runtime.program import Program

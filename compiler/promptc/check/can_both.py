@@ -1,7 +1,7 @@
 """Whether conditions on an item may hold together."""
 
 from promptc.template.kinds.conditions import Case, Cases, join_cases
-from promptc.template.kinds.meets import find_clash
+from promptc.template.types.conditions import find_clash
 
 
 def can_both(*cases: Cases) -> bool:

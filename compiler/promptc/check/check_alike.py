@@ -12,9 +12,9 @@ from promptc.check.looks import Configuration
 from promptc.check.shared_prints import Path, find_shared_prints, is_free_text
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
-from promptc.template.kinds.kind import ListType, MappingType, Type, list_members
 from promptc.template.kinds.origins import Origin
 from promptc.template.kinds.parts import find_part
+from promptc.template.types.types import ListType, MappingType, Type, list_members
 
 
 def check_alike(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

@@ -8,7 +8,7 @@ from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import Band, Let, PackModel
 from promptc.model.state import Node
-from promptc.template.kinds.kind import NumberType, Type, list_members
+from promptc.template.types.types import NumberType, Type, list_members
 
 
 def check_bands(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

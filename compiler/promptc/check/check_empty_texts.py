@@ -7,7 +7,7 @@ from promptc.check.looks import Configuration
 from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel
 from promptc.model.section import Section
-from promptc.template.load_template import Template
+from promptc.template.compile import Template
 from promptc.text.white import is_blank
 
 

@@ -9,7 +9,7 @@ from promptc.check.settled import SettledTexts, is_share
 from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
-from promptc.template.load_template import Template
+from promptc.template.compile import Template
 
 _EMPTY_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 _LOST = "a larger total may remove content"

@@ -10,11 +10,11 @@ from promptc.check.takes import SORTED
 from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel
-from promptc.template.kinds.find_kinds import InferredTypes
+from promptc.template.compile import Template
 from promptc.template.kinds.problem import Problem
 from promptc.template.kinds.trees import find_place
-from promptc.template.kinds.walk import find_time
-from promptc.template.load_template import Template
+from promptc.template.types.infer import InferredTypes
+from promptc.template.types.walk import find_time
 
 
 def check_kinds(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> Iterator[Diagnostic]:

@@ -8,7 +8,7 @@ from promptc.check.looks import Configuration
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
-from promptc.template.load_template import Template
+from promptc.template.compile import Template
 
 _SHOWN = 50  # characters of a tag that a message can bear
 

@@ -14,7 +14,10 @@ from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Choice, PackModel
-from promptc.template.kinds.kind import (
+from promptc.template.compile import Template
+from promptc.template.kinds.parts import find_element
+from promptc.template.kinds.unite import keep_members
+from promptc.template.types.types import (
     NEVER,
     UNKNOWN_TYPE,
     BlankType,
@@ -27,9 +30,6 @@ from promptc.template.kinds.kind import (
     list_members,
     name_type,
 )
-from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.unite import keep_members
-from promptc.template.load_template import Template
 
 _OF_THE_WHOLE = frozenset({"PC0642", "PC0654"})
 """What is said of a pack that alone has its states; the pack of a question shares them."""

@@ -12,9 +12,9 @@ from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.model.section import Section
 from promptc.template.kinds.conditions import join_cases
-from promptc.template.kinds.kind import BoolType, NoneType, NumberType, TextType, Type, UndefinedType, list_members
-from promptc.template.kinds.meets import find_clash
 from promptc.template.kinds.parts import find_part
+from promptc.template.types.conditions import find_clash
+from promptc.template.types.types import BoolType, NoneType, NumberType, TextType, Type, UndefinedType, list_members
 
 
 def check_repeats(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

@@ -11,9 +11,9 @@ from promptc.model.pack import PackModel, Plan, list_steps
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments, Step
 from promptc.template.kinds.conditions import ANYTHING, Cases, Demand, join_cases, list_cases
 from promptc.template.kinds.describe_demand import describe_demand, describe_kind
-from promptc.template.kinds.meets import find_clash
 from promptc.template.kinds.trees import find_place, read_code
 from promptc.template.load_expression import Expression
+from promptc.template.types.conditions import find_clash
 
 _TOLD = ("name", "part", "never")
 """What is wrong with a condition that says already why it does not hold."""

@@ -9,7 +9,8 @@ from promptc.check.source_kinds import CHUNK
 from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Span, suggest
 from promptc.model.pack import PackModel
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.problem import Problem
+from promptc.template.types.types import (
     BoolType,
     ListType,
     MappingType,
@@ -21,7 +22,6 @@ from promptc.template.kinds.kind import (
     list_members,
     name_type,
 )
-from promptc.template.kinds.problem import Problem
 
 Where = Callable[[str], str]
 """What is shown of a place in the schema: `state.schema.json:12`, or nothing."""

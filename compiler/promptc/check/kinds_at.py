@@ -1,8 +1,8 @@
 """What stands at a JSON pointer, by its kind."""
 
-from promptc.template.kinds.kind import ListType, Type, UndefinedType
 from promptc.template.kinds.parts import find_element, find_part
 from promptc.template.kinds.unite import map_members
+from promptc.template.types.types import ListType, Type, UndefinedType
 
 
 def find_kind_at(kind: Type, pointer: str) -> Type:

@@ -1,7 +1,7 @@
 """The values of a kind, where they are listed."""
 
 from promptc.model.section import spell_key
-from promptc.template.kinds.kind import BoolType, NoneType, NumberType, TextType, Type, list_members
+from promptc.template.types.types import BoolType, NoneType, NumberType, TextType, Type, list_members
 
 
 def list_values(kind: Type) -> list[str] | None:

@@ -1,7 +1,7 @@
 """The kind of a value that a schema writes down: a constant or a default."""
 
 from promptc.diag.typed import Any
-from promptc.template.kinds.kind import NEVER, NONE_TYPE, BoolType, ListType, NumberType, Type, make_mapping, text_of
+from promptc.template.types.types import NEVER, NONE_TYPE, BoolType, ListType, NumberType, Type, make_mapping, text_of
 
 
 def find_literal(value: Any) -> Type:

@@ -10,7 +10,11 @@ from promptc.check.texts import Names, UsedText
 from promptc.diag.typed import Any
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import PackModel
-from promptc.template.kinds.kind import (
+from promptc.template.compile import Template
+from promptc.template.kinds.parts import find_element
+from promptc.template.kinds.unite import join_types, map_members
+from promptc.template.load_expression import Expression
+from promptc.template.types.types import (
     BOOL_TYPE,
     NONE_TYPE,
     TEXT_TYPE,
@@ -25,10 +29,6 @@ from promptc.template.kinds.kind import (
     UndefinedType,
     make_mapping,
 )
-from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.unite import join_types, map_members
-from promptc.template.load_expression import Expression
-from promptc.template.load_template import Template
 
 
 def iter_operation_texts(pack: PackModel, state: Type) -> Iterator[UsedText]:

@@ -10,8 +10,14 @@ from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Band, Let, PackModel
 from promptc.model.section import Items, Retrieve, Section, Segments, iter_expressions
 from promptc.model.sources import StateIndex
-from promptc.template.kinds.find_kinds import InferredTypes, add_name, infer_types, suppose, weigh_bytes
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.parts import find_element
+from promptc.template.kinds.trees import read_code
+from promptc.template.kinds.unite import keep_members
+from promptc.template.load_expression import Expression
+from promptc.template.types.infer import InferredTypes, add_name, infer_types, suppose, weigh_bytes
+from promptc.template.types.scope import Scope
+from promptc.template.types.trials import Trials
+from promptc.template.types.types import (
     BOOL_TYPE,
     TEXT_TYPE,
     UNKNOWN_TYPE,
@@ -25,13 +31,7 @@ from promptc.template.kinds.kind import (
     make_mapping,
     text_of,
 )
-from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.scope import Scope
-from promptc.template.kinds.trees import read_code
-from promptc.template.kinds.trials import Trials
-from promptc.template.kinds.unite import keep_members
-from promptc.template.kinds.walk import Cost
-from promptc.template.load_expression import Expression
+from promptc.template.types.walk import Cost
 
 _COUNT = NumberType(True, 0)
 _PARTS: dict[str, Type] = {

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from promptc.diag.frozen import replace
 from promptc.model.section import Retrieve, Segments
 from promptc.model.sources import CorpusIndex
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.unite import join_types
+from promptc.template.types.types import (
     NONE_TYPE,
     NUMBER_TYPE,
     TEXT_TYPE,
@@ -22,7 +23,6 @@ from promptc.template.kinds.kind import (
     make_mapping,
     text_of,
 )
-from promptc.template.kinds.unite import join_types
 
 _METADATA = MappingType((), lambda name: UNKNOWN_TYPE, lambda: UNKNOWN_TYPE, False)
 _RANKED = ("index", "score")

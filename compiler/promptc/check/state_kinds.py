@@ -7,7 +7,8 @@ from promptc.check.literal_kinds import find_literal
 from promptc.check.object_kinds import ObjectKinds
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.unite import join_types, keep_members, weaken
+from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
     NONE_TYPE,
@@ -19,7 +20,6 @@ from promptc.template.kinds.kind import (
     Type,
     text_up_to,
 )
-from promptc.template.kinds.unite import join_types, keep_members, weaken
 
 Schema = Any
 Together = tuple[Schema, ...]

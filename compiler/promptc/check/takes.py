@@ -6,7 +6,8 @@ from math import floor, inf
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.unite import join_members
+from promptc.template.types.types import (
     NEVER,
     NUMBER_TYPE,
     TEXT_TYPE,
@@ -22,7 +23,6 @@ from promptc.template.kinds.kind import (
     list_members,
     name_type,
 )
-from promptc.template.kinds.unite import join_members
 
 _SHOWN = 6
 _LARGE = 10**15

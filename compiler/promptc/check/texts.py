@@ -22,9 +22,9 @@ from promptc.model.section import (
     iter_expressions,
 )
 from promptc.model.sources import StateIndex, Store
-from promptc.template.kinds.kind import Type
+from promptc.template.compile import Template
 from promptc.template.load_expression import Expression
-from promptc.template.load_template import Template
+from promptc.template.types.types import Type
 
 Names = Mapping[str, frozenset[str] | None]
 """The names that may be read; for each its parts, or None where the state or an expression decides them."""

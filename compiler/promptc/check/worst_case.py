@@ -8,14 +8,14 @@ from promptc.check.texts import UsedText
 from promptc.diag.frozen import frozen
 from promptc.model.pack import Output
 from promptc.model.section import Items, Matches, Retrieve, Section
+from promptc.template.compile import Template
 from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest
-from promptc.template.kinds.find_kinds import InferredTypes, weigh_bytes
-from promptc.template.kinds.kind import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of
-from promptc.template.kinds.measure import measure
 from promptc.template.kinds.parts import find_count
 from promptc.template.kinds.texts import MAX_TOKEN
-from promptc.template.kinds.walk import Cost
-from promptc.template.load_template import Template
+from promptc.template.types.bounds import measure
+from promptc.template.types.infer import InferredTypes, weigh_bytes
+from promptc.template.types.types import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of
+from promptc.template.types.walk import Cost
 from promptc.text.counters.counter import Counter
 from promptc.text.guard import iter_invisible
 

@@ -11,7 +11,7 @@ from promptc.passes.cut_text import Cut, Most, find_cut
 from promptc.passes.guard_value import guard_parts
 from promptc.passes.read_items import Read
 from promptc.passes.scope import pay_text
-from promptc.template.load_template import Template
+from promptc.template.compile import Template
 from promptc.template.runtime.run import find_run
 from promptc.text.guard import Finding, Guard
 from promptc.text.json import render_canonical_json

@@ -13,7 +13,7 @@ from promptc.passes.know_names import know_names
 from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
 from promptc.passes.section_fit import SectionLayout
 from promptc.passes.trace_item import ItemTracer, Pieces, strip_pieces
-from promptc.template.load_template import Template
+from promptc.template.compile import Template
 from promptc.template.made import TraceContext
 from promptc.template.trace import trace_template
 

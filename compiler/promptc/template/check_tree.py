@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from jinja2 import nodes
 
 from promptc.diag.findings import Diagnostic, suggest
-from promptc.template.allowed import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT
+from promptc.template.allow import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT
 from promptc.template.place import Place
 
 Finding = tuple[int, str, str, str]

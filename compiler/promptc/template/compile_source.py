@@ -9,13 +9,13 @@ from jinja2 import nodes
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.template.check_tree import check_tree, find_bound, find_names
-from promptc.template.find_reads import Path, find_reads
 from promptc.template.is_settled import is_settled
 from promptc.template.limits import LIMITS, Limits
-from promptc.template.lowering.lower_template import lower_template
-from promptc.template.lowering.writer import LowerFault
+from promptc.template.lower.module import lower_template
+from promptc.template.lower.scopes import LowerFault
 from promptc.template.parse import PartsBudget, parse, verbatim, wrong_syntax
 from promptc.template.place import Place
+from promptc.template.reads import Path, find_reads
 from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.program import Program
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
-from promptc.template.load_template import Template
+from promptc.template.compile import Template
 from promptc.template.place import Place
 
 

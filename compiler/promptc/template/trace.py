@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.typed import Any
+from promptc.template.compile import Template
 from promptc.template.load_expression import Expression
-from promptc.template.load_template import Template
 from promptc.template.made import OutputSpan, Pointers, TraceContext
 from promptc.template.place import Place
 from promptc.template.runtime.program import RUN_ERRORS, Program
+from promptc.template.trace_log import Log, Printed
 from promptc.template.tracing.find_codes import find_codes
-from promptc.template.tracing.log import Log, Printed
 from promptc.template.tracing.run_logged import run_logged
 
 Files = Mapping[str, tuple[str, Sequence[tuple[int, int]]]]

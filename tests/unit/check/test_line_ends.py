@@ -4,7 +4,7 @@ import pytest
 
 from promptc.check.eaten_lines import find_eaten
 from promptc.diag.findings import Span
-from promptc.template.load_template import load_template
+from promptc.template.compile import load_template
 from promptc.template.place import Place
 from tests.unit.check.lint import codes, lint
 

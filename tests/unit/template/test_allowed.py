@@ -7,13 +7,13 @@ from jinja2 import nodes
 from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_NAMESPACE, DEFAULT_TESTS
 from jinja2.nodes import Node
 
-from promptc.template import allowed
+from promptc.template import allow
 from promptc.template.check_tree import HOMES, check_tree
-from promptc.template.kinds.expressions import _EVALUATE
-from promptc.template.kinds.statements import _WALK
-from promptc.template.lowering.expressions import Expressions
+from promptc.template.lower.expressions import Expressions
 from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
 from promptc.template.runtime.functions import FUNCTIONS
+from promptc.template.types.expressions import _EVALUATE
+from promptc.template.types.statements import _WALK
 from tests.unit.template.run import FILE
 
 REFUSED_FILTERS = {"attr", "random"}
@@ -27,38 +27,38 @@ REFUSED_NODES = {
 
 
 def test_every_filter_of_jinja_is_either_allowed_or_refused():
-    assert set(DEFAULT_FILTERS) == allowed.JINJA_FILTERS | REFUSED_FILTERS
-    assert not allowed.JINJA_FILTERS & REFUSED_FILTERS
+    assert set(DEFAULT_FILTERS) == allow.JINJA_FILTERS | REFUSED_FILTERS
+    assert not allow.JINJA_FILTERS & REFUSED_FILTERS
 
 
 def test_every_test_of_jinja_is_either_allowed_or_refused():
-    assert set(DEFAULT_TESTS) == allowed.TESTS | REFUSED_TESTS
+    assert set(DEFAULT_TESTS) == allow.TESTS | REFUSED_TESTS
 
 
 def test_every_function_of_jinja_is_either_allowed_or_refused():
-    assert set(DEFAULT_NAMESPACE) == allowed.GLOBALS | REFUSED_FUNCTIONS
+    assert set(DEFAULT_NAMESPACE) == allow.GLOBALS | REFUSED_FUNCTIONS
 
 
 def test_every_node_of_jinja_is_either_allowed_or_refused():
     known = {name for name, kind in vars(nodes).items() if isinstance(kind, type) and issubclass(kind, Node)}
-    assert {name for name in known if name[0] != "_"} == allowed.NODES | REFUSED_NODES | {"Node"}
+    assert {name for name in known if name[0] != "_"} == allow.NODES | REFUSED_NODES | {"Node"}
 
 
 def test_what_is_refused_says_what_to_use():
-    assert allowed.WHY_NOT.keys() >= REFUSED_FILTERS | REFUSED_TESTS | REFUSED_FUNCTIONS
+    assert allow.WHY_NOT.keys() >= REFUSED_FILTERS | REFUSED_TESTS | REFUSED_FUNCTIONS
 
 
 def test_every_name_that_is_allowed_can_be_called_and_no_other():
-    assert FILTER_NAMES == allowed.FILTERS
-    assert TEST_NAMES == allowed.TESTS
-    assert set(FUNCTIONS) == allowed.GLOBALS
+    assert FILTER_NAMES == allow.FILTERS
+    assert TEST_NAMES == allow.TESTS
+    assert set(FUNCTIONS) == allow.GLOBALS
     assert all(map(callable, [*map(find_filter, FILTER_NAMES), *map(find_test, TEST_NAMES)]))
 
 
 def test_methods_are_those_of_text_lists_and_mappings():
-    assert all(hasattr(str, name) for name in allowed.TEXT_METHODS)
-    assert all(hasattr(dict, name) for name in allowed.MAPPING_METHODS)
-    assert all(hasattr(list, name) and hasattr(tuple, name) for name in allowed.LIST_METHODS)
+    assert all(hasattr(str, name) for name in allow.TEXT_METHODS)
+    assert all(hasattr(dict, name) for name in allow.MAPPING_METHODS)
+    assert all(hasattr(list, name) and hasattr(tuple, name) for name in allow.LIST_METHODS)
 
 
 def test_every_node_is_lowered_and_has_a_kind_or_stands_in_its_home_alone():
@@ -66,7 +66,7 @@ def test_every_node_is_lowered_and_has_a_kind_or_stands_in_its_home_alone():
     lowered, walked = frozenset(Expressions(frozenset())._by_kind), frozenset(kind.__name__ for kind in _WALK)
     valued = frozenset(kind.__name__ for kind in _EVALUATE)
     assert lowered == valued
-    assert lowered | walked | set(HOMES) | {"Template"} == allowed.NODES
+    assert lowered | walked | set(HOMES) | {"Template"} == allow.NODES
     assert not lowered & walked and not (lowered | walked) & set(HOMES)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.template import allowed
+from promptc.template import allow
 from promptc.template.limits import CEILINGS, LIMITS
 from promptc.template.runtime.run import Run
 from tests.unit.template.run import render
@@ -26,22 +26,22 @@ def test_an_example_prints_what_it_says(template, shown):
     assert render(template.replace("⏎", "\n"), names, FILES) == shown.replace("⏎", "\n")
 
 
-@pytest.mark.parametrize("name", sorted(allowed.FILTERS))
+@pytest.mark.parametrize("name", sorted(allow.FILTERS))
 def test_every_filter_has_an_example(name):
     assert re.search(rf"\| {name}\b", WRITTEN) or re.search(rf"map\('{name}'", WRITTEN)
 
 
-@pytest.mark.parametrize("name", sorted(allowed.TESTS))
+@pytest.mark.parametrize("name", sorted(allow.TESTS))
 def test_every_test_has_an_example(name):
     assert re.search(rf" is {re.escape(name)}\b|\('{re.escape(name)}'", WRITTEN)
 
 
-@pytest.mark.parametrize("name", sorted(allowed.METHODS))
+@pytest.mark.parametrize("name", sorted(allow.METHODS))
 def test_every_method_has_an_example(name):
     assert re.search(rf"\.{name}\(", WRITTEN)
 
 
-@pytest.mark.parametrize("name", sorted(allowed.GLOBALS | allowed.LOOP_NAMES))
+@pytest.mark.parametrize("name", sorted(allow.GLOBALS | allow.LOOP_NAMES))
 def test_every_function_and_every_part_of_loop_has_an_example(name):
     assert re.search(rf"\b{name}\(|loop\.{name}\b", WRITTEN)
 

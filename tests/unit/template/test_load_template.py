@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from promptc.diag.findings import Span
-from promptc.template.load_template import load_template
+from promptc.template.compile import load_template
 from promptc.template.place import Place
 from tests.unit.template.run import FILE, INLINE, find_errors, render
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from promptc.template import allowed
+from promptc.template import allow
 from promptc.template import signature_table as table
-from promptc.template.kinds.find_kinds import infer_types, weigh_bytes
-from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import read_code
 from promptc.template.load_expression import load_expression
 from promptc.template.runtime.filters.table import find_filter
 from promptc.template.signatures import ANY, Parameter, Signature
+from promptc.template.types.infer import infer_types, weigh_bytes
+from promptc.template.types.scope import Scope
 from tests.unit.template.run import INLINE, find_errors, render
 from tests.unit.template.signatures_run import judge, judge_all, judge_template, run
 
@@ -80,16 +80,16 @@ def _holds_same(text: str) -> None:
 
 
 def test_the_table_has_all_that_is_allowed_and_nothing_else():
-    assert set(table.FILTERS) == allowed.FILTERS
-    assert set(table.TESTS) == allowed.TESTS
-    assert set(table.FUNCTIONS) == allowed.GLOBALS
-    assert set(table.METHODS[str]) == allowed.TEXT_METHODS
-    assert set(table.METHODS[dict]) == allowed.MAPPING_METHODS
-    assert set(table.METHODS[list]) == set(table.METHODS[tuple]) == allowed.LIST_METHODS
-    assert set(table.LOOP_METHODS) == allowed.LOOP_METHODS | allowed.CYCLER_METHODS
+    assert set(table.FILTERS) == allow.FILTERS
+    assert set(table.TESTS) == allow.TESTS
+    assert set(table.FUNCTIONS) == allow.GLOBALS
+    assert set(table.METHODS[str]) == allow.TEXT_METHODS
+    assert set(table.METHODS[dict]) == allow.MAPPING_METHODS
+    assert set(table.METHODS[list]) == set(table.METHODS[tuple]) == allow.LIST_METHODS
+    assert set(table.LOOP_METHODS) == allow.LOOP_METHODS | allow.CYCLER_METHODS
 
 
-@pytest.mark.parametrize("name", sorted(allowed.FILTERS - APPLYING))
+@pytest.mark.parametrize("name", sorted(allow.FILTERS - APPLYING))
 def test_a_filter_takes_what_its_signature_says(name):
     own = list(inspect.signature(find_filter(name)).parameters.values())[2:]
     said = table.FILTERS[name].parameters

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from promptc.template.kinds.kind import TextType
 from promptc.template.kinds.unite import add_bounds, find_most
+from promptc.template.types.types import TextType
 
 
 @dataclass(frozen=True, slots=True)

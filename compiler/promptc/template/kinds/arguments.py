@@ -6,21 +6,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import (
-    NONE_TYPE,
-    BoolType,
-    ListType,
-    MappingType,
-    NoneType,
-    NumberType,
-    OpaqueType,
-    TextType,
-    Type,
-    list_members,
-)
-from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import ASKED, SCALARS, SEQUENCE, Usage
-from promptc.template.kinds.walk import WalkRun
 from promptc.template.signature_table import (
     HOLDER,
     KEY,
@@ -34,6 +20,20 @@ from promptc.template.signature_table import (
     iter_taken_by_test,
 )
 from promptc.template.signatures import ANY, UNKNOWN, Parameter, Signature, Sort, Wrong, find_wrong
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.types import (
+    NONE_TYPE,
+    BoolType,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    OpaqueType,
+    TextType,
+    Type,
+    list_members,
+)
+from promptc.template.types.walk import WalkRun
 
 _Taken = tuple[str, Parameter, Any, int | str]
 """What takes an argument, by which parameter, the argument if it is a constant, and where it stands."""

@@ -2,7 +2,10 @@
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.parts import find_element
+from promptc.template.kinds.take import ASKED, Usage
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.types import (
     BoolType,
     ListType,
     MappingType,
@@ -15,10 +18,7 @@ from promptc.template.kinds.kind import (
     list_members,
     name_type,
 )
-from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import ASKED, Usage
-from promptc.template.kinds.walk import WalkRun, find_time
+from promptc.template.types.walk import WalkRun, find_time
 
 SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
 _ORDERED = (NumberType, BoolType, TextType, ListType)

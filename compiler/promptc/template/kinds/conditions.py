@@ -7,15 +7,15 @@ from typing import Literal
 
 from jinja2 import nodes
 
-from promptc.template.kinds import narrow
-from promptc.template.kinds.assume import find_path
-from promptc.template.kinds.expressions import evaluate, spell
-from promptc.template.kinds.kind import NumberType, Type
 from promptc.template.kinds.questions import COMPARING
-from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import CompiledText, load_trees
-from promptc.template.kinds.walk import WalkRun
 from promptc.template.kinds.written import COMPUTED, find_written
+from promptc.template.types import algebra
+from promptc.template.types.assume import find_path
+from promptc.template.types.expressions import evaluate, spell
+from promptc.template.types.scope import Scope
+from promptc.template.types.types import NumberType, Type
+from promptc.template.types.walk import WalkRun
 
 Operator = Literal["eq", "ne", "lt", "lteq", "gt", "gteq", "in", "notin", "true", "false", "is", "isnot", "inside", "outside"]
 """`inside` and `outside`: of a list, mapping or text that is not written out; `is` and `isnot`: a test by name."""
@@ -98,7 +98,7 @@ def _split_test(node: nodes.Test, truth: bool, scope: Scope) -> Cases:
     if node.name in COMPARING and len(node.args) == 1:
         return ((_compare(node.node, COMPARING[node.name], node.args[0], truth, scope),),)
     name, holds = ("defined", not truth) if node.name == "undefined" else (node.name, truth)
-    if narrow.knows(name):
+    if algebra.knows(name):
         return ((_make(node.node, "is" if holds else "isnot", name, scope),),)
     return ((_make(node, "true" if truth else "false", None, scope),),)
 

@@ -2,7 +2,7 @@
 
 from promptc.diag.findings import count_noun
 from promptc.template.kinds.conditions import Demand
-from promptc.template.kinds.kind import BoolType, ListType, NumberType, TextType, Type, UndefinedType, list_members, name_type
+from promptc.template.types.types import BoolType, ListType, NumberType, TextType, Type, UndefinedType, list_members, name_type
 
 _SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
 _SHOWN = 6

@@ -5,24 +5,9 @@ from dataclasses import dataclass
 
 from jinja2 import nodes
 
-from promptc.template.kinds import lists, texts
+from promptc.template.kinds import texts
 from promptc.template.kinds.arguments import Arguments, judge_filter
 from promptc.template.kinds.given import FilterCall
-from promptc.template.kinds.kind import (
-    BOOL_TYPE,
-    NUMBER_TYPE,
-    UNKNOWN_TYPE,
-    WHOLE,
-    BoolType,
-    ListType,
-    MappingType,
-    NoneType,
-    NumberType,
-    TextType,
-    Type,
-    list_members,
-)
-from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import (
     ANY,
     ASKED,
@@ -41,7 +26,23 @@ from promptc.template.kinds.take import (
     Usage,
 )
 from promptc.template.kinds.unite import join_types, weaken
-from promptc.template.kinds.walk import WalkRun
+from promptc.template.types import filters
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.types import (
+    BOOL_TYPE,
+    NUMBER_TYPE,
+    UNKNOWN_TYPE,
+    WHOLE,
+    BoolType,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    TextType,
+    Type,
+    list_members,
+)
+from promptc.template.types.walk import WalkRun
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 Give = Callable[[FilterCall], Type]
@@ -78,50 +79,50 @@ _PASSED = Usage(SEQUENCE.wants, SEQUENCE.good, (NoneType,), none=True)
 _SIFTED = Usage(ITERATED.wants, ITERATED.good, (NoneType, *ITERATED.bears), none=True)
 """Of none these make nothing."""
 _PAIRED = Usage("a mapping", MAPPED.good, gap=True)
-_TIME = Rule(STRICT_TEXT, lists.give_since)
+_TIME = Rule(STRICT_TEXT, filters.give_since)
 
 _RULES: Mapping[str, Rule] = {
     "abs": Rule(NUMBERS, _always(NUMBER_TYPE)),
-    "batch": Rule(ITERATED, lists.give_batches),
+    "batch": Rule(ITERATED, filters.give_batches),
     "capitalize": Rule(ONLY_TEXT, texts.give_cased),
     "center": Rule(SHOWN_TEXT, texts.give_centred),
-    "count": Rule(COUNTED, lists.give_length),
-    "default": Rule(ANY, lists.give_default),
-    "dictsort": Rule(MAPPED, lists.give_pairs),
+    "count": Rule(COUNTED, filters.give_length),
+    "default": Rule(ANY, filters.give_default),
+    "dictsort": Rule(MAPPED, filters.give_pairs),
     "escape": Rule(SHOWN_TEXT, texts.give_times(5)),
     "filesizeformat": Rule(SIZED, _always(TextType(320, 320))),
-    "first": Rule(SEQUENCE, lists.give_first),
+    "first": Rule(SEQUENCE, filters.give_first),
     "float": Rule(PARSED, _parse(NUMBER_TYPE)),
     "format": Rule(ONLY_TEXT, texts.give_formatted),
-    "groupby": Rule(ITERATED, lists.give_groups),
+    "groupby": Rule(ITERATED, filters.give_groups),
     "indent": Rule(STRICT_TEXT, texts.give_indented),
     "int": Rule(PARSED, _parse(WHOLE)),
-    "items": Rule(_PAIRED, lists.give_items),
-    "join": Rule(SEQUENCE, lists.give_joined),
-    "last": Rule(_MADE, lists.give_first),
-    "length": Rule(COUNTED, lists.give_length),
-    "list": Rule(SEQUENCE, lists.give_list),
+    "items": Rule(_PAIRED, filters.give_items),
+    "join": Rule(SEQUENCE, filters.give_joined),
+    "last": Rule(_MADE, filters.give_first),
+    "length": Rule(COUNTED, filters.give_length),
+    "list": Rule(SEQUENCE, filters.give_list),
     "lower": Rule(ONLY_TEXT, texts.give_cased),
-    "map": Rule(_PASSED, lists.give_mapped),
-    "max": Rule(SEQUENCE, lists.give_extreme),
-    "min": Rule(SEQUENCE, lists.give_extreme),
-    "reject": Rule(_PASSED, lists.give_rejected),
-    "rejectattr": Rule(_SIFTED, lists.give_rejected_by),
+    "map": Rule(_PASSED, filters.give_mapped),
+    "max": Rule(SEQUENCE, filters.give_extreme),
+    "min": Rule(SEQUENCE, filters.give_extreme),
+    "reject": Rule(_PASSED, filters.give_rejected),
+    "rejectattr": Rule(_SIFTED, filters.give_rejected_by),
     "replace": Rule(SHOWN_TEXT, texts.give_replaced),
-    "reverse": Rule(SEQUENCE, lists.give_reversed),
+    "reverse": Rule(SEQUENCE, filters.give_reversed),
     "round": Rule(NUMBERS, _always(NUMBER_TYPE)),
-    "select": Rule(_PASSED, lists.give_selected),
-    "selectattr": Rule(_SIFTED, lists.give_selected_by),
-    "slice": Rule(ITERATED, lists.give_batches),
-    "sort": Rule(SEQUENCE, lists.give_sorted),
+    "select": Rule(_PASSED, filters.give_selected),
+    "selectattr": Rule(_SIFTED, filters.give_selected_by),
+    "slice": Rule(ITERATED, filters.give_batches),
+    "sort": Rule(SEQUENCE, filters.give_sorted),
     "string": Rule(_SHOWN, texts.give_shown),
     "striptags": Rule(ONLY_TEXT, texts.give_times(1)),
-    "sum": Rule(ITERATED, lists.give_sum),
+    "sum": Rule(ITERATED, filters.give_sum),
     "title": Rule(ONLY_TEXT, texts.give_cased),
     "tojson": Rule(VALUE, texts.give_json),
     "trim": Rule(SHOWN_TEXT, texts.give_times(1)),
     "truncate": Rule(_CUT, texts.give_truncated),
-    "unique": Rule(SEQUENCE, lists.give_unique),
+    "unique": Rule(SEQUENCE, filters.give_unique),
     "upper": Rule(ONLY_TEXT, texts.give_cased),
     "urlencode": Rule(_CODED, texts.give_times(3)),
     "wordcount": Rule(ONLY_TEXT, _always(NumberType(True, 0))),
@@ -136,7 +137,7 @@ _RULES: Mapping[str, Rule] = {
     "one_line": Rule(SHOWN_TEXT, texts.give_times(1)),
     "json": Rule(VALUE, texts.give_json),
     "mentions": Rule(ONLY_TEXT, _always(BOOL_TYPE)),
-    "pick": Rule(SEQUENCE, lists.give_picked),
+    "pick": Rule(SEQUENCE, filters.give_picked),
 }
 _SAME = {"d": "default", "e": "escape"}
 _DEFAULTS = ("default", "d")

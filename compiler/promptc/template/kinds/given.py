@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import NumberType, TextType, Type
-from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.walk import WalkRun
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.types import NumberType, TextType, Type
+from promptc.template.types.walk import WalkRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,11 +9,11 @@ from jinja2.compiler import find_undeclared
 
 from promptc.template.kinds.amount import Amount, text_of_amount
 from promptc.template.kinds.arguments import Arguments, judge_call
-from promptc.template.kinds.expressions import evaluate
-from promptc.template.kinds.kind import UNKNOWN_TYPE, OpaqueType, Type, UndefinedType
-from promptc.template.kinds.scope import Binding, Scope, Value
-from promptc.template.kinds.walk import MAX_CALLS, WalkRun
 from promptc.template.signatures import Signature, sign_macro
+from promptc.template.types.expressions import evaluate
+from promptc.template.types.scope import Binding, Scope, Value
+from promptc.template.types.types import UNKNOWN_TYPE, OpaqueType, Type, UndefinedType
+from promptc.template.types.walk import MAX_CALLS, WalkRun
 
 WalkBody = Callable[[WalkRun, Iterable[nodes.Node], Scope], tuple[Scope, Amount]]
 

@@ -5,11 +5,11 @@ from math import isfinite
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import NUMBER_TYPE, UNKNOWN_TYPE, BoolType, ListType, NumberType, TextType, Type, list_members
-from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import NUMBERS, VALUE, Usage
 from promptc.template.kinds.unite import add_bounds, join_members, join_types
-from promptc.template.kinds.walk import WalkRun
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.types import NUMBER_TYPE, UNKNOWN_TYPE, BoolType, ListType, NumberType, TextType, Type, list_members
+from promptc.template.types.walk import WalkRun
 
 _ADDED = Usage("a number, a text or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
 _SUM = {TextType: "a text", ListType: "a list", NumberType: "a number", BoolType: "a number"}

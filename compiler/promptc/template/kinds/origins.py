@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from jinja2 import nodes
 
-from promptc.template.kinds.assume import find_path
 from promptc.template.kinds.conditions import ANYTHING, Cases, join_cases, list_cases_of
-from promptc.template.kinds.scope import Scope
 from promptc.template.kinds.trees import CompiledText, load_trees
+from promptc.template.types.assume import find_path
+from promptc.template.types.scope import Scope
 
 _SAME = frozenset(("sort", "list", "reverse", "unique", "default", "d"))
 """Filters that give elements of the list they are given."""

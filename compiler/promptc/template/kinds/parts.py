@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.unite import join_members, join_types, map_members, weaken
+from promptc.template.types.types import (
     NEVER,
     UNKNOWN_TYPE,
     BlankType,
@@ -20,7 +21,6 @@ from promptc.template.kinds.kind import (
     name_type,
     text_up_to,
 )
-from promptc.template.kinds.unite import join_members, join_types, map_members, weaken
 
 Key = str | int
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from promptc.template.kinds.kind import Type, UndefinedType
+from promptc.template.types.types import Type, UndefinedType
 
 Rule = Literal[
     "name", "part", "absent", "reads_none", "none", "kind", "some_kind", "never", "always", "unprintable", "argument", "given", "as_text"

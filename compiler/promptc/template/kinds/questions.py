@@ -3,10 +3,10 @@
 from jinja2 import nodes
 
 from promptc.template.kinds.compare import compare
-from promptc.template.kinds.kind import NoneType, UndefinedType, is_sure, list_members
-from promptc.template.kinds.scope import Scope, Value
 from promptc.template.kinds.take import ANY, ASKED, NUMBERS, Usage
-from promptc.template.kinds.walk import WalkRun
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.types import NoneType, UndefinedType, is_sure, list_members
+from promptc.template.types.walk import WalkRun
 
 COMPARING = {
     "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",

@@ -2,8 +2,8 @@
 
 from jinja2 import nodes
 
-from promptc.template.kinds.expressions import find_key
 from promptc.template.kinds.trees import CompiledText, load_trees
+from promptc.template.types.expressions import find_key
 
 _KEEPING = frozenset(
     ("capitalize", "d", "default", "indent", "join", "json", "lower", "normalize", "one_line", "string", "title", "tojson", "trim",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from promptc.template.kinds.kind import (
+from promptc.template.types.types import (
     BlankType,
     BoolType,
     ListType,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from promptc.template.kinds.given import FilterCall
-from promptc.template.kinds.kind import TextType, Type
-from promptc.template.kinds.measure import measure
+from promptc.template.types.bounds import measure
+from promptc.template.types.types import TextType, Type
 
 MAX_TOKEN = 512
 """No token of the vocabularies has more bytes."""

@@ -6,9 +6,9 @@ from jinja2 import nodes
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
+from promptc.template.compile import Template
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.load_expression import Expression
-from promptc.template.load_template import Template
 from promptc.template.parse import parse
 from promptc.template.place import Place
 from promptc.template.runtime.program import Program

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from promptc.template.kinds.kind import (
+from promptc.template.types.types import (
     NEVER,
     UNKNOWN_TYPE,
     BoolType,

@@ -6,9 +6,9 @@ import ast
 
 from jinja2 import nodes
 
-from promptc.template.lowering import syntax as py
+from promptc.template.lower import pyast as py
+from promptc.template.lower.scopes import PARENT, LowerFault, Writer
 from promptc.template.lowering.frame import Frame, find_stores
-from promptc.template.lowering.writer import PARENT, LowerFault, Writer
 
 
 class FileStatements(Writer):

@@ -9,9 +9,9 @@ from jinja2.compiler import find_undeclared
 from jinja2.idtracking import VAR_LOAD_PARAMETER, Symbols
 
 from promptc.template.count_nodes import count_nodes
-from promptc.template.lowering import syntax as py
+from promptc.template.lower import pyast as py
+from promptc.template.lower.scopes import LowerFault, Writer
 from promptc.template.lowering.frame import Frame, iter_loads
-from promptc.template.lowering.writer import LowerFault, Writer
 
 
 class MacroStatements(Writer):

@@ -7,11 +7,11 @@ from typing import Any
 
 from jinja2 import nodes
 
-from promptc.template.lowering import syntax as py
-from promptc.template.lowering.expressions import Expressions
+from promptc.template.lower import pyast as py
+from promptc.template.lower.expressions import Expressions
+from promptc.template.lower.statements import LoopStatements
 from promptc.template.lowering.file_statements import FileStatements
 from promptc.template.lowering.frame import Frame
-from promptc.template.lowering.loop_statements import LoopStatements
 from promptc.template.lowering.macro_statements import MacroStatements
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from promptc.diag.typed import Any
 from promptc.template.runtime.functions import Namespace
 from promptc.template.runtime.group import Group
+from promptc.template.runtime.objects import Missing
 from promptc.template.runtime.payments import UNDEFINED, check_key
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Missing
 
 Find = Callable[[Any], Any]
 

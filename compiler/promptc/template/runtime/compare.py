@@ -8,10 +8,10 @@ from operator import eq, ge, gt, le, lt, ne
 from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
 from promptc.template.runtime.fault import refuse
+from promptc.template.runtime.objects import Blank, Missing
 from promptc.template.runtime.payments import SCALARS, pay_pair, pay_search
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import refuse_part
-from promptc.template.runtime.undefined import Blank, Missing
 
 
 def compare(run: Run, name: str, left: Any, right: Any) -> bool:

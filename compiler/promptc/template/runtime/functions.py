@@ -8,9 +8,9 @@ from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
 from promptc.template.limits import Limits
 from promptc.template.runtime.fault import refuse
+from promptc.template.runtime.objects import Missing
 from promptc.template.runtime.payments import check_key, pay_each
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Missing
 
 
 class Cycler:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promptc.diag.typed import Any, Self
-from promptc.template.runtime.undefined import Missing
+from promptc.template.runtime.objects import Missing
 
 _NOTHING = object()
 

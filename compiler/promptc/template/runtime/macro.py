@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from promptc.diag.typed import Any, NoReturn
 from promptc.template.runtime.missing import missing
+from promptc.template.runtime.objects import Missing
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Missing
 
 
 class Macro:

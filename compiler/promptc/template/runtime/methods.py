@@ -9,9 +9,9 @@ from promptc.diag.value import name_kind
 from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.judged import blame_method
 from promptc.template.runtime.methods_of_text import TEXT_METHODS
+from promptc.template.runtime.objects import Missing
 from promptc.template.runtime.payments import check_key, pay_search
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Missing
 
 Method = Callable[..., Any]
 

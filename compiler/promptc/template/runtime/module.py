@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.undefined import Missing
+from promptc.template.runtime.objects import Missing
 
 
 class Module:

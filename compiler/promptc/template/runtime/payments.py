@@ -8,8 +8,8 @@ from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
 from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.group import Group
+from promptc.template.runtime.objects import Blank, Missing
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Blank, Missing
 
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 NUMBERS: frozenset[type] = frozenset({int, float, bool})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from promptc.diag.typed import Any
+from promptc.template.runtime.objects import Blank, Missing
 from promptc.template.runtime.payments import check_depth
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import refuse_part, show
-from promptc.template.runtime.undefined import Blank, Missing
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _NAMED_KEYS = {None: "null", True: "true", False: "false"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from promptc.diag.typed import Any
 from promptc.template.limits import LIMITS, Limits
 from promptc.template.place import Place
-from promptc.template.runtime.access import call_part, call_value, find_attribute, find_item
+from promptc.template.runtime.callables import Names, Render, TemplateBlocks
 from promptc.template.runtime.compare import compare
 from promptc.template.runtime.fault import Fault
 from promptc.template.runtime.filters.table import find_filter, find_test
@@ -18,14 +18,14 @@ from promptc.template.runtime.lowered import LoweredFile
 from promptc.template.runtime.macro import Macro, unfilled
 from promptc.template.runtime.missing import missing
 from promptc.template.runtime.module import find_export
-from promptc.template.runtime.names import Names, Render, TemplateBlocks
+from promptc.template.runtime.objects import BLANK
 from promptc.template.runtime.operators import add, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
 from promptc.template.runtime.payments import check_key
 from promptc.template.runtime.run import Excess, MeasuringRun, Run, find_run
 from promptc.template.runtime.show import show
 from promptc.template.runtime.texts import check_namespace, concat, cut_slice, need_text, spread, spread_named, undefined
 from promptc.template.runtime.turns import each, sized
-from promptc.template.runtime.undefined import BLANK
+from promptc.template.runtime.values import call_part, call_value, find_attribute, find_item
 
 _KNOWN = (
     TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare, concat, cut_slice,
@@ -112,7 +112,7 @@ class Program:
             raise self._explain(error, names) from None
 
     def _explain(self, error: Exception, names: Mapping[str, Any]) -> Exception:
-        from promptc.template.runtime.explain_error import explain_error
+        from promptc.template.runtime.errors import explain_error
 
         return explain_error(error, self.place, self.files, names)
 

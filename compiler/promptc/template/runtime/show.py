@@ -5,9 +5,9 @@ from __future__ import annotations
 from promptc.diag.typed import Any
 from promptc.diag.value import UNMADE, name_kind
 from promptc.template.runtime.fault import refuse
+from promptc.template.runtime.objects import Blank, Missing
 from promptc.template.runtime.payments import LISTS, SCALARS, UNDEFINED, check_depth
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Blank, Missing
 
 
 def show(run: Run, value: Any) -> str:

@@ -6,9 +6,9 @@ from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
 from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.functions import Namespace
+from promptc.template.runtime.objects import Blank, Missing
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
-from promptc.template.runtime.undefined import Blank, Missing
 
 _CUT = frozenset({str, list, tuple, range})
 

@@ -8,9 +8,9 @@ from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
 from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.group import Group
+from promptc.template.runtime.objects import Blank, Missing
 from promptc.template.runtime.payments import VIEWS
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Blank, Missing
 
 _MADE: frozenset[Any] = frozenset({str, list, tuple, dict, range, Group}) | VIEWS
 

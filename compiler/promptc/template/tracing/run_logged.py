@@ -8,17 +8,17 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.template.check_tree import find_bound
 from promptc.template.count_nodes import count_nodes
-from promptc.template.lowering.expressions import name_filter, name_test
-from promptc.template.lowering.lower_template import lower_module
+from promptc.template.lower.expressions import name_filter, name_test
+from promptc.template.lower.module import lower_module
 from promptc.template.parse import parse, verbatim
+from promptc.template.runtime.callables import Names, Render
 from promptc.template.runtime.filters.table import find_filter, find_test
 from promptc.template.runtime.lowered import LoweredFile
-from promptc.template.runtime.names import Names, Render
+from promptc.template.runtime.objects import TEMPLATE
 from promptc.template.runtime.program import GLOBALS, Program
 from promptc.template.runtime.run import find_run
-from promptc.template.runtime.undefined import TEMPLATE
-from promptc.template.tracing.instrument import instrument
-from promptc.template.tracing.log import Log
+from promptc.template.trace_log import Log
+from promptc.template.tracing import instrument
 
 
 def run_logged(program: Program, names: Mapping[str, Any], log: Log, *, expression: bool = False) -> Any:

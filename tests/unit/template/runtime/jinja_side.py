@@ -9,8 +9,8 @@ from jinja2 import StrictUndefined, TemplateError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from promptc.template.runtime.fault import Fault
+from promptc.template.runtime.objects import BLANK, Blank, Missing
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import BLANK, Blank, Missing
 
 FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RuntimeError, AssertionError, MemoryError)
 UNMADE = "unmade"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from promptc.template import allowed
+from promptc.template import allow
 from promptc.template.runtime.fault import Fault
 from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
 from promptc.template.runtime.functions import FUNCTIONS
@@ -15,21 +15,21 @@ from promptc.template.runtime.methods import METHODS
 HEAVY = "jinja2 markupsafe typing dataclasses inspect pathlib json textwrap hashlib html urllib datetime pprint contextlib logging".split()
 
 
-@pytest.mark.parametrize("name", sorted(allowed.FILTERS))
+@pytest.mark.parametrize("name", sorted(allow.FILTERS))
 def test_every_allowed_filter_is_there(name):
     assert next(iter(inspect.signature(find_filter(name)).parameters)) == "run"
 
 
-@pytest.mark.parametrize("name", sorted(allowed.TESTS))
+@pytest.mark.parametrize("name", sorted(allow.TESTS))
 def test_every_allowed_test_is_there(name):
     assert next(iter(inspect.signature(find_test(name)).parameters)) == "run"
 
 
 def test_every_allowed_method_and_function_is_there():
-    assert set(METHODS[str]) == allowed.TEXT_METHODS
-    assert set(METHODS[dict]) == allowed.MAPPING_METHODS
-    assert set(METHODS[list]) == set(METHODS[tuple]) == allowed.LIST_METHODS
-    assert set(FUNCTIONS) == allowed.GLOBALS
+    assert set(METHODS[str]) == allow.TEXT_METHODS
+    assert set(METHODS[dict]) == allow.MAPPING_METHODS
+    assert set(METHODS[list]) == set(METHODS[tuple]) == allow.LIST_METHODS
+    assert set(FUNCTIONS) == allow.GLOBALS
 
 
 def test_every_name_of_the_table_is_there():

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.compare import compare, contains
+from promptc.template.runtime.objects import Blank, Missing
 from promptc.template.runtime.operators import modulo
 from promptc.template.runtime.payments import NUMBERS, UNDEFINED, check_defined
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
-from promptc.template.runtime.undefined import Blank, Missing
 
 Test = Callable[..., bool]
 

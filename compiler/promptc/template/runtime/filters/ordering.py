@@ -9,9 +9,9 @@ from promptc.diag.value import name_kind
 from promptc.template.runtime.access_path import Find, build_find, build_find_all
 from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.group import Group
+from promptc.template.runtime.objects import Missing
 from promptc.template.runtime.payments import NUMBERS, is_large, list_values, pay_each, pay_keys
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Missing
 
 
 def sort(run: Run, value: Any, reverse: Any = False, case_sensitive: bool = False, attribute: Any = None, times: bool = False) -> list[Any]:

@@ -8,11 +8,11 @@ from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
 from promptc.template.runtime.access_path import build_find
 from promptc.template.runtime.fault import refuse
+from promptc.template.runtime.objects import Missing
 from promptc.template.runtime.operators import add, bound_number
 from promptc.template.runtime.payments import NUMBERS, UNDEFINED, list_values, pay_each
 from promptc.template.runtime.run import Run
 from promptc.template.runtime.show import show
-from promptc.template.runtime.undefined import Missing
 
 
 def default(run: Run, value: Any, default_value: Any = "", boolean: bool = False) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from promptc.template.lowering import syntax as py
+from promptc.template.lower import pyast as py
 
 _VARIABLE = re.compile(r"(?:l_\d+|g)_(.*)")
 _LOOP = re.compile(r"l_\d+_loop")

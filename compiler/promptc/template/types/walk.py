@@ -7,7 +7,13 @@ from difflib import get_close_matches
 from jinja2 import nodes
 
 from promptc.diag.findings import Diagnostic
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.problem import Problem, Rule
+from promptc.template.kinds.take import Usage, find_failing
+from promptc.template.kinds.unite import join_members, keep_members
+from promptc.template.limits import LIMITS, Limits
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.trials import Trials
+from promptc.template.types.types import (
     NEVER,
     NONE_TYPE,
     UNKNOWN_TYPE,
@@ -21,12 +27,6 @@ from promptc.template.kinds.kind import (
     is_sure,
     list_members,
 )
-from promptc.template.kinds.problem import Problem, Rule
-from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import Usage, find_failing
-from promptc.template.kinds.trials import Trials
-from promptc.template.kinds.unite import join_members, keep_members
-from promptc.template.limits import LIMITS, Limits
 
 MAX_CALLS = 8
 """Macros inside each other that are followed; what a deeper one gives is not known."""

@@ -9,12 +9,12 @@ from types import TracebackType
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
-from promptc.template.allowed import GLOBALS
+from promptc.template.allow import GLOBALS
 from promptc.template.place import Place
 from promptc.template.runtime.fault import Fault
 from promptc.template.runtime.lowered import LoweredFile
+from promptc.template.runtime.objects import TEMPLATE, MissingFault, name_part
 from promptc.template.runtime.reword import reword
-from promptc.template.runtime.undefined import TEMPLATE, MissingFault, name_part
 
 
 def explain_error(error: BaseException, place: Place, files: Sequence[LoweredFile], names: Mapping[str, Any]) -> PromptcError:

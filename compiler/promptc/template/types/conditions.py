@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from promptc.template.kinds import narrow
 from promptc.template.kinds.conditions import Case, Cases, Demand
-from promptc.template.kinds.kind import (
+from promptc.template.types import algebra
+from promptc.template.types.types import (
     NEVER,
     BoolType,
     ListType,
@@ -62,7 +62,7 @@ def is_satisfiable(kind: Type, demands: Sequence[Demand]) -> bool:
 
 def _can_member(member: Type, demands: Sequence[Demand]) -> bool:
     tests = [one for one in demands if one.operator in ("is", "isnot")]
-    if not isinstance(member, UnknownType) and any(narrow.by_test(member, str(one.value), one.operator == "is") == NEVER for one in tests):
+    if not isinstance(member, UnknownType) and any(algebra.by_test(member, str(one.value), one.operator == "is") == NEVER for one in tests):
         return False
     asked = [one for one in demands if one not in tests]
     if isinstance(member, UndefinedType):
@@ -71,7 +71,7 @@ def _can_member(member: Type, demands: Sequence[Demand]) -> bool:
     if values is not None:
         return any(all(_holds(value, one) for one in asked) for value in values)
     truths = {one.operator for one in asked} & {"true", "false"}
-    if len(truths) == 2 or any(narrow.by_truth(member, truth == "true") == NEVER for truth in truths):
+    if len(truths) == 2 or any(algebra.by_truth(member, truth == "true") == NEVER for truth in truths):
         return False
     return not _is_empty(member, asked)
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping as Entries
 from dataclasses import replace
 
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.unite import map_members
+from promptc.template.types.types import (
     NEVER,
     BlankType,
     BoolType,
@@ -19,7 +20,6 @@ from promptc.template.kinds.kind import (
     list_members,
     text_of,
 )
-from promptc.template.kinds.unite import map_members
 
 _YES: Entries[str, tuple[type[Type], ...]] = {
     "defined": (TextType, NumberType, BoolType, NoneType, ListType, MappingType, OpaqueType, BlankType, UnknownType),

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from jinja2 import nodes
 
-from promptc.template.lowering import syntax as py
-from promptc.template.lowering.expressions import Expressions
+from promptc.template.lower import pyast as py
+from promptc.template.lower.expressions import Expressions
 from promptc.template.lowering.frame import Buffer, Frame, find_targets, iter_loads
 
 PARENT = "parent"

@@ -9,8 +9,8 @@ from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.functions import FUNCTIONS
 from promptc.template.runtime.missing import missing
 from promptc.template.runtime.module import Module
+from promptc.template.runtime.objects import Missing
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import Missing
 
 Render = Callable[[Run, "Names"], str]
 _NOTHING: dict[str, Any] = {}

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from promptc.diag.typed import Any
 from promptc.diag.value import name_kind
-from promptc.template.allowed import CYCLER_METHODS, DICT_NAMES, LIST_METHODS, LOOP_METHODS, LOOP_NAMES, MAPPING_METHODS, TEXT_METHODS
+from promptc.template.allow import CYCLER_METHODS, DICT_NAMES, LIST_METHODS, LOOP_METHODS, LOOP_NAMES, MAPPING_METHODS, TEXT_METHODS
+from promptc.template.runtime.callables import BlockCall, TemplateBlocks
 from promptc.template.runtime.fault import refuse
 from promptc.template.runtime.functions import FUNCTIONS, Cycler, Joiner, Namespace
 from promptc.template.runtime.group import Group
@@ -15,10 +16,9 @@ from promptc.template.runtime.loop import Loop
 from promptc.template.runtime.macro import Macro
 from promptc.template.runtime.methods import call_method
 from promptc.template.runtime.module import Module
-from promptc.template.runtime.names import BlockCall, TemplateBlocks
+from promptc.template.runtime.objects import BLANK, Blank, Missing
 from promptc.template.runtime.payments import check_key, pay_parts
 from promptc.template.runtime.run import Run
-from promptc.template.runtime.undefined import BLANK, Blank, Missing
 
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     Loop: LOOP_NAMES,

@@ -12,13 +12,13 @@ from jinja2.compiler import find_undeclared
 from jinja2.idtracking import Symbols
 
 from promptc.template.count_nodes import count_nodes
-from promptc.template.lowering import syntax as py
-from promptc.template.lowering.expressions import Expressions, name_filter, name_test
+from promptc.template.lower import pyast as py
+from promptc.template.lower.expressions import Expressions, name_filter, name_test
+from promptc.template.lower.scopes import PARENT, LowerFault
 from promptc.template.lowering.frame import Frame
 from promptc.template.lowering.statements import Statements
-from promptc.template.lowering.writer import PARENT, LowerFault
 from promptc.template.runtime.lowered import LoweredFile
-from promptc.template.runtime.undefined import TEMPLATE
+from promptc.template.runtime.objects import TEMPLATE
 
 _PARAMETERS = ("run", "names")
 

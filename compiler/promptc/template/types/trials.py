@@ -8,13 +8,13 @@ from jinja2 import nodes
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import replace
-from promptc.template.kinds.kind import BoolType, ListType, NoneType, NumberType, TextType, Type, list_members
-from promptc.template.kinds.scope import Scope
 from promptc.template.limits import LIMITS, Limits
-from promptc.template.lowering.lower_template import lower_template
+from promptc.template.lower.module import lower_template
 from promptc.template.place import Place
 from promptc.template.runtime.program import Program
 from promptc.template.runtime.run import RUN, Run
+from promptc.template.types.scope import Scope
+from promptc.template.types.types import BoolType, ListType, NoneType, NumberType, TextType, Type, list_members
 
 _MOST = 30_000
 """Parts of all expressions that one check runs, where one counts as `_EACH` more: each is compiled by itself."""

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from jinja2 import nodes
 
-from promptc.template.kinds.kind import NEVER, Type, UndefinedType
 from promptc.template.kinds.unite import join_types
+from promptc.template.types.types import NEVER, Type, UndefinedType
 
 Path = tuple[object, ...]
 """What a value was read by, and the parts behind it: a name of the pack, or an object that stands for one binding of a template's name."""

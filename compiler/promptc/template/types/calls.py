@@ -4,10 +4,16 @@ from collections.abc import Callable
 
 from jinja2 import nodes
 
-from promptc.template.allowed import LIST_METHODS, MAPPING_METHODS, TEXT_METHODS
+from promptc.template.allow import LIST_METHODS, MAPPING_METHODS, TEXT_METHODS
 from promptc.template.kinds.arguments import Arguments, judge_call, judge_method, judge_thing
 from promptc.template.kinds.given import find_single
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.parts import drop_gap, find_part, find_values
+from promptc.template.kinds.take import ALL, PARTED, Usage
+from promptc.template.kinds.unite import join_types, map_members
+from promptc.template.signature_table import FUNCTIONS
+from promptc.template.types.bounds import measure
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
     NONE_TYPE,
@@ -25,13 +31,7 @@ from promptc.template.kinds.kind import (
     list_members,
     make_mapping,
 )
-from promptc.template.kinds.measure import measure
-from promptc.template.kinds.parts import drop_gap, find_part, find_values
-from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import ALL, PARTED, Usage
-from promptc.template.kinds.unite import join_types, map_members
-from promptc.template.kinds.walk import WalkRun
-from promptc.template.signature_table import FUNCTIONS
+from promptc.template.types.walk import WalkRun
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 

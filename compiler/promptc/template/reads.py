@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from promptc.template.allowed import GLOBALS, METHODS
+from promptc.template.allow import GLOBALS, METHODS
 from promptc.template.check_tree import find_names
 
 Path = tuple[str, ...]

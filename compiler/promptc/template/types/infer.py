@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from jinja2 import nodes
 
 from promptc.template.kinds.amount import UNBOUNDED, Amount
-from promptc.template.kinds.assume import assume, find_path
-from promptc.template.kinds.expressions import evaluate
-from promptc.template.kinds.kind import Type
-from promptc.template.kinds.lists import make_lists
 from promptc.template.kinds.problem import Problem
-from promptc.template.kinds.scope import Binding, Scope
-from promptc.template.kinds.statements import walk_file
 from promptc.template.kinds.take import ASKED
 from promptc.template.kinds.trees import CompiledText, load_trees
-from promptc.template.kinds.trials import Trials
-from promptc.template.kinds.walk import Cost, WalkRun
+from promptc.template.types.assume import assume, find_path
+from promptc.template.types.expressions import evaluate
+from promptc.template.types.filters import make_lists
+from promptc.template.types.scope import Binding, Scope
+from promptc.template.types.statements import walk_file
+from promptc.template.types.trials import Trials
+from promptc.template.types.types import Type
+from promptc.template.types.walk import Cost, WalkRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,11 +9,19 @@ from jinja2 import nodes
 from promptc.diag.findings import Diagnostic
 from promptc.template.check_tree import find_bound, find_names
 from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest, text_of_amount
-from promptc.template.kinds.assume import learn_at
-from promptc.template.kinds.calls import call_thing
-from promptc.template.kinds.expressions import decide, evaluate, find_kind
 from promptc.template.kinds.filters import apply_filter
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.macros import bind_macro, make_caller
+from promptc.template.kinds.parts import find_count, find_element, find_part
+from promptc.template.kinds.take import ITERATED, PRINTED, SEQUENCE, Usage
+from promptc.template.kinds.unite import join_types, weaken
+from promptc.template.runtime.reword import PARTS_HELP
+from promptc.template.types.algebra import by_least
+from promptc.template.types.assume import learn_at
+from promptc.template.types.bounds import measure
+from promptc.template.types.calls import call_thing
+from promptc.template.types.expressions import decide, evaluate, find_kind
+from promptc.template.types.scope import Binding, Scope, Value, join_ways
+from promptc.template.types.types import (
     BOOL_TYPE,
     UNKNOWN_TYPE,
     ListType,
@@ -26,15 +34,7 @@ from promptc.template.kinds.kind import (
     UnknownType,
     list_members,
 )
-from promptc.template.kinds.macros import bind_macro, make_caller
-from promptc.template.kinds.measure import measure
-from promptc.template.kinds.narrow import by_least
-from promptc.template.kinds.parts import find_count, find_element, find_part
-from promptc.template.kinds.scope import Binding, Scope, Value, join_ways
-from promptc.template.kinds.take import ITERATED, PRINTED, SEQUENCE, Usage
-from promptc.template.kinds.unite import join_types, weaken
-from promptc.template.kinds.walk import WalkRun
-from promptc.template.runtime.reword import PARTS_HELP
+from promptc.template.types.walk import WalkRun
 
 Step = tuple[Scope, Amount]
 _BLOCK = Usage("a filter that gives a text (end with `| string` or `| join`)", (TextType,), lazy=False)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 
 from jinja2 import nodes
 
-from promptc.template.kinds import narrow
-from promptc.template.kinds.kind import NEVER, UNKNOWN_TYPE, MappingType, Type, UndefinedType, list_members
 from promptc.template.kinds.parts import Key, find_part
 from promptc.template.kinds.questions import COMPARING, LENIENT
-from promptc.template.kinds.scope import Path, Scope, join_facts
 from promptc.template.kinds.unite import keep_members, meet
-from promptc.template.kinds.walk import WalkRun
+from promptc.template.types import algebra
+from promptc.template.types.scope import Path, Scope, join_facts
+from promptc.template.types.types import NEVER, UNKNOWN_TYPE, MappingType, Type, UndefinedType, list_members
+from promptc.template.types.walk import WalkRun
 
 Change = Callable[[Type], Type]
 
@@ -30,7 +30,7 @@ def assume(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) -> Scope:
     if isinstance(node, nodes.Compare) and len(node.ops) == 1:
         return _assume_compare(walk, node.expr, node.ops[0].op, node.ops[0].expr, truth, scope)
     if isinstance(node, nodes.Filter) and node.name in ("length", "count") and node.node is not None:
-        return learn_at(walk, node.node, lambda kind: narrow.by_truth(kind, truth), scope)
+        return learn_at(walk, node.node, lambda kind: algebra.by_truth(kind, truth), scope)
     if isinstance(node, nodes.Call):
         return _assume_get(walk, node, truth, scope)
     return _assume_value(walk, node, truth, scope)
@@ -53,7 +53,7 @@ def _assume_value(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) ->
             scope = assume(walk, bound.condition, truth, scope)
     if find_path(node, scope) is None:
         return scope.doubt(iter_paths(node, scope))
-    return learn_at(walk, node, lambda kind: narrow.by_truth(kind, truth), scope)
+    return learn_at(walk, node, lambda kind: algebra.by_truth(kind, truth), scope)
 
 
 def _is_missing(node: nodes.Expr, scope: Scope) -> bool:
@@ -73,9 +73,9 @@ def _assume_test(walk: WalkRun, node: nodes.Test, truth: bool, scope: Scope) -> 
         return scope.end() if truth else scope
     if name != "defined" and _is_missing(node.node, scope):
         return scope.end() if truth and name in LENIENT else scope
-    if not narrow.knows(name) or find_path(node.node, scope) is None:
+    if not algebra.knows(name) or find_path(node.node, scope) is None:
         return scope.doubt(iter_paths(node, scope))
-    return learn_at(walk, node.node, lambda kind: narrow.by_test(kind, name, truth), scope)
+    return learn_at(walk, node.node, lambda kind: algebra.by_test(kind, name, truth), scope)
 
 
 def _assume_compare(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes.Expr, truth: bool, scope: Scope) -> Scope:
@@ -88,7 +88,7 @@ def _assume_compare(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes
     if operator == "eq" and isinstance(right, nodes.Const):
         value = right.value
         if find_path(left, scope) is not None:
-            return learn_at(walk, left, lambda kind: narrow.by_equal(kind, value, truth), scope)
+            return learn_at(walk, left, lambda kind: algebra.by_equal(kind, value, truth), scope)
     if operator == "in" and isinstance(left, nodes.Const) and isinstance(left.value, str) and find_path(right, scope) is not None:
         name = left.value
         return _learn_key(walk, right, name, truth, scope)
@@ -100,7 +100,7 @@ def _assume_compare(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes
     ):
         values = [one.value for one in right.items]  # type: ignore[attr-defined]
         if find_path(left, scope) is not None:
-            return learn_at(walk, left, lambda kind: narrow.by_any(kind, values), scope)
+            return learn_at(walk, left, lambda kind: algebra.by_any(kind, values), scope)
     scope = _assume_length(walk, left, operator, right, truth, scope)
     return scope.doubt([*iter_paths(left, scope), *iter_paths(right, scope)])
 
@@ -114,7 +114,7 @@ def _assume_length(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes.
     least = {("gt", True): right.value + 1, ("gteq", True): right.value, ("eq", True): right.value}
     least |= {("lt", False): right.value, ("lteq", False): right.value + 1, ("eq", False): 1 if right.value == 0 else 0}
     count = least.get((operator, truth), 0)
-    return learn_at(walk, left.node, lambda kind: narrow.by_least(kind, count), scope) if count > 0 else scope
+    return learn_at(walk, left.node, lambda kind: algebra.by_least(kind, count), scope) if count > 0 else scope
 
 
 def _assume_get(walk: WalkRun, node: nodes.Call, truth: bool, scope: Scope) -> Scope:
@@ -124,7 +124,7 @@ def _assume_get(walk: WalkRun, node: nodes.Call, truth: bool, scope: Scope) -> S
         key = node.args[0].value
         if truth and isinstance(key, str) and find_path(callee.node, scope) is not None:
             part = nodes.Getitem(callee.node, nodes.Const(key), "load")
-            return learn_at(walk, part, lambda kind: narrow.by_truth(narrow.by_test(kind, "defined", True), True), scope)
+            return learn_at(walk, part, lambda kind: algebra.by_truth(algebra.by_test(kind, "defined", True), True), scope)
     return scope.doubt(iter_paths(node, scope))
 
 
@@ -135,7 +135,7 @@ def _learn_key(walk: WalkRun, holder: nodes.Expr, name: str, truth: bool, scope:
     if path is None or not any(isinstance(member, MappingType) for member in list_members(kind)):
         return scope.doubt([path] if path is not None else [])
     part = nodes.Getitem(holder, nodes.Const(name), "load")
-    return learn_at(walk, part, lambda found: narrow.by_test(found, "defined", truth), scope)
+    return learn_at(walk, part, lambda found: algebra.by_test(found, "defined", truth), scope)
 
 
 def learn_at(walk: WalkRun, node: nodes.Expr, change: Change, scope: Scope) -> Scope:

@@ -1,8 +1,8 @@
 """How long a value is when it is printed, at most."""
 
-from promptc.template.kinds.kind import BlankType, BoolType, ListType, MappingType, NoneType, NumberType, TextType, Type, list_members
 from promptc.template.kinds.parts import find_part
 from promptc.template.kinds.unite import add_bounds, find_most, join_members
+from promptc.template.types.types import BlankType, BoolType, ListType, MappingType, NoneType, NumberType, TextType, Type, list_members
 
 _FLOAT = 25
 _TRUE_FALSE = len("False")

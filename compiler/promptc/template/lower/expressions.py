@@ -9,8 +9,8 @@ from typing import Any
 from jinja2 import nodes
 from jinja2.idtracking import VAR_LOAD_PARAMETER, VAR_LOAD_RESOLVE
 
-from promptc.template.allowed import DICT_NAMES
-from promptc.template.lowering import syntax as py
+from promptc.template.allow import DICT_NAMES
+from promptc.template.lower import pyast as py
 from promptc.template.lowering.frame import Frame
 from promptc.template.lowering.is_judged import is_judged
 

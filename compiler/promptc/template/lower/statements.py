@@ -7,11 +7,11 @@ import ast
 from jinja2 import nodes
 
 from promptc.template.count_nodes import count_nodes
-from promptc.template.lowering import syntax as py
-from promptc.template.lowering.expressions import Counted
+from promptc.template.lower import pyast as py
+from promptc.template.lower.expressions import Counted
+from promptc.template.lower.scopes import LowerFault, Writer
 from promptc.template.lowering.frame import Frame
 from promptc.template.lowering.loops import NEEDS_LENGTH, find_counts, uses_loop
-from promptc.template.lowering.writer import LowerFault, Writer
 
 
 class LoopStatements(Writer):

@@ -6,14 +6,22 @@ from typing import Any
 
 from jinja2 import nodes
 
-from promptc.template.kinds import narrow
 from promptc.template.kinds.arguments import Arguments, judge_test
-from promptc.template.kinds.assume import assume
-from promptc.template.kinds.calls import call
 from promptc.template.kinds.compare import compare
 from promptc.template.kinds.filters import apply_filter
 from promptc.template.kinds.given import find_single
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.operators import ARITHMETIC, negate
+from promptc.template.kinds.parts import cut, find_any, find_part
+from promptc.template.kinds.questions import ask
+from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Usage
+from promptc.template.kinds.unite import add_bounds, join_types, map_members, meet
+from promptc.template.types import algebra
+from promptc.template.types.assume import assume
+from promptc.template.types.bounds import measure
+from promptc.template.types.calls import call
+from promptc.template.types.scope import Scope, Value
+from promptc.template.types.trials import is_trial, list_ways
+from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
     NONE_TYPE,
@@ -33,15 +41,7 @@ from promptc.template.kinds.kind import (
     make_mapping,
     text_of,
 )
-from promptc.template.kinds.measure import measure
-from promptc.template.kinds.operators import ARITHMETIC, negate
-from promptc.template.kinds.parts import cut, find_any, find_part
-from promptc.template.kinds.questions import ask
-from promptc.template.kinds.scope import Scope, Value
-from promptc.template.kinds.take import ASKED, PARTED, SHOWN_TEXT, SLICED, VALUE, Usage
-from promptc.template.kinds.trials import is_trial, list_ways
-from promptc.template.kinds.unite import add_bounds, join_types, map_members, meet
-from promptc.template.kinds.walk import WalkRun
+from promptc.template.types.walk import WalkRun
 
 
 def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
@@ -231,7 +231,7 @@ def _or(walk: WalkRun, node: nodes.Or, scope: Scope) -> Value:
 def _either(walk: WalkRun, node: nodes.And | nodes.Or, held: bool, scope: Scope) -> Value:
     """The left side where its truth is `held`, else the right one."""
     asked = judge(walk, node.left, scope)
-    left, ways = narrow.by_truth(asked, held), _split(walk, node.left, asked, scope)
+    left, ways = algebra.by_truth(asked, held), _split(walk, node.left, asked, scope)
     rest = ways[1] if held else ways[0]
     return Value(join_types(left, find_kind(walk, node.right, rest))) if not rest.dead else Value(left)
 

@@ -3,9 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from promptc.template.kinds import narrow
 from promptc.template.kinds.given import FilterCall, find_single
-from promptc.template.kinds.kind import (
+from promptc.template.kinds.parts import drop_gap, find_count, find_element, find_part, find_values
+from promptc.template.kinds.questions import COMPARING, NUMERIC, report_always
+from promptc.template.kinds.take import NUMBERS, PRINTED, STRICT_TEXT, Usage
+from promptc.template.kinds.unite import join_types, map_members, weaken
+from promptc.template.types import algebra
+from promptc.template.types.bounds import measure
+from promptc.template.types.scope import Value
+from promptc.template.types.types import (
     NEVER,
     NUMBER_TYPE,
     TEXT_TYPE,
@@ -21,12 +27,6 @@ from promptc.template.kinds.kind import (
     is_sure,
     list_members,
 )
-from promptc.template.kinds.measure import measure
-from promptc.template.kinds.parts import drop_gap, find_count, find_element, find_part, find_values
-from promptc.template.kinds.questions import COMPARING, NUMERIC, report_always
-from promptc.template.kinds.scope import Value
-from promptc.template.kinds.take import NUMBERS, PRINTED, STRICT_TEXT, Usage
-from promptc.template.kinds.unite import join_types, map_members, weaken
 
 _ORDERED = Usage("numbers or texts", (NumberType, BoolType, TextType, ListType), lazy=False)
 
@@ -250,16 +250,16 @@ def _keep(member: Type, attribute: Value | None, change: Callable[[Type], Type])
 
 def _find_change(test: object, args: list[Value], truth: bool) -> Callable[[Type], Type]:
     if test == "truth":
-        return lambda kind: narrow.by_truth(kind, truth)
+        return lambda kind: algebra.by_truth(kind, truth)
     if test == "undefined":
         test, truth = "defined", not truth
     if isinstance(test, str) and COMPARING.get(test) in ("eq", "ne") and len(args) == 1:
         held = truth is (COMPARING[test] == "eq")
         value = find_single(args[0].kind)
-        return (lambda kind: narrow.by_equal(kind, value, held)) if value is not None else lambda kind: kind
-    if isinstance(test, str) and narrow.knows(test):
+        return (lambda kind: algebra.by_equal(kind, value, held)) if value is not None else lambda kind: kind
+    if isinstance(test, str) and algebra.knows(test):
         name = test
-        return lambda kind: narrow.by_test(kind, name, truth)
+        return lambda kind: algebra.by_test(kind, name, truth)
     return lambda kind: kind
 
 
