@@ -27,8 +27,8 @@ MODULES = frozenset(
     promptc.frontend promptc.files.reading promptc.frontend.json_io promptc.frontend.kept_pack promptc.frontend.load_counting
     promptc.frontend.load_state promptc.frontend.loaded_pack promptc.frontend.schema
     promptc.frontend.schema.rules promptc.frontend.schema.run_code promptc.frontend.state_schema
-    promptc.template promptc.template.allow promptc.template.constant_expression promptc.template.constant_template
-    promptc.template.limits promptc.template.load_expression promptc.template.compile promptc.template.place
+    promptc.template promptc.template.allow promptc.template.compile promptc.template.compile
+    promptc.template.place promptc.template.compile promptc.template.compile promptc.template.place
     """.split()
 )
 NEVER = ("promptc.passes.report", "promptc.text.counters.huggingface", "promptc.template.runtime.errors")

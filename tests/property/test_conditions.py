@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from promptc.check.state_kinds import StateKinds
 from promptc.diag.findings import PromptcError, Span
-from promptc.template.kinds.conditions import join_cases, list_cases
-from promptc.template.kinds.trees import read_code
-from promptc.template.load_expression import Expression, load_expression
+from promptc.template.compile import Expression, load_expression
 from promptc.template.place import Place
-from promptc.template.types.conditions import find_clash
+from promptc.template.types.algebra import read_code
+from promptc.template.types.conditions import find_clash, join_cases, list_cases
 from promptc.template.types.infer import add_name
 from promptc.template.types.scope import Scope
 

@@ -10,7 +10,7 @@ from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import PromptcError
 from promptc.model.pack import Choice, PackModel
-from promptc.template.kinds.problem import Problem
+from promptc.template.types.types import Problem
 from tests.property.kinds_drawing import draw_schema, draw_state, draw_template
 
 _DRAWS = 250

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from promptc.diag.findings import PromptcError
-from promptc.template import signature_table as table
+from promptc.template import signatures as table
 from tests.unit.template.signatures_run import judge, judge_all, run
 
 CONSTANTS = st.sampled_from(

@@ -4,11 +4,10 @@ from collections import Counter
 from random import Random
 
 from promptc.diag.findings import PromptcError
-from promptc.template.compile import load_template
-from promptc.template.kinds.trees import read_code
-from promptc.template.limits import Limits
-from promptc.template.load_expression import load_expression
+from promptc.template.compile import load_expression, load_template
+from promptc.template.place import Limits
 from promptc.template.runtime.run import RUN, Run
+from promptc.template.types.algebra import read_code
 from promptc.template.types.infer import add_name, infer_types, weigh_bytes
 from promptc.template.types.scope import Scope
 from promptc.template.types.types import UNKNOWN_TYPE

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from promptc.diag.findings import PromptcError, fail
-from promptc.template.compile import load_template
-from promptc.template.load_expression import load_expression
+from promptc.template.compile import load_expression, load_template
 from promptc.template.runtime.run import Run
 from tests.property.template_wild import Wild
 from tests.unit.template.run import FILE, INLINE

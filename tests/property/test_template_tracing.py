@@ -9,10 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from promptc.diag.findings import PromptcError, Span
 from promptc.model.state import Pointers
 from promptc.template.compile import Template, load_template
-from promptc.template.made import OutputSpan, TraceContext
-from promptc.template.place import Place
+from promptc.template.place import OutputSpan, Place, TraceContext
 from promptc.template.runtime.program import Program
-from promptc.template.trace import trace_program
+from promptc.template.tracing import trace_program
 from tests.property.template_rules import NAMES
 from tests.property.template_strategies import Drawn, templates
 

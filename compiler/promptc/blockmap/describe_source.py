@@ -5,8 +5,7 @@ from posixpath import dirname
 from promptc.blockmap.phrase import Phrase, join_phrases, say
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Retrieve, Section, Segments
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 
 
 def describe_source(section: Section, pack: PackModel) -> Phrase:

@@ -9,10 +9,9 @@ from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.frozen import frozen
 from promptc.model.pack import PackModel
 from promptc.model.section import Section
-from promptc.template.kinds.conditions import ANYTHING, Cases, join_cases, list_cases
-from promptc.template.kinds.origins import Origin, list_origins
-from promptc.template.kinds.trees import read_code
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
+from promptc.template.types.algebra import read_code
+from promptc.template.types.conditions import ANYTHING, Cases, Origin, join_cases, list_cases, list_origins
 from promptc.template.types.types import UNKNOWN_TYPE, Type
 from promptc.text.white import is_blank
 

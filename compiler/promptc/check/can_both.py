@@ -1,7 +1,6 @@
 """Whether conditions on an item may hold together."""
 
-from promptc.template.kinds.conditions import Case, Cases, join_cases
-from promptc.template.types.conditions import find_clash
+from promptc.template.types.conditions import Case, Cases, find_clash, join_cases
 
 
 def can_both(*cases: Cases) -> bool:

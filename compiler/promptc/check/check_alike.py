@@ -12,8 +12,8 @@ from promptc.check.looks import Configuration
 from promptc.check.shared_prints import Path, find_shared_prints, is_free_text
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
-from promptc.template.kinds.origins import Origin
-from promptc.template.kinds.parts import find_part
+from promptc.template.types.algebra import find_part
+from promptc.template.types.conditions import Origin
 from promptc.template.types.types import ListType, MappingType, Type, list_members
 
 

@@ -9,8 +9,8 @@ from promptc.check.shared_prints import Path, find_shared_prints, is_free_text, 
 from promptc.diag.findings import Diagnostic, Level
 from promptc.model.pack import PackModel
 from promptc.model.section import Dedupe
-from promptc.template.kinds.list_filters import list_filters
-from promptc.template.kinds.trees import read_code
+from promptc.template.types.algebra import read_code
+from promptc.template.types.filters import list_filters
 
 
 def check_compared(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

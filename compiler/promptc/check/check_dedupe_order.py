@@ -7,9 +7,9 @@ from promptc.check.looks import Configuration
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Section
-from promptc.template.kinds.list_filters import list_filters
-from promptc.template.kinds.trees import read_code
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
+from promptc.template.types.algebra import read_code
+from promptc.template.types.filters import list_filters
 
 _ORDERING = frozenset(("dictsort", "reverse", "sort"))
 """Filters whose author has thought of an order."""

@@ -14,7 +14,7 @@ from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.diag.frozen import replace
 from promptc.model.pack import PackModel, Plan, find_caps
 from promptc.model.section import Section
-from promptc.template.kinds.amount import Amount, find_largest
+from promptc.template.types.bounds import Amount, find_largest
 
 
 def check_idle_caps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

@@ -11,9 +11,9 @@ from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel
 from promptc.template.compile import Template
-from promptc.template.kinds.problem import Problem
-from promptc.template.kinds.trees import find_place
+from promptc.template.types.algebra import find_place
 from promptc.template.types.infer import InferredTypes
+from promptc.template.types.types import Problem
 from promptc.template.types.walk import find_time
 
 

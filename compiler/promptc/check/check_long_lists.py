@@ -10,7 +10,7 @@ from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel, has_reach
 from promptc.model.section import Evict, Items, Section
-from promptc.template.kinds.parts import find_count
+from promptc.template.types.algebra import find_count
 
 
 def check_long_lists(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

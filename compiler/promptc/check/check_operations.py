@@ -15,8 +15,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Choice, PackModel
 from promptc.template.compile import Template
-from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.unite import keep_members
+from promptc.template.types.algebra import find_element, keep_members
 from promptc.template.types.types import (
     NEVER,
     UNKNOWN_TYPE,

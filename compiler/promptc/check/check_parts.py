@@ -10,7 +10,7 @@ from promptc.diag.findings import Diagnostic
 from promptc.diag.value import join_names
 from promptc.model.pack import PackModel
 from promptc.model.section import HALVES, PART_KINDS, MessageForm, Section, find_part_kind
-from promptc.template.kinds.parts import find_element
+from promptc.template.types.algebra import find_element
 from promptc.template.types.types import NEVER, ListType, MappingType, TextType, Type, UndefinedType, UnknownType, list_members
 
 

@@ -11,9 +11,8 @@ from promptc.check.looks import Configuration
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.model.section import Section
-from promptc.template.kinds.conditions import join_cases
-from promptc.template.kinds.parts import find_part
-from promptc.template.types.conditions import find_clash
+from promptc.template.types.algebra import find_part
+from promptc.template.types.conditions import find_clash, join_cases
 from promptc.template.types.types import BoolType, NoneType, NumberType, TextType, Type, UndefinedType, list_members
 
 

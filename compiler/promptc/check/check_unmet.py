@@ -9,11 +9,9 @@ from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel, Plan, list_steps
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments, Step
-from promptc.template.kinds.conditions import ANYTHING, Cases, Demand, join_cases, list_cases
-from promptc.template.kinds.describe_demand import describe_demand, describe_kind
-from promptc.template.kinds.trees import find_place, read_code
-from promptc.template.load_expression import Expression
-from promptc.template.types.conditions import find_clash
+from promptc.template.compile import Expression
+from promptc.template.types.algebra import find_place, read_code
+from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
 
 _TOLD = ("name", "part", "never")
 """What is wrong with a condition that says already why it does not hold."""

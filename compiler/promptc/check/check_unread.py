@@ -10,8 +10,7 @@ from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.model.pack import PackModel
-from promptc.template.kinds.parts import find_part
-from promptc.template.kinds.unite import join_members
+from promptc.template.types.algebra import find_part, join_members
 from promptc.template.types.types import ListType, MappingType, Type, list_members
 
 _SHOWN = 8

@@ -13,7 +13,7 @@ from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.diag.frozen import frozen
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section, Segments
-from promptc.template.kinds.amount import Amount
+from promptc.template.types.bounds import Amount
 
 PROVABLE = ("cl100k_base", "o200k_base", "chars/4")
 """Counters by which a text never has more tokens than bytes."""

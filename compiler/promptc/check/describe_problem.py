@@ -9,13 +9,13 @@ from promptc.check.source_kinds import CHUNK
 from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Span, suggest
 from promptc.model.pack import PackModel
-from promptc.template.kinds.problem import Problem
 from promptc.template.types.types import (
     BoolType,
     ListType,
     MappingType,
     NoneType,
     NumberType,
+    Problem,
     TextType,
     Type,
     UndefinedType,

@@ -7,7 +7,7 @@ from promptc.check.worst_case import Texts
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
 from promptc.model.section import Items, LimitPer, Retrieve
-from promptc.template.kinds.parts import find_count
+from promptc.template.types.algebra import find_count
 from promptc.template.types.types import NumberType, list_members
 
 

@@ -3,10 +3,9 @@
 from hashlib import blake2b
 
 from promptc.model.section import Items, Retrieve, Section, Segments, iter_expressions
-from promptc.template.compile import Template
-from promptc.template.kinds.shown import find_shown, spell_tree
-from promptc.template.kinds.trees import read_code
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
+from promptc.template.types.algebra import read_code
+from promptc.template.types.infer import find_shown, spell_tree
 
 _OWN = frozenset(("section", "selected"))
 """Names that make the same text say something else in another section."""

@@ -1,7 +1,6 @@
 """What stands at a JSON pointer, by its kind."""
 
-from promptc.template.kinds.parts import find_element, find_part
-from promptc.template.kinds.unite import map_members
+from promptc.template.types.algebra import find_element, find_part, map_members
 from promptc.template.types.types import ListType, Type, UndefinedType
 
 

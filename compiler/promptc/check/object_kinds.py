@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.literal_kinds import find_literal
 from promptc.diag.typed import Any, Protocol
-from promptc.template.kinds.unite import join_types, weaken
+from promptc.template.types.algebra import join_types, weaken
 from promptc.template.types.types import NEVER, UNKNOWN_TYPE, ListType, MappingType, NoneType, Type, UndefinedType, list_members
 
 Schema = Any

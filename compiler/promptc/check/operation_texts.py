@@ -10,10 +10,8 @@ from promptc.check.texts import Names, UsedText
 from promptc.diag.typed import Any
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import PackModel
-from promptc.template.compile import Template
-from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.unite import join_types, map_members
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
+from promptc.template.types.algebra import find_element, join_types, map_members
 from promptc.template.types.types import (
     BOOL_TYPE,
     NONE_TYPE,

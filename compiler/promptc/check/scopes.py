@@ -10,10 +10,8 @@ from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Band, Let, PackModel
 from promptc.model.section import Items, Retrieve, Section, Segments, iter_expressions
 from promptc.model.sources import StateIndex
-from promptc.template.kinds.parts import find_element
-from promptc.template.kinds.trees import read_code
-from promptc.template.kinds.unite import keep_members
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
+from promptc.template.types.algebra import find_element, keep_members, read_code
 from promptc.template.types.infer import InferredTypes, add_name, infer_types, suppose, weigh_bytes
 from promptc.template.types.scope import Scope
 from promptc.template.types.trials import Trials

@@ -3,8 +3,7 @@
 from promptc.diag.findings import PromptcError
 from promptc.model.pack import PackModel
 from promptc.model.section import Section
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 

@@ -1,7 +1,7 @@
 """What the items of two sections both print."""
 
 from promptc.check.blocks import ComparedBlock
-from promptc.template.kinds.parts import find_part
+from promptc.template.types.algebra import find_part
 from promptc.template.types.types import TextType, Type, list_members
 
 Path = tuple[str, ...]

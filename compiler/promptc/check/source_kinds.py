@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from promptc.diag.frozen import replace
 from promptc.model.section import Retrieve, Segments
 from promptc.model.sources import CorpusIndex
-from promptc.template.kinds.unite import join_types
+from promptc.template.types.algebra import join_types
 from promptc.template.types.types import (
     NONE_TYPE,
     NUMBER_TYPE,

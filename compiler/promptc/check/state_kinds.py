@@ -7,7 +7,7 @@ from promptc.check.literal_kinds import find_literal
 from promptc.check.object_kinds import ObjectKinds
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.template.kinds.unite import join_types, keep_members, weaken
+from promptc.template.types.algebra import join_types, keep_members, weaken
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,

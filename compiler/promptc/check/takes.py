@@ -6,7 +6,7 @@ from math import floor, inf
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
-from promptc.template.kinds.unite import join_members
+from promptc.template.types.algebra import join_members
 from promptc.template.types.types import (
     NEVER,
     NUMBER_TYPE,

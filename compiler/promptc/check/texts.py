@@ -22,8 +22,7 @@ from promptc.model.section import (
     iter_expressions,
 )
 from promptc.model.sources import StateIndex, Store
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 from promptc.template.types.types import Type
 
 Names = Mapping[str, frozenset[str] | None]

@@ -9,10 +9,9 @@ from promptc.diag.frozen import frozen
 from promptc.model.pack import Output
 from promptc.model.section import Items, Matches, Retrieve, Section
 from promptc.template.compile import Template
-from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest
-from promptc.template.kinds.parts import find_count
-from promptc.template.kinds.texts import MAX_TOKEN
-from promptc.template.types.bounds import measure
+from promptc.template.types.algebra import find_count
+from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, find_largest, measure
+from promptc.template.types.filters import MAX_TOKEN
 from promptc.template.types.infer import InferredTypes, weigh_bytes
 from promptc.template.types.types import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of
 from promptc.template.types.walk import Cost

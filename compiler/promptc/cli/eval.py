@@ -22,7 +22,7 @@ from promptc.passes.scope import find_names
 from promptc.passes.steps.ranking import StepScope
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
-from promptc.template.load_expression import Expression, load_expression
+from promptc.template.compile import Expression, load_expression
 from promptc.template.place import Place
 from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter

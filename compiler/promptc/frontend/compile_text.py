@@ -7,12 +7,8 @@ from promptc.files.paths import show_path
 from promptc.frontend.pack_files import PackFiles
 from promptc.model.pack import Assert
 from promptc.model.state import Node
-from promptc.template.compile import Template, load_template
-from promptc.template.constant_expression import constant_expression
-from promptc.template.constant_template import constant_template
-from promptc.template.limits import Limits
-from promptc.template.load_expression import Expression, load_expression
-from promptc.template.place import Place
+from promptc.template.compile import Expression, Template, constant_expression, constant_template, load_expression, load_template
+from promptc.template.place import Limits, Place
 
 
 class TextCompiler:

@@ -8,8 +8,7 @@ from promptc.frontend.load_source import Declared, load_field, load_source
 from promptc.frontend.read_budget import read_size
 from promptc.model.section import Dedupe, Fence, Grouping, Items, Limit, LimitPer, Matches, MessageForm, SortKey, TrimEach, Window
 from promptc.model.state import Node
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 
 _ALL_PARTS = ("text",)
 _ALL_ROLES = ("user", "assistant")

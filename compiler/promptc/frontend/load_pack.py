@@ -26,7 +26,7 @@ from promptc.frontend.read_manifest import find_manifest, read_manifest
 from promptc.frontend.state_schema import StateSchema
 from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel
 from promptc.model.state import Node
-from promptc.template.limits import LIMITS, Limits
+from promptc.template.place import LIMITS, Limits
 
 
 def load_pack(path: Path) -> LoadedPack:

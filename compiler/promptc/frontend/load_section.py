@@ -11,8 +11,7 @@ from promptc.frontend.load_steps import load_ladder
 from promptc.frontend.read_budget import read_budget
 from promptc.model.section import DEFAULT, Evict, Fence, Items, Retrieve, Section, Step, Trim, iter_expressions
 from promptc.model.state import Node
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 
 _LADDERS = ("do", "truncate")
 

@@ -10,7 +10,7 @@ from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.read_budget import read_ratio
 from promptc.model.section import MICRO, Boosting, Retrieve, Segments
 from promptc.model.state import Node
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
 
 
 @frozen

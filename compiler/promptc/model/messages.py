@@ -8,8 +8,7 @@ from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal, Protocol
 from promptc.model.pack import Assert, PackModel
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 
 PROVIDERS = ("openai", "openai-responses", "openai-compatible", "anthropic", "gemini", "ollama")
 """The names of the providers, which are formats of `render`."""

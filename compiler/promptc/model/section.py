@@ -8,8 +8,7 @@ from math import gcd, isfinite
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 
 Role = Literal["system", "developer", "user", "assistant"]
 PART_KINDS = ("text", "tool_use", "tool_result", "thinking", "redacted_thinking")

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 
 Phrase = tuple[str, ...]
 """Words as the index knows them, in order."""

@@ -9,7 +9,7 @@ from promptc.diag.value import show_value
 from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell_key
 from promptc.passes.read_items import Read
 from promptc.passes.scope import evaluate_key, pay_text, type_key
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
 from promptc.text.guard import normalize
 
 Bind = Callable[[Read], Mapping[str, Any]]

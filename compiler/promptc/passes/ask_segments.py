@@ -11,7 +11,7 @@ from promptc.diag.value import show_value
 from promptc.model.section import Segments
 from promptc.model.sources import Store
 from promptc.passes.scope import find_whole
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
 
 Wish = tuple[str, tuple[str, ...] | None]
 """A scope, and what its segments are to be about; None for all of it."""

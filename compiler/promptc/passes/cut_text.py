@@ -5,7 +5,7 @@ from functools import cached_property
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
-from promptc.template.runtime.payments import price_count
+from promptc.template.runtime.run import price_count
 from promptc.text.counters.counter import iter_inner
 from promptc.text.cutting import KeptText, PrefixMeter, iter_kept
 from promptc.text.guard import Guard

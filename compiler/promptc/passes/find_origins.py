@@ -10,8 +10,7 @@ from promptc.passes.act import Entry
 from promptc.passes.fit import Fitted
 from promptc.passes.ladder import Applied
 from promptc.passes.scope import find_names
-from promptc.template.compile import Template
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression, Template
 
 
 class Origins:

@@ -12,7 +12,7 @@ from promptc.model.stages import Gathered, SourceDigest
 from promptc.sources.retrieval.loaded_index import LoadedIndex
 from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.words import has_words
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
 from promptc.text.json import render_canonical_json, render_digest
 from promptc.text.white import is_blank
 

@@ -7,9 +7,9 @@ from promptc.diag.typed import Any
 from promptc.model.pack import Axis, Let
 from promptc.model.stages import Bound
 from promptc.model.state import Pointers as StatePointers
-from promptc.template.load_expression import Expression
-from promptc.template.made import Pointers, TraceContext
-from promptc.template.trace import trace_expression
+from promptc.template.compile import Expression
+from promptc.template.place import Pointers, TraceContext
+from promptc.template.tracing import trace_expression
 
 
 def know_names(bound: Bound, pointers: StatePointers) -> TraceContext:

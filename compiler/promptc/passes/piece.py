@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Literal
-from promptc.template.made import OutputSpan
+from promptc.template.place import OutputSpan
 from promptc.text.guard import REPLACEMENT, may_hide
 
 What = Literal["template", "cut", "guard", "separator", "line end"]

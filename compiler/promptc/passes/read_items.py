@@ -13,7 +13,7 @@ from promptc.diag.value import show_value
 from promptc.model.section import Items, Matches, Window
 from promptc.model.stages import Gathered
 from promptc.passes.scope import evaluate_count, evaluate_key, find_whole, type_key
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
 from promptc.template.runtime.run import find_run
 
 _LOOK = 10

@@ -6,7 +6,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.section import Items, Section
 from promptc.model.stages import Bound, Memory, Selected
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
 from promptc.text.guard import Guard
 
 _PLAIN = frozenset((str, int, bool, type(None)))

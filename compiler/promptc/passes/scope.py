@@ -8,9 +8,8 @@ from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.section import Section
 from promptc.model.stages import Selection
-from promptc.template.load_expression import Expression
-from promptc.template.runtime.payments import price_count
-from promptc.template.runtime.run import find_run
+from promptc.template.compile import Expression
+from promptc.template.runtime.run import find_run, price_count
 
 _TEXT = 100
 

@@ -13,7 +13,7 @@ from promptc.passes.reach import Reach
 from promptc.passes.render_items import find_literals, guard_fence, render_fence, strip_lines
 from promptc.passes.scope import pay_text, section_names
 from promptc.passes.select_items import select_items
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
 from promptc.text.guard import Guard
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from promptc.diag.typed import Literal, NamedTuple
-from promptc.template.runtime.payments import price_count
+from promptc.template.runtime.run import price_count
 from promptc.text.meter import Meter
 
 Kind = Literal["fence", "header", "marker", "group", "item"]

@@ -21,9 +21,8 @@ from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pie
 from promptc.passes.read_parts import read_parts
 from promptc.passes.render_items import ItemRenderer, render_part, strip_lines
 from promptc.passes.section_fit import SectionLayout
-from promptc.template.made import OutputSpan, Pointers, TraceContext
-from promptc.template.place import Place
-from promptc.template.trace import trace_expression, trace_template
+from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
+from promptc.template.tracing import trace_expression, trace_template
 
 Pieces = tuple[TracedText, ...]
 

@@ -14,8 +14,8 @@ from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pie
 from promptc.passes.section_fit import SectionLayout
 from promptc.passes.trace_item import ItemTracer, Pieces, strip_pieces
 from promptc.template.compile import Template
-from promptc.template.made import TraceContext
-from promptc.template.trace import trace_template
+from promptc.template.place import TraceContext
+from promptc.template.tracing import trace_template
 
 
 class PartTracer:

@@ -4,10 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Protocol
-from promptc.template.limits import LIMITS, Limits
-from promptc.template.place import Place
+from promptc.template.place import LIMITS, Limits, Place
+
+_SHOWN = {"None": "none", "True": "true", "False": "false"}
+
+
+def constant_expression(value: bool | int | float | None, place: Place) -> Expression:
+    """An expression that gives `value` and reads nothing."""
+    return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), _ConstantValue(value))
+
+
+@frozen
+class _ConstantValue:
+    value: bool | int | float | None
+
+    def evaluate(self, names: Mapping[str, object]) -> object:
+        """The constant."""
+        return self.value
+
+
+class Evaluates(Protocol):
+    """What is behind an expression: a lowered program, or a constant."""
+
+    def evaluate(self, names: Mapping[str, object]) -> object:
+        """The value."""
+
+
+@frozen
+class Expression:
+    """A checked expression. Evaluating is a pure function of the names; it never changes them, and many threads may evaluate at once.
+
+    `reads`: the paths it reads from the names it is given, e.g. `("item", "type")`.
+    """
+
+    text: str
+    span: Span
+    reads: frozenset[tuple[str, ...]]
+    program: Evaluates = field(repr=False, compare=False)
+
+    def evaluate(self, names: Mapping[str, object]) -> object:
+        """The value: plain data, sequences as lists. It may be part of what was given: do not change it. Errors: `PromptcError`."""
+        return self.program.evaluate(names)
+
+
+def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expression:
+    """Check and compile an expression. Errors: `PromptcError` with all findings."""
+    from promptc.template.lower.module import compile_source
+
+    compiled = compile_source(text, place, None, expression=True, limits=limits)
+    return Expression(text, place.span, compiled.reads, compiled.program)
+
+
+def constant_template(text: str, name: str = "") -> Template:
+    """A template that gives `text`, reads nothing and never fails."""
+    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _ConstantText(text))
+
+
+@frozen
+class _ConstantText:
+    text: str
+
+    def render(self, names: Mapping[str, object]) -> str:
+        """The text."""
+        return self.text
 
 
 class Renders(Protocol):
@@ -38,7 +100,7 @@ class Template:
 
 def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | None = None, limits: Limits = LIMITS) -> Template:
     """Check and compile a template; `load_file` reads a file it includes, by its name. Errors: `PromptcError` with all findings."""
-    from promptc.template.compile_source import compile_source
+    from promptc.template.lower.module import compile_source
 
     compiled = compile_source(text, place, load_file, limits=limits)
     return Template(text, place, compiled.reads, compiled.program, compiled.files)

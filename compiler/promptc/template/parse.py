@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from math import isinf
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
-from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.template.check_bounds import check_bounds, check_size
-from promptc.template.limits import Limits
-from promptc.template.place import Place
-from promptc.template.runtime.reword import reword
+from promptc.diag.findings import Diagnostic, PromptcError, suggest
+from promptc.diag.value import find_kind, show_value
+from promptc.template.allow import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT
+from promptc.template.place import Limits, Place
 
 Token = tuple[int, str, str]
+_FREE = frozenset({"whitespace", "comment_begin", "comment", "comment_end"})
+"""Tokens the parser never sees."""
+
+_OPENING = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "autoescape"})
+_COUNTED = frozenset({"name", "operator", "integer", "float", "string"})
+_LOOSE = frozenset({"and", "or", "not", "if", "else"})
+_Found = tuple[str, str, str] | None
+_Words = tuple[str, str]
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
+_PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
+_QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
+PARTS_HELP = "give as many names as there are parts; a mapping has pairs: `for name, value in state.m.items()`"
+"""What mends a list of names that is filled from too many parts, or too few."""
+
+Finding = tuple[int, str, str, str]
+_BY_FILTER_NAME = frozenset({"map"})
+_BY_TEST_NAME = {"select": 0, "reject": 0, "selectattr": 1, "rejectattr": 1}
+_ALWAYS_CALLABLE = GLOBALS | {"caller", "super"}
+_CONSTRUCTS = {"ScopedEvalContextModifier": "{% autoescape %}", "EvalContextModifier": "{% autoescape %}"}
+
+HOMES = {
+    "Slice": frozenset({"Getitem"}),
+    "Pair": frozenset({"Dict"}),
+    "Operand": frozenset({"Compare"}),
+    "Keyword": frozenset({"Call", "Filter", "Test"}),
+    "NSRef": frozenset({"Assign", "AssignBlock", "Tuple"}),
+}
+"""Nodes that mean something in these places alone. All others are expressions or statements, and may stand where the parser puts them."""
+
+_PARTS = {"Slice": "a slice", "Pair": "a pair", "Operand": "an operand", "Keyword": "a named argument", "NSRef": "a part of a namespace"}
+
+_STANDS = {
+    "Slice": "write one slice between the brackets: `state.list[1:3]`",
+    "Pair": "pairs stand between `{` and `}`",
+    "Operand": "compare two values",
+    "Keyword": "names stand in a call: `f(name=value)`",
+    "NSRef": "set it alone: `{% set ns.name = value %}`",
+}
 
 
 class PartsBudget:
@@ -103,10 +143,6 @@ def _note(tokens: Iterator[Token], noted: list[Token], parts: PartsBudget) -> It
         yield token
 
 
-_FREE = frozenset({"whitespace", "comment_begin", "comment", "comment_end"})
-"""Tokens the parser never sees."""
-
-
 class _TooMany(TemplateSyntaxError):
     """The template has more parts than it may."""
 
@@ -130,3 +166,362 @@ def _parse_expression(parser: Parser) -> nodes.Template:
     tree = nodes.Template([nodes.Output([found], lineno=found.lineno)], lineno=1)
     tree.set_environment(parser.environment)
     return tree
+
+
+def check_size(text: str, name: str, place: Place, limits: Limits) -> Iterator[Diagnostic]:
+    """One finding when the source is over `limits.source` bytes."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > limits.source:
+        message = f"the template has {size} bytes; at most {limits.source} are allowed"
+        yield Diagnostic("PC0402", message, place.find_span(name, text, 1), "split it, and `include` the parts; or raise `limits.source`")
+
+
+def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, place: Place, limits: Limits) -> Iterator[Diagnostic]:
+    """At most one finding: the first bound the tokens (place, kind, text) break."""
+    state = _Nesting(limits)
+    for at, kind, value in tokens:
+        found = state.read(kind, value)
+        if found:
+            code, message, help = found
+            yield Diagnostic(code, message, place.find_span(name, text, at), help)
+            return
+
+
+class _Level:
+    """One pair of brackets: how deep, at most, its operators hang on each other.
+
+    `and`, `or`, `not`, `if`, `else` bind loosest, so what stands between them starts afresh; what stands between commas hangs on nothing.
+    """
+
+    __slots__ = ("loose", "tight", "tightest", "deepest")
+
+    def __init__(self) -> None:
+        self.loose = self.tight = self.tightest = self.deepest = 0
+
+    def end_operand(self) -> None:
+        """A loose operator follows."""
+        self.tightest = max(self.tightest, self.tight)
+        self.tight = 0
+
+    def end_part(self) -> None:
+        """A comma follows."""
+        self.deepest = self.depth()
+        self.loose = self.tight = self.tightest = 0
+
+    def depth(self) -> int:
+        """Of the whole pair of brackets so far."""
+        return max(self.deepest, self.loose + max(self.tightest, self.tight))
+
+
+class _Nesting:
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.levels = [_Level()]
+        self.tokens = 0
+        self.blocks: list[int] = []
+        self.tag = ""
+        self.assigns = False
+
+    def read(self, kind: str, value: str) -> _Found:
+        """Take in one token; what it breaks, or None."""
+        if kind in ("variable_begin", "block_begin"):
+            self.levels, self.tokens, self.tag, self.assigns = [_Level()], 0, "?" if kind == "block_begin" else "", False
+            return None
+        if kind == "block_end":
+            return self._end_tag()
+        if kind not in _COUNTED:
+            return None
+        self.tokens += 1
+        if self.tokens > self.limits.tokens:
+            return "PC0403", f"more than {self.limits.tokens} tokens in one tag", "split it with `set`"
+        return self._read_number(kind, value) or self._read_word(kind, value)
+
+    def _read_number(self, kind: str, value: str) -> _Found:
+        long = kind in ("integer", "float") and len(value) > self.limits.digits
+        if long or (kind == "float" and isinf(float(value))):
+            return (
+                "PC0404",
+                f"the number `{value[:20]}` is too large",
+                f"at most {self.limits.digits} digits, and no more than about 1.8e308",
+            )
+        return None
+
+    def _read_word(self, kind: str, value: str) -> _Found:
+        level = self.levels[-1]
+        if kind == "name":
+            if self.tag == "?":
+                self.tag = value
+            elif value in _LOOSE:
+                level.end_operand()
+                level.loose += 1
+            elif value in ("in", "is"):
+                level.tight += 1
+        elif kind == "operator":
+            self._read_operator(value, level)
+        if len(self.levels) - 1 > self.limits.brackets:
+            return "PC0403", f"more than {self.limits.brackets} brackets inside each other", "split the expression with `set`"
+        if self.levels[-1].depth() > self.limits.chain:
+            return "PC0403", f"more than {self.limits.chain} operators hang on each other in one expression", "split it with `set`"
+        return None
+
+    def _read_operator(self, value: str, level: _Level) -> None:
+        if value in "([{":
+            self.levels.append(_Level())
+        elif value in ")]}" and len(self.levels) > 1:
+            self.levels.pop()
+            self.levels[-1].tight += 1 + level.depth()
+        elif value == "~":
+            level.end_operand()
+        elif value in (",", ":"):
+            level.end_part()
+        elif value == "=":
+            self.assigns = self.assigns or len(self.levels) == 1
+        else:
+            level.tight += 1
+
+    def _end_tag(self) -> _Found:
+        tag, self.tag = self.tag, ""
+        if tag in _OPENING or (tag == "set" and not self.assigns):
+            self.blocks.append(0)
+            if len(self.blocks) > self.limits.blocks:
+                return "PC0403", f"more than {self.limits.blocks} statements inside each other", "move the inner ones to a macro"
+        elif tag.startswith("end") and self.blocks:
+            self.blocks.pop()
+        elif tag == "elif" and self.blocks:
+            self.blocks[-1] += 1
+            if self.blocks[-1] > self.limits.branches:
+                return "PC0403", f"more than {self.limits.branches} `elif` in one `if`", "look the value up in a mapping"
+        return None
+
+
+def reword(text: str) -> tuple[str, str]:
+    """What went wrong, and what would mend it (empty where nothing better is known than the documentation)."""
+    line = _ADDRESS.sub("", text.split("\n")[0][:300])
+    for pattern, write in _SENTENCES:
+        found = pattern.search(line)
+        if found:
+            return write(*found.groups())
+    plain = _QUOTED.sub(lambda found: find_kind(found[1] or found[2]), _INSIDE.sub("", line)).rstrip(".")
+    return plain[:1].lower() + plain[1:], ""
+
+
+def _unsuited(sign: str, left: str, right: str) -> _Words:
+    hint = "join texts with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
+    return f"`{sign}` does not suit {find_kind(left)} and {find_kind(right)}", hint
+
+
+def _ask(*kinds: str) -> str:
+    if "NoneType" in kinds:
+        return "ask for none first, or give a value with `default(..., true)`"
+    return "add `| list`" if "generator" in kinds else "compare and count like with like"
+
+
+def _unsuited_call(name: str, kind: str) -> _Words:
+    return f"`{name}` does not suit {find_kind(kind)}", _ask(kind)
+
+
+def _wrong_kind(due: str, kind: str) -> _Words:
+    return f"{find_kind(due)} is due, and not {find_kind(kind)}", _ask(kind)
+
+
+def _wrong_arguments(name: str, rest: str) -> _Words:
+    name = _PREFIX.sub("", name)
+    return f"`{name}` {_INSIDE.sub('', rest)}", "see docs/templates.md for its arguments"
+
+
+def _too_many(name: str, most: str, given: str) -> _Words:
+    """Python counts what every filter and method is given first: the run, and the value."""
+    allowed = int(most) - 2
+    takes = f"at most {allowed} argument{'s' if allowed > 1 else ''}" if allowed > 0 else "no argument"
+    return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/templates.md for its arguments"
+
+
+def _unfilled(expected: str, got: str | None) -> _Words:
+    return f"{expected} names are filled from {f'a list of {got}' if got is not None else 'a longer list'}", PARTS_HELP
+
+
+def _unformatted(sign: str, kind: str) -> _Words:
+    return f"`%{sign}` prints a number, and is given {find_kind(kind)}", "write `%s`, which prints anything"
+
+
+def _many(what: str) -> Callable[[], _Words]:
+    return lambda: (
+        f"the text has {what} places, `%s` and the like, than there are values",
+        "give as many values as places, `%%` prints a `%`",
+    )
+
+
+_SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
+    (re.compile(r'can only concatenate (\w+) \(not "(\w+)"\)'), lambda left, right: _unsuited("+", left, right)),
+    (re.compile(r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'"), _unsuited),
+    (re.compile(r"'(\S+)' not supported between instances of '(\w+)' and '(\w+)'"), _unsuited),
+    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not suit {find_kind(kind)}", _ask(kind))),
+    (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{find_kind(kind)} has no length", _ask(kind))),
+    (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{find_kind(kind)} is no list", _ask(kind))),
+    (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {find_kind(kind)}", _ask(kind))),
+    (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{find_kind(kind)} is no pair", "loop over pairs: `.items()`")),
+    (re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?\)"), _unfilled),
+    (re.compile(r"%(\S+) format: an? (?:real number|integer) is required, not (\w+)"), _unformatted),
+    (re.compile(r"unsupported format character '(.)'"), lambda sign: (f"`%{sign}` is no format", "write `%s`, `%d`, `%.1f` or `%%`")),
+    (re.compile(r"not enough arguments for format string"), _many("more")),
+    (re.compile(r"not all arguments converted"), _many("fewer")),
+    (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
+    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{find_kind(kind)} cannot be a key", "use a text or a number")),
+    (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{find_kind(kind)} is no whole number", _ask(kind))),
+    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) "), _too_many),
+    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
+    (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{find_kind(kind)} cannot be rounded", _ask(kind))),
+    (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
+    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{find_kind(kind)} is never in a text", "look for a text")),
+    (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
+    (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{find_kind(kind)} is no number", _ask(kind))),
+    (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is no number", "give a number")),
+    (
+        re.compile(r"(%\w) format: .* is required, not (\w+)"),
+        lambda sign, kind: (f"`{sign}` takes a number, not {find_kind(kind)}", _ask(kind)),
+    ),
+    (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print texts with `%s`")),
+    (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
+    (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
+)
+
+
+def check_tree(tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place) -> list[Diagnostic]:
+    """All findings of one file. `bound`: the names its own files bind (macros, imports, `set`), which may therefore be called."""
+    found = _iter_findings(tree, bound)
+    return [Diagnostic(code, message, place.find_span(name, text, at), help) for at, code, message, help in found]
+
+
+def find_bound(tree: nodes.Template) -> frozenset[str]:
+    """Every name the file binds anywhere: by `set`, `for`, `with`, `macro`, an argument or an import."""
+    names = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
+    names.update(node.name for node in tree.find_all(nodes.Macro))
+    names.update(node.target for node in tree.find_all(nodes.Import))
+    for imported in tree.find_all(nodes.FromImport):
+        names.update(pair if isinstance(pair, str) else pair[1] for pair in imported.names)
+    return frozenset(names)
+
+
+def _iter_findings(tree: nodes.Template, bound: frozenset[str]) -> Iterator[Finding]:
+    called: set[int] = set()
+    for node, parent in _walk(tree, tree):
+        kind, home = type(node).__name__, HOMES.get(type(node).__name__)
+        if home is not None and type(parent).__name__ not in home:
+            yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} cannot stand here", _STANDS[kind]
+            continue
+        if kind not in NODES:
+            yield node.lineno, "PC0405", f"`{_CONSTRUCTS.get(kind, kind)}` is not in the subset", "see docs/templates.md"
+        elif isinstance(node, nodes.Call):
+            called.add(id(node.node))
+            yield from _check_call(node, bound)
+        elif isinstance(node, nodes.Getattr):
+            yield from _check_getattr(node, bound, id(node) in called)
+        else:
+            yield from _check_other(node)
+
+
+def _walk(node: nodes.Node, parent: nodes.Node) -> Iterator[tuple[nodes.Node, nodes.Node]]:
+    yield node, parent
+    for child in node.iter_child_nodes():
+        yield from _walk(child, node)
+
+
+def _check_other(node: nodes.Node) -> Iterable[Finding]:
+    if isinstance(node, nodes.Filter):
+        return _check_filter(node)
+    if isinstance(node, nodes.Test):
+        return _check_name(node.lineno, "PC0407", "test", node.name, TESTS)
+    if isinstance(node, nodes.Name):
+        return _check_private(node.lineno, node.name)
+    if isinstance(node, nodes.Const):
+        return _check_const(node)
+    return _check_statement(node)
+
+
+def _check_statement(node: nodes.Node) -> Iterator[Finding]:
+    if isinstance(node, nodes.For) and node.recursive:
+        yield node.lineno, "PC0405", "`recursive` loops are not in the subset", "write a macro that calls itself"
+    if isinstance(node, nodes.Include) and node.ignore_missing:
+        yield node.lineno, "PC0405", "`ignore missing` is not in the subset", "a pack knows its files: include one that is there"
+    if isinstance(node, nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends) and not list(find_names(node.template)):
+        yield node.lineno, "PC0425", "the name of an included file must be a text", "write it in quotes: `'part.md.j2'`"
+
+
+def find_names(template: nodes.Expr) -> Iterator[str]:
+    """The files a template expression may name: a text, or one of two by a condition. Nothing if it may be another."""
+    if isinstance(template, nodes.Const) and isinstance(template.value, str):
+        yield template.value
+    elif isinstance(template, nodes.CondExpr) and template.expr2 is not None:
+        first, second = list(find_names(template.expr1)), list(find_names(template.expr2))
+        yield from first + second if first and second else []
+
+
+def _check_filter(node: nodes.Filter) -> Iterator[Finding]:
+    yield from _check_name(node.lineno, "PC0406", "filter", node.name, FILTERS)
+    if node.name in _BY_FILTER_NAME:
+        yield from _check_argument(node, 0, "PC0406", "filter", FILTERS)
+    if node.name in _BY_TEST_NAME:
+        yield from _check_argument(node, _BY_TEST_NAME[node.name], "PC0407", "test", TESTS)
+
+
+def _check_argument(node: nodes.Filter, place: int, code: str, what: str, known: frozenset[str]) -> Iterator[Finding]:
+    if len(node.args) <= place:
+        return
+    name = node.args[place]
+    if isinstance(name, nodes.Const) and isinstance(name.value, str):
+        yield from _check_name(node.lineno, code, what, name.value, known)
+    else:
+        yield node.lineno, code, f"the {what} `{node.name}` is to use must be a text", f"write its name in quotes: `{node.name}('...')`"
+
+
+def _check_name(at: int, code: str, what: str, name: str, known: Iterable[str]) -> Iterator[Finding]:
+    if name not in known:
+        message = f"there is no {what} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
+        yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/templates.md"
+
+
+def _check_private(at: int, name: str) -> Iterator[Finding]:
+    if name.startswith("__"):
+        yield at, "PC0409", f"`{name}` cannot be used: names that begin with `__` are not data", "use a name of the data"
+
+
+def _check_const(node: nodes.Const) -> Iterator[Finding]:
+    if isinstance(node.value, str) and any("\ud800" <= letter <= "\udfff" for letter in node.value):
+        yield node.lineno, "PC0401", "a text holds half of a surrogate pair", "write the character itself"
+
+
+def _check_getattr(node: nodes.Getattr, bound: frozenset[str], called: bool) -> Iterator[Finding]:
+    yield from _check_private(node.lineno, node.attr)
+    if called or node.attr not in DICT_NAMES or _find_root(node) in bound:
+        return
+    hint = f"write `['{node.attr}']` for the key" + (f", or `.{node.attr}()` to call it" if node.attr in MAPPING_METHODS else "")
+    yield node.lineno, "PC0409", f"`.{node.attr}` is a method of mappings and not the key `{node.attr}`", hint
+
+
+def _check_call(node: nodes.Call, bound: frozenset[str]) -> Iterator[Finding]:
+    callee = node.node
+    if isinstance(callee, nodes.Name):
+        if callee.name not in bound and callee.name not in _ALWAYS_CALLABLE:
+            yield from _check_name(callee.lineno, "PC0408", "function", callee.name, GLOBALS | bound)
+    elif isinstance(callee, nodes.Getattr):
+        known = TEXT_METHODS if isinstance(callee.node, nodes.Const | nodes.Concat) else METHODS
+        if callee.attr not in known and _find_root(callee) not in bound | {"self", "super"}:
+            yield from _check_name(callee.lineno, "PC0409", "method", callee.attr, known)
+    elif not isinstance(callee, nodes.Call | nodes.Getitem):
+        yield node.lineno, "PC0409", "only functions, macros and methods can be called", "leave the `()` out"
+
+
+def _find_root(node: nodes.Expr) -> str:
+    while isinstance(node, nodes.Getattr | nodes.Getitem):
+        node = node.node
+    return node.name if isinstance(node, nodes.Name) else ""
+
+
+def count_nodes(node: nodes.Node) -> int:
+    """How many steps evaluating `node` once takes: its nodes."""
+    count = 0
+    waiting = [node]
+    while waiting:
+        count += 1
+        waiting.extend(waiting.pop().iter_child_nodes())
+    return count

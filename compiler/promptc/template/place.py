@@ -2,10 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from promptc.diag.findings import Span
-from promptc.diag.frozen import field, frozen
+from promptc.diag.frozen import field, frozen, replace
+
+Pointers = tuple[str, ...]
+"""JSON pointers into a state, each once, in the order they were read."""
 
 _EXCERPT = 400
+
+
+@frozen
+class Limits:
+    """The bounds of the templates of one pack. A pack may raise some of them, up to `CEILINGS`."""
+
+    source: int = 65_536
+    """Bytes (UTF-8) of one template or expression."""
+    steps: int = 8_000_000
+    """Steps of one render: about one for each node evaluated and each element looked at, four for each character of an item."""
+    memory: int = 100_000_000
+    """Bytes of all texts that the templates and expressions of one render make."""
+    text: int = 16_000_000
+    """Characters of one text a run makes, its output included."""
+    range: int = 100_000
+    """Numbers in one `range`."""
+    width: int = 2_000
+    """Characters a filter may pad or indent by."""
+    parts: int = 12_000
+    """Tags, names, signs, numbers and texts of one template, and of each file it brings in, together."""
+    depth: int = 40
+    """Macros, includes and blocks inside one another."""
+    bits: int = 1_024
+    """Bits of one whole number."""
+    files: int = 100
+    """Files one template may bring in, however often each."""
+    tokens: int = 2_000
+    """Tokens between one pair of tags, `{{ ... }}` or `{% ... %}`."""
+    brackets: int = 32
+    """Brackets inside brackets."""
+    chain: int = 100
+    """Operators, accesses and filters that hang on each other in one expression."""
+    blocks: int = 16
+    """Statements inside statements (`if`, `for`, `macro` ...)."""
+    branches: int = 200
+    """`elif`s of one `if`."""
+    digits: int = 300
+    """Digits of one number in the source."""
+
+
+LIMITS = Limits()
+CEILINGS = Limits(source=1_048_576, parts=200_000, steps=10_000_000, memory=150_000_000, text=32_000_000, range=1_000_000, width=100_000)
+
+
+@frozen(eq=False)
+class TraceContext:
+    """What a trace is told of the values it meets: the pointer of a mapping or list of the state, what made the value of a name, and what
+    made the parts of a mapping that is not the state's, by that mapping's `id`."""
+
+    find: Callable[[object], str | None]
+    named: Mapping[str, Pointers]
+    parts: Mapping[int, Mapping[str, Pointers]]
+
+
+@frozen(eq=False)
+class OutputSpan:
+    """A run of printed characters.
+
+    `file` is the text it was made in, called `name` (empty: the template itself), and `at` the character there; `code` is the expression
+    that made it, as written, empty for constant text. `pointers` are the parts of the state that were read for it. `calls`: where the
+    macro, block or file it stands in was called, from the outside in: each a name, a text and a character there.
+    """
+
+    text: str
+    place: Place
+    name: str
+    file: str
+    at: int
+    code: str = ""
+    pointers: Pointers = ()
+    calls: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def span(self) -> Span:
+        """Where it was made; of an inline template that its manifest writes otherwise, where that begins."""
+        return self.place.find_span(self.name, self.file, self.at + 1)
+
+    @property
+    def callers(self) -> tuple[Span, ...]:
+        """Where what it stands in was called, from the outside in."""
+        return tuple(self.place.find_span(name, file, at + 1) for name, file, at in self.calls)
+
+    def part(self, start: int, stop: int) -> OutputSpan:
+        """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""
+        text = self.text[start:stop]
+        moves = not self.code and self.file.startswith(text, self.at + start)
+        return replace(self, text=text, at=self.at + start if moves else self.at)
 
 
 @frozen

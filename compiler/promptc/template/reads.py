@@ -1,16 +1,20 @@
 """Which names, and which of their parts, a template reads from what it is given."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from jinja2 import nodes
 
 from promptc.template.allow import GLOBALS, METHODS
-from promptc.template.check_tree import find_names
+from promptc.template.parse import find_names
 
 Path = tuple[str, ...]
 _IN_MACROS = frozenset({"caller", "varargs", "kwargs"})
 _IN_BLOCKS = frozenset({"super", "self"})
+_PASSING = frozenset("select reject selectattr rejectattr sort first last default d list reverse unique min max".split())
+_FRESH = (nodes.Const, nodes.Compare, nodes.Test, nodes.Not, nodes.Concat, nodes.Sub, nodes.Div, nodes.FloorDiv, nodes.Neg, nodes.Pos)
 
 
 def find_reads(tree: nodes.Template, trees: Mapping[str, nodes.Template]) -> frozenset[Path]:
@@ -186,3 +190,20 @@ def _find_part(node: nodes.Getattr | nodes.Getitem) -> str | None:
 def _find_targets(target: nodes.Node) -> set[str]:
     names = [target] if isinstance(target, nodes.Name) else list(target.find_all(nodes.Name))
     return {name.name for name in names}
+
+
+def is_settled(node: nodes.Node) -> bool:
+    """True when the value can only be a scalar, a part of the names, or a sequence of such parts that is made on the way."""
+    if isinstance(node, (nodes.Name, nodes.Getattr, *_FRESH)):
+        return True
+    if isinstance(node, nodes.List):
+        return all(isinstance(item, nodes.Const) for item in node.items)
+    if isinstance(node, nodes.Getitem):
+        return is_settled(node.node)
+    if isinstance(node, nodes.And | nodes.Or | nodes.Add | nodes.Mul):
+        return is_settled(node.left) and is_settled(node.right)
+    if isinstance(node, nodes.CondExpr):
+        return is_settled(node.expr1) and (node.expr2 is None or is_settled(node.expr2))
+    if isinstance(node, nodes.Filter) and node.name in _PASSING and node.node is not None:
+        return is_settled(node.node) and all(map(is_settled, node.args))
+    return False

@@ -8,22 +8,86 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from promptc.diag.findings import count_noun, suggest
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import name_kind, show_value
-from promptc.template.limits import Limits
-from promptc.template.runtime.fault import Fault
-from promptc.template.runtime.methods_of_text import check_width
-from promptc.template.runtime.payments import UNDEFINED
+from promptc.template.place import Limits
+from promptc.template.runtime.callables import check_range
+from promptc.template.runtime.methods import check_width
+from promptc.template.runtime.objects import Fault, refuse
+from promptc.template.runtime.run import SCALARS, UNDEFINED, check_key
+
+_NONE = type(None)
+_WHOLE = (int, bool)
+_BOUNDARIES = ("paragraph", "sentence", "line", "word", "token")
+_COMPARING = "eq == equalto ne != lt < lessthan le <= gt > greaterthan ge >=".split()
+
+_PLAIN_TESTS = """
+    boolean callable defined even false filter float integer iterable lower mapping none number odd sequence string test true
+    undefined upper
+    """
+
+_APPLIES = {"map": 0, "select": 0, "reject": 0, "selectattr": 1, "rejectattr": 1}
+"""Filters that apply a filter or a test, and the place of its name."""
+
+_WHOLES = (int, bool)
 
 
-class _Unknown:
-    """An argument of which nothing is known before the run."""
+def _ask_listed(value: Any) -> None:
+    if value.__class__ in SCALARS and value.__class__ is not str:
+        refuse("PC0424", f"{name_kind(value)} is no list", "give a list, or a text")
 
-    __slots__ = ()
+
+def _ask_holder(value: Any) -> None:
+    if value.__class__ in SCALARS and value.__class__ is not str:
+        refuse("PC0414", f"nothing can be in {name_kind(value)}", "look in a list, a mapping or a text")
 
 
-UNKNOWN: Any = _Unknown()
+def _ask_texts(value: Any) -> None:
+    _ask_listed(value)
+    for part in value if value.__class__ in (list, tuple) else ():
+        if part.__class__ in SCALARS and part.__class__ is not str:
+            refuse("PC0424", f"`.join()` joins texts, not {name_kind(part)}", "write `list | join('-')`, which prints its elements")
+
+
+def _ask_beginnings(value: Any) -> None:
+    for part in value if value.__class__ is tuple else ():
+        if part.__class__ in SCALARS and part.__class__ is not str:
+            refuse("PC0424", f"a text never begins or ends with {name_kind(part)}", "give texts: `('a', 'b')`")
+
+
+def _ask_moment(value: Any) -> None:
+    from promptc.template.runtime.filters.values import load_moment
+
+    load_moment(value)
+
+
+def _ask_schemes(value: Any) -> None:
+    from promptc.template.runtime.filters.text import check_scheme
+
+    for scheme in value or ():
+        if not is_unknown(scheme):
+            check_scheme(scheme)
+
+
+def _ask_divisor(value: Any) -> None:
+    if value == 0:
+        refuse("PC0415", "a division by zero", "ask for zero first: `a / b if b else 0`")
+
+
+def _ask_step(value: Any) -> None:
+    if value == 0:
+        refuse("PC0424", "`step` of `range` must not be 0", "write `range(start, stop, 1)`")
+
+
+def _ask_letter(value: Any) -> None:
+    if len(value) != 1:
+        refuse("PC0424", f"what fills a text is one character, not {len(value)}", "write `.center(9, '.')`")
+
+
+def _ask_separator(value: Any) -> None:
+    if value == "":
+        refuse("PC0424", "a text cannot be split by an empty text", "name what stands between the parts, or write `| list`")
 
 
 @frozen
@@ -42,6 +106,41 @@ class Sort:
     asks: Callable[[Any], object] | None = None
 
 
+TEXT = Sort("a text", (str,))
+TEXT_OR_NONE = Sort("a text", (str, _NONE))
+NUMBER = Sort("a number", (int, float, bool))
+WHOLE = Sort("a whole number", _WHOLE)
+WHOLE_OR_NONE = Sort("a whole number", (*_WHOLE, _NONE))
+COUNT = Sort("a whole number above 0", _WHOLE, least=1)
+NATURAL = Sort("a whole number, 0 or more", (*_WHOLE, _NONE), least=0)
+SIZE = Sort("a whole number, 0 or more", (int, _NONE), least=0)
+WIDTH = Sort("a whole number", _WHOLE, is_width=True)
+TRUTH = Sort("true or false", _WHOLE)
+KEY = Sort("the name or place of a part", asks=check_key)
+LISTED = Sort("a list or a text", asks=_ask_listed)
+HOLDER = Sort("a list, a mapping or a text", asks=_ask_holder)
+
+
+def _take(name: str, sort: Sort, shown: str = "", how: str = "both") -> Parameter:
+    return Parameter(name, sort, shown, how)
+
+
+def _check_truncated(given: Mapping[str, Any], limits: Limits) -> None:
+    length, end = given.get("length", 255), given.get("end", "...")
+    if length < len(end):
+        refuse("PC0424", f"`truncate` to {length} characters has no room for its end", "give a larger `length`, or a shorter `end`")
+
+
+def _check_sizes(given: Mapping[str, Any], limits: Limits) -> None:
+    if sum(given.get(name) is not None for name in ("chars", "tokens")) != 1:
+        refuse("PC0424", "`truncate_at` needs one size, a whole number", "give `chars=800` or `tokens=200`")
+
+
+def _check_range(given: Mapping[str, Any], limits: Limits) -> None:
+    start, stop, step = given["start"], given.get("stop"), given.get("step", 1)
+    check_range(range(start) if stop is None else range(start, stop, step), limits)
+
+
 ANY = Sort("any value")
 
 
@@ -53,6 +152,60 @@ class Parameter:
     sort: Sort
     shown: str = ""
     how: str = "both"
+
+
+_CASE = _take("case_sensitive", ANY, "false")
+_ATTRIBUTE = _take("attribute", KEY, "none")
+_SINCE = (_take("now", Sort("a time", asks=_ask_moment)),)
+_FILL = _take("fill_with", ANY, "none")
+
+_FILTERS: dict[str, tuple[Parameter, ...]] = {
+    **dict.fromkeys("abs capitalize count e escape first forceescape items last length list lower".split(), ()),
+    **dict.fromkeys("pprint reverse safe string striptags title upper urlencode wordcount".split(), ()),
+    **dict.fromkeys("json normalize one_line timestamp tokens".split(), ()),
+    **dict.fromkeys(("default", "d"), (_take("default_value", ANY, "''"), _take("boolean", ANY, "false"))),
+    **dict.fromkeys(("min", "max", "unique"), (_CASE, _ATTRIBUTE)),
+    **dict.fromkeys(("minutes_since", "hours_since", "days_since"), _SINCE),
+    "batch": (_take("linecount", NUMBER), _FILL),
+    "center": (_take("width", WIDTH, "80"),),
+    "dictsort": (_CASE, _take("by", Sort("a text", (str,), known=("key", "value")), "'key'"), _take("reverse", TRUTH, "false")),
+    "filesizeformat": (_take("binary", ANY, "false"),),
+    "float": (_take("default", ANY, "0.0"),),
+    "groupby": (_take("attribute", KEY), _take("default", ANY, "none"), _CASE),
+    "indent": (_take("width", Sort("a whole number or a text", (*_WHOLE, str), is_width=True), "4"), _take("first", ANY, "false"),
+               _take("blank", ANY, "false")),
+    "int": (_take("default", ANY, "0"), _take("base", WHOLE, "10")),
+    "join": (_take("d", ANY, "''"), _ATTRIBUTE),
+    "mentions": (_take("words", ANY),),
+    "pick": (_take("seed", ANY),),
+    "replace": (_take("old", ANY), _take("new", ANY), _take("count", WHOLE_OR_NONE, "none")),
+    "round": (
+        _take("precision", Sort("a whole number from -100 to 100", _WHOLE, -100, 100), "0"),
+        _take("method", Sort("a text", (str,), known=("common", "ceil", "floor")), "'common'"),
+    ),
+    "slice": (_take("slices", COUNT), _FILL),
+    "sort": (_take("reverse", TRUTH, "false"), _CASE, _ATTRIBUTE, _take("times", TRUTH, "false")),
+    "sum": (_ATTRIBUTE, _take("start", Sort("a number or a list", (int, float, bool, list, tuple)), "0")),
+    "tojson": (_take("indent", Sort("a whole number or a text", (*_WHOLE, str, _NONE), is_width=True), "none"),),
+    "trim": (_take("chars", TEXT_OR_NONE, "none"),),
+    "truncate": (_take("length", WHOLE, "255"), _take("killwords", ANY, "false"), _take("end", TEXT, "'...'"),
+                 _take("leeway", NATURAL, "5")),
+    "truncate_at": (
+        _take("boundary", Sort("a text", (str,), known=_BOUNDARIES), "'word'"),
+        _take("chars", SIZE, "none", "name"),
+        _take("tokens", SIZE, "none", "name"),
+    ),
+    "urlize": (
+        _take("trim_url_limit", WHOLE_OR_NONE, "none"), _take("nofollow", ANY, "false"), _take("target", ANY, "none"),
+        _take("rel", TEXT_OR_NONE, "none"),
+        _take("extra_schemes", Sort("a list of texts", (list, tuple, _NONE), asks=_ask_schemes), "none"),
+    ),
+    "wordwrap": (
+        _take("width", COUNT, "79"), _take("break_long_words", ANY, "true"), _take("wrapstring", TEXT_OR_NONE, "none"),
+        _take("break_on_hyphens", ANY, "true"),
+    ),
+    "xmlattr": (_take("autospace", ANY, "true"),),
+}  # fmt: skip
 
 
 @frozen
@@ -88,6 +241,175 @@ class Signature:
             yield f"*{self.places}"
         if self.names:
             yield f"**{self.names}"
+
+
+FILTERS: dict[str, Signature] = {
+    **{name: Signature(f"`{name}`", parameters) for name, parameters in _FILTERS.items()},
+    "format": Signature("`format`", places="values", names="named", is_either=True),
+    "map": Signature("`map`", places="filter", names="named"),
+    **{name: Signature(f"`{name}`", places="test", names="named") for name in ("select", "reject")},
+    **{name: Signature(f"`{name}`", (_take("attribute", KEY, "", "place"),), "test", "named") for name in ("selectattr", "rejectattr")},
+}
+
+
+FILTERS["truncate"] = replace(FILTERS["truncate"], rule=_check_truncated)
+
+
+FILTERS["truncate_at"] = replace(FILTERS["truncate_at"], rule=_check_sizes)
+
+
+_BY_PART = Signature("`map`", (_take("attribute", KEY, "", "name"), _take("default", ANY, "none", "name")))
+"""`map` without a filter."""
+
+TESTS: dict[str, Signature] = {
+    **{name: Signature(f"`is {name}`") for name in _PLAIN_TESTS.split()},
+    **{name: Signature(f"`is {name}`", (_take("other", ANY, "", "place"),)) for name in _COMPARING},
+    "in": Signature("`is in`", (_take("seq", HOLDER),)),
+    "divisibleby": Signature("`is divisibleby`", (_take("num", Sort("a number", NUMBER.classes, asks=_ask_divisor)),)),
+}
+
+FUNCTIONS: dict[str, Signature] = {
+    "range": Signature(
+        "`range`",
+        (
+            _take("start", WHOLE, "", "place"),
+            _take("stop", WHOLE, "none", "place"),
+            _take("step", Sort("a whole number", _WHOLE, asks=_ask_step), "1", "place"),
+        ),
+        rule=_check_range,
+    ),
+    **{name: Signature(f"`{name}`", (_take("pairs", LISTED, "{}", "place"),), names="values") for name in ("dict", "namespace")},
+    "cycler": Signature("`cycler`", places="values", least=1),
+    "joiner": Signature("`joiner`", (_take("sep", ANY, "', '"),)),
+}
+
+
+def _by_place(*parameters: Parameter) -> tuple[Parameter, ...]:
+    return tuple(replace(one, how="place") for one in parameters)
+
+
+_BOUNDS = (_take("start", WHOLE_OR_NONE, "none"), _take("stop", WHOLE_OR_NONE, "none"))
+_PADDED = _by_place(_take("width", WIDTH), _take("fill", Sort("a text", (str,), asks=_ask_letter), "' '"))
+_CHARS = _by_place(_take("chars", TEXT_OR_NONE, "none"))
+_SOUGHT = _by_place(_take("sought", TEXT), *_BOUNDS)
+_PARTED = _by_place(_take("sep", Sort("a text", (str,), asks=_ask_separator)))
+_STARTS = _by_place(_take("sought", Sort("a text, or texts in `( )`", (str, tuple), asks=_ask_beginnings)), *_BOUNDS)
+_SPLIT = (_take("sep", Sort("a text", (str, _NONE), asks=_ask_separator), "none"), _take("maxsplit", WHOLE, "-1"))
+
+_OF_TEXT: dict[str, tuple[Parameter, ...]] = {
+    **dict.fromkeys("isalnum isalpha isascii isdecimal isdigit islower isnumeric isspace istitle isupper".split(), ()),
+    **dict.fromkeys("capitalize casefold lower swapcase title upper".split(), ()),
+    **dict.fromkeys(("strip", "lstrip", "rstrip"), _CHARS),
+    **dict.fromkeys(("center", "ljust", "rjust"), _PADDED),
+    **dict.fromkeys(("find", "index", "count", "rfind", "rindex"), _SOUGHT),
+    **dict.fromkeys(("partition", "rpartition"), _PARTED),
+    **dict.fromkeys(("startswith", "endswith"), _STARTS),
+    **dict.fromkeys(("split", "rsplit"), _SPLIT),
+    "zfill": _by_place(_take("width", WIDTH)),
+    "splitlines": (_take("keepends", TRUTH, "false"),),
+    "removeprefix": _by_place(_take("prefix", TEXT)),
+    "removesuffix": _by_place(_take("suffix", TEXT)),
+    "replace": _by_place(_take("old", TEXT), _take("new", TEXT), _take("count", WHOLE, "-1")),
+    "expandtabs": (_take("tabsize", WIDTH, "8"),),
+    "join": _by_place(_take("parts", Sort("a list of texts", asks=_ask_texts))),
+}
+
+
+def _name_methods(found: Mapping[str, tuple[Parameter, ...]]) -> dict[str, Signature]:
+    return {name: Signature(f"`.{name}()`", parameters) for name, parameters in found.items()}
+
+
+METHODS: dict[type, dict[str, Signature]] = {
+    str: _name_methods(_OF_TEXT),
+    dict: _name_methods({"get": _by_place(_take("key", KEY), _take("default", ANY, "none")), "items": (), "keys": (), "values": ()}),
+    list: _name_methods(
+        {
+            "count": _by_place(_take("value", ANY)),
+            "index": _by_place(_take("value", ANY), _take("start", WHOLE, "0"), _take("stop", WHOLE, "...")),
+        }
+    ),
+}
+
+
+METHODS[tuple] = METHODS[list]
+
+
+LOOP_METHODS: dict[str, Signature] = {
+    "cycle": Signature("`loop.cycle`", places="values", least=1),
+    "changed": Signature("`loop.changed`", places="values"),
+    **{name: Signature(f"`.{name}()`") for name in ("next", "reset")},
+}
+"""Of a loop, and of a cycler."""
+
+
+def find_applied(name: str, args: Sequence[Any]) -> tuple[str, Sequence[Any]] | None:
+    """The filter (of `map`) or the test (of `select` and its like) that a filter applies, with its own arguments; None where it applies
+    none, or that is not known."""
+    place = _APPLIES.get(name)
+    if place is None or len(args) <= place or args[place].__class__ is not str:
+        return None
+    return (args[place], args[place + 1 :]) if args[place] in (FILTERS if name == "map" else TESTS) else None
+
+
+def find_wrong_filter(name: str, args: Sequence[Any], named: Mapping[str, Any], limits: Limits, *, is_spread: bool = False) -> Wrong | None:
+    """What is wrong with the arguments of a filter, or with those it hands on to the filter or the test it applies."""
+    if name == "map" and not args and not is_spread:
+        if "attribute" in named:
+            return find_wrong(_BY_PART, (), named, limits)
+        return Wrong("PC0424", "`map` needs a filter or an attribute", "write `map('upper')` or `map(attribute='name')`")
+    wrong = find_wrong(FILTERS[name], args, named, limits, is_spread=is_spread)
+    applied = find_applied(name, args)
+    if wrong is not None or applied is None:
+        return wrong
+    wrong = (find_wrong_filter if name == "map" else find_wrong_test)(*applied, named, limits, is_spread=is_spread)
+    shift = len(args) - len(applied[1])
+    return replace(wrong, at=wrong.at + shift) if wrong is not None and isinstance(wrong.at, int) else wrong
+
+
+def find_wrong_test(name: str, args: Sequence[Any], named: Mapping[str, Any], limits: Limits, *, is_spread: bool = False) -> Wrong | None:
+    """What is wrong with the arguments of a test."""
+    return find_wrong(TESTS[name], args, named, limits, is_spread=is_spread)
+
+
+def iter_taken(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any, int | str]]:
+    """Each parameter a filter is given a value for, and each of what it applies: whose it is, the value, and its place or its name."""
+    if name == "map" and not args:
+        yield from iter_of(_BY_PART, args, named)
+        return
+    yield from iter_of(FILTERS[name], args, named)
+    applied = find_applied(name, args)
+    shift = len(args) - len(applied[1]) if applied is not None else 0
+    if applied is not None and name == "map":
+        for owner, parameter, value, at in iter_taken(*applied, named):
+            yield owner, parameter, value, at + shift if isinstance(at, int) else at
+    elif applied is not None:
+        yield from iter_of(TESTS[applied[0]], applied[1], named, shift)
+
+
+def iter_taken_by_test(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any, int | str]]:
+    """The same of a test."""
+    return iter_of(TESTS[name], args, named)
+
+
+def iter_of(
+    signature: Signature, args: Sequence[Any], named: Mapping[str, Any], shift: int = 0
+) -> Iterator[tuple[str, Parameter, Any, int | str]]:
+    """The same of a signature; `shift`: how many places stand before its own."""
+    by_place = [one for one in signature.parameters if one.how != "name"]
+    for place, (parameter, value) in enumerate(zip(by_place, args, strict=False)):
+        yield signature.name, parameter, value, place + shift
+    for parameter in signature.parameters:
+        if parameter.name in named:
+            yield signature.name, parameter, named[parameter.name], parameter.name
+
+
+class _Unknown:
+    """An argument of which nothing is known before the run."""
+
+    __slots__ = ()
+
+
+UNKNOWN: Any = _Unknown()
 
 
 @frozen
@@ -218,9 +540,6 @@ def _judge(signature: Signature, parameter: Parameter, value: Any, at: int | str
     if value.__class__ in _WHOLES and not _is_within(sort, value):
         return Wrong("PC0424", f"{subject} must be {sort.words}, not {show_value(value)}", f"write `{signature.show()}`", at)
     return _ask(sort, value, at, limits)
-
-
-_WHOLES = (int, bool)
 
 
 def _is_within(sort: Sort, value: int) -> bool:

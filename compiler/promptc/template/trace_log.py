@@ -6,15 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.template.made import Pointers, TraceContext
-from promptc.template.runtime.callables import Names
-from promptc.template.runtime.functions import Namespace
-from promptc.template.runtime.macro import Macro
-from promptc.template.runtime.missing import missing
-from promptc.template.runtime.module import Module
-from promptc.template.runtime.objects import Missing
-from promptc.template.runtime.run import Run
-from promptc.template.runtime.turns import each
+from promptc.template.place import Pointers, TraceContext
+from promptc.template.runtime.callables import Macro, Names, Namespace
+from promptc.template.runtime.objects import Missing, Module, missing
+from promptc.template.runtime.run import Run, each
 from promptc.template.runtime.values import call_part, call_value, find_attribute, find_item
 from promptc.text.json import extend_pointer
 

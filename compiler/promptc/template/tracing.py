@@ -4,8 +4,25 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Mapping, Sequence
 
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.template.compile import Expression, Template
 from promptc.template.lower import pyast as py
+from promptc.template.lower.expressions import name_filter, name_test
+from promptc.template.lower.module import lower_module
+from promptc.template.parse import count_nodes, find_bound, iter_tokens, parse, verbatim
+from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
+from promptc.template.runtime.callables import Names, Render
+from promptc.template.runtime.filters.table import find_filter, find_test
+from promptc.template.runtime.objects import TEMPLATE
+from promptc.template.runtime.program import GLOBALS, RUN_ERRORS, Program
+from promptc.template.runtime.run import LoweredFile, find_run
+from promptc.template.trace_log import Log, Printed
+
+Files = Mapping[str, tuple[str, Sequence[tuple[int, int]]]]
+"""By name, the text of a file, and where it holds code."""
 
 _VARIABLE = re.compile(r"(?:l_\d+|g)_(.*)")
 _LOOP = re.compile(r"l_\d+_loop")
@@ -13,6 +30,89 @@ _BUFFER = re.compile(r"out_\d+")
 _FILES = frozenset({"include", "load_module", "derive"})
 _CALLS = frozenset({"call_value", "call_part", "need_text"})
 _PUBLISHED = frozenset({"keep", "export"})
+_BEGINS, _ENDS = ("variable_begin", "block_begin"), ("variable_end", "block_end")
+
+
+def trace_template(template: Template, names: Mapping[str, Any], known: TraceContext) -> tuple[OutputSpan, ...]:
+    """What the template prints, in order: joined, it is what `render` gives. Errors: as `render`.
+
+    The template is lowered once more and run slowly. Text that a filter changed as a whole, as `{% filter %}` does, is one piece.
+    """
+    text = template.render(names)
+    if not isinstance(template.program, Program):
+        return (OutputSpan(text, template.place, "", template.text, 0),) if text else ()
+    try:
+        made = trace_program(template.program, names, known)
+    except RUN_ERRORS:
+        made = ()
+    # what explains a render does not fail where that did not, nor tells what is not so
+    return made if "".join(one.text for one in made) == text else (OutputSpan(text, template.place, "", template.text, 0, template.text),)
+
+
+def trace_program(program: Program, names: Mapping[str, Any], known: TraceContext) -> tuple[OutputSpan, ...]:
+    """The same of what is behind a template that is known to run without an error."""
+    log = Log(known, names)
+    printed = run_logged(program, names, log)
+    files = {file.name: (file.text, find_codes(file.text, file.name)) for file in program.files}
+    return tuple(_iter_made(log.find_parts(printed), program.place, files))
+
+
+def trace_expression(expression: Expression, names: Mapping[str, Any], known: TraceContext) -> Pointers:
+    """The parts of the state that the expression reads. Errors: as `evaluate`."""
+    expression.evaluate(names)
+    log = Log(known, names)
+    if isinstance(expression.program, Program):
+        try:
+            run_logged(expression.program, names, log, expression=True)
+        except RUN_ERRORS:
+            return ()
+    return log.find_pointers()
+
+
+def _iter_made(parts: Sequence[Printed], place: Place, files: Files, calls: tuple[tuple[str, str, int], ...] = ()) -> Iterator[OutputSpan]:
+    for part in parts:
+        text, codes = files[part.name]
+        start, stop = next(((start, stop) for start, stop in codes if start < part.at <= stop), (part.at - 1, part.at - 1))
+        if part.inner is not None:
+            yield from _iter_made(part.inner, place, files, (*calls, (part.name, text, start)) if stop > start else calls)
+        elif part.text:
+            yield OutputSpan(part.text, place, part.name, text, start, text[start:stop], part.pointers, calls)
+
+
+def run_logged(program: Program, names: Mapping[str, Any], log: Log, *, expression: bool = False) -> Any:
+    """What the program gives, settled or not; what it reads and prints is in `log`. It must be known to run without an error."""
+    files = {file.name: file for file in program.files}
+    loaded: dict[str, _Logged] = {}
+
+    def load(name: str) -> _Logged:
+        if name not in loaded:
+            loaded[name] = _load(files[name], program, log, expression=expression and not name)
+        return loaded[name]
+
+    run, root = find_run(names, program.limits), load("")
+    run.begin_program()
+    return root.root(run, Names(load, run, names, root.blocks))
+
+
+@frozen(eq=False)
+class _Logged:
+    """The functions of one file."""
+
+    weight: int
+    root: Render
+    blocks: Mapping[str, Render]
+
+
+def _load(file: LoweredFile, program: Program, log: Log, *, expression: bool) -> _Logged:
+    is_template = not file.name or file.name.endswith(".j2")
+    parsed = parse(file.text, file.name, program.place, program.limits, expression=expression) if is_template else verbatim(file.text)
+    lowered, expressions, blocks = lower_module(parsed, find_bound(parsed), expression=expression)
+    module: dict[str, Any] = {**GLOBALS, "log": log, "file": file.name}
+    module |= {"find_attribute": log.find_attribute, "find_item": log.find_item}
+    module |= {name_filter(name): find_filter(name) for name in expressions.filters}
+    module |= {name_test(name): find_test(name) for name in expressions.tests}
+    exec(compile(instrument(lowered), f"{TEMPLATE}{file.name}>", "exec", dont_inherit=True), module)
+    return _Logged(count_nodes(parsed), module["root"], {name: module[f"block_{name}"] for name in blocks})
 
 
 def instrument(module: ast.Module) -> ast.Module:
@@ -219,3 +319,17 @@ def _copy(source: str, variables: list[str], at: int) -> list[ast.stmt]:
 
 def _flatten(found: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
     return found if isinstance(found, list) else [found]  # type: ignore[list-item]
+
+
+def find_codes(text: str, name: str) -> list[tuple[int, int]]:
+    """From where to where, in characters, each `{{ ... }}` and `{% ... %}` of a template that can be parsed stands."""
+    if name and not name.endswith(".j2"):
+        return []
+    found: list[tuple[int, int]] = []
+    start = 0
+    for at, kind, value in iter_tokens(text):
+        if kind in _BEGINS:
+            start = at - 1
+        elif kind in _ENDS:
+            found.append((start, at - 1 + len(value.rstrip())))
+    return found

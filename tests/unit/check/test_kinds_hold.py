@@ -11,12 +11,12 @@ import promptc
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText
 from promptc.diag.findings import PromptcError, Span
-from promptc.template.kinds.unite import join_members
-from promptc.template.load_expression import load_expression
+from promptc.template.compile import load_expression
 from promptc.template.place import Place
 from promptc.template.runtime.run import RUN
-from promptc.template.signature_table import FILTERS, METHODS
+from promptc.template.signatures import FILTERS, METHODS
 from promptc.template.types import types as kinds
+from promptc.template.types.algebra import join_members
 
 _PERSON = {"type": "object", "additionalProperties": False, "required": ["a", "c"], "properties": {
     "a": {"type": "string"}, "c": {"type": "integer"}}}  # fmt: skip

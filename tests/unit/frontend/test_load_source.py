@@ -6,7 +6,7 @@ import promptc
 from promptc.diag.findings import PromptcError
 from promptc.model.pack import Choice
 from promptc.model.section import Evict, Retrieve, Segments
-from promptc.template.load_expression import Expression
+from promptc.template.compile import Expression
 
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\n"
 BOTH = (

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
-from promptc.template.compile import load_template
-from promptc.template.load_expression import load_expression
+from promptc.template.compile import load_expression, load_template
 from promptc.template.place import Place
 
 FILE = Place(Span("folder/t.j2", 1, 1), inline=False, folder="folder/")

@@ -1,10 +1,9 @@
 """What the tests of signatures share: what `check` says of the arguments of an expression, and what a run says."""
 
 from promptc.diag.findings import PromptcError
-from promptc.template.compile import load_template
-from promptc.template.kinds.trees import read_code
-from promptc.template.load_expression import load_expression
+from promptc.template.compile import load_expression, load_template
 from promptc.template.runtime.run import RUN, Run
+from promptc.template.types.algebra import read_code
 from promptc.template.types.infer import infer_types, weigh_bytes
 from promptc.template.types.scope import Scope
 from tests.unit.template.run import FILE, INLINE

@@ -8,10 +8,10 @@ from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_NAMESPACE, DEFAULT_TESTS
 from jinja2.nodes import Node
 
 from promptc.template import allow
-from promptc.template.check_tree import HOMES, check_tree
 from promptc.template.lower.expressions import Expressions
+from promptc.template.parse import HOMES, check_tree
+from promptc.template.runtime.callables import FUNCTIONS
 from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
-from promptc.template.runtime.functions import FUNCTIONS
 from promptc.template.types.expressions import _EVALUATE
 from promptc.template.types.statements import _WALK
 from tests.unit.template.run import FILE

@@ -2,8 +2,7 @@
 
 import pytest
 
-from promptc.template.compile import load_template
-from promptc.template.load_expression import load_expression
+from promptc.template.compile import load_expression, load_template
 from tests.unit.template.run import FILE, INLINE
 
 FILES = {

@@ -4,9 +4,7 @@ import copy
 
 import pytest
 
-from promptc.template.constant_expression import constant_expression
-from promptc.template.constant_template import constant_template
-from promptc.template.load_expression import load_expression
+from promptc.template.compile import constant_expression, constant_template, load_expression
 from tests.unit.template.run import INLINE, evaluate, find_expression_errors
 
 NAMES = {

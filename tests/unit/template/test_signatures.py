@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from promptc.template import allow
-from promptc.template import signature_table as table
-from promptc.template.kinds.trees import read_code
-from promptc.template.load_expression import load_expression
+from promptc.template import signatures as table
+from promptc.template.compile import load_expression
 from promptc.template.runtime.filters.table import find_filter
 from promptc.template.signatures import ANY, Parameter, Signature
+from promptc.template.types.algebra import read_code
 from promptc.template.types.infer import infer_types, weigh_bytes
 from promptc.template.types.scope import Scope
 from tests.unit.template.run import INLINE, find_errors, render

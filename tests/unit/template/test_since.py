@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.template.runtime.fault import Fault
-from promptc.template.runtime.filters.since import _count_since as count_since
+from promptc.template.runtime.filters.values import _count_since as count_since
+from promptc.template.runtime.objects import Fault
 from promptc.template.runtime.run import Run
 from promptc.text.moment import is_date_time
 

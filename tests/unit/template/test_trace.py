@@ -4,12 +4,9 @@ import pytest
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.model.state import Pointers
-from promptc.template.compile import load_template
-from promptc.template.constant_template import constant_template
-from promptc.template.load_expression import load_expression
-from promptc.template.made import TraceContext
-from promptc.template.place import Place
-from promptc.template.trace import trace_expression, trace_template
+from promptc.template.compile import constant_template, load_expression, load_template
+from promptc.template.place import Place, TraceContext
+from promptc.template.tracing import trace_expression, trace_template
 
 STATE = {
     "b": 1,

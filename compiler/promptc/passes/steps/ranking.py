@@ -8,8 +8,8 @@ from promptc.diag.value import show_value
 from promptc.model.section import Ranked, has_each
 from promptc.passes.act import Entry
 from promptc.passes.section_fit import SectionLayout
-from promptc.template.load_expression import Expression
-from promptc.template.runtime.payments import price_count
+from promptc.template.compile import Expression
+from promptc.template.runtime.run import price_count
 
 _MEASURED = (("this", "tokens"), ("this",))
 

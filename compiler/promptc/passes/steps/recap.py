@@ -10,7 +10,7 @@ from promptc.passes.render_items import strip_lines
 from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.ranking import StepScope, list_units
 from promptc.template.compile import Template
-from promptc.template.runtime.payments import price_count
+from promptc.template.runtime.run import price_count
 from promptc.text.guard import Guard
 
 

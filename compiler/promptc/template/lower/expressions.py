@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from jinja2 import nodes
-from jinja2.idtracking import VAR_LOAD_PARAMETER, VAR_LOAD_RESOLVE
+from jinja2.idtracking import VAR_LOAD_PARAMETER, VAR_LOAD_RESOLVE, Symbols
 
 from promptc.template.allow import DICT_NAMES
 from promptc.template.lower import pyast as py
-from promptc.template.lowering.frame import Frame
-from promptc.template.lowering.is_judged import is_judged
+from promptc.template.place import LIMITS
+from promptc.template.signatures import ANY, UNKNOWN, find_wrong_filter, find_wrong_test, iter_taken, iter_taken_by_test
 
 _BINARY = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide", "FloorDiv": "floor_divide", "Mod": "modulo", "Pow": "power"}
 _DIRECT: dict[str, ast.cmpop] = {"eq": ast.Eq(), "ne": ast.NotEq(), "lt": ast.Lt(), "lteq": ast.LtE(), "gt": ast.Gt(), "gteq": ast.GtE()}
+
 _SIGNS = {
     "==": "eq", "equalto": "eq", "!=": "ne", "<": "lt", "lessthan": "lt", "<=": "le", ">": "gt", "greaterthan": "gt", ">=": "ge",
 }  # fmt: skip
@@ -258,3 +259,80 @@ _COUNTERS: dict[str, Callable[[Counted, int], ast.expr]] = {
     "depth": lambda counted, at: py.constant(1, at),
     "depth0": lambda counted, at: py.constant(0, at),
 }
+
+
+class Buffer(NamedTuple):
+    """`out`: the variable that holds the list of output parts."""
+
+    out: str
+
+
+class Frame:
+    """One scope. `toplevel`: what is set here is visible to blocks and importers; `guarded`: printed only if nothing is extended."""
+
+    __slots__ = ("symbols", "buffer", "guarded", "toplevel", "rootlevel")
+
+    def __init__(self, symbols: Symbols, buffer: Buffer) -> None:
+        self.symbols = symbols
+        self.buffer = buffer
+        self.guarded = False
+        self.toplevel = False
+        self.rootlevel = False
+
+    def inner(self, buffer: Buffer | None = None) -> Frame:
+        """A scope inside this one."""
+        made = Frame(Symbols(self.symbols), buffer or self.buffer)
+        made.guarded = self.guarded
+        return made
+
+    def soft(self) -> Frame:
+        """The same scope, in a branch that may not be run."""
+        made = Frame(self.symbols, self.buffer)
+        made.guarded = self.guarded
+        made.toplevel = self.toplevel
+        return made
+
+
+def iter_loads(symbols: Symbols) -> Iterator[tuple[str, str, str]]:
+    """For each variable a scope begins with: its Python name, how it is set (`param resolve alias undefined`), and from what."""
+    for ident, (kind, source) in symbols.loads.items():
+        yield ident, kind, source or ""
+
+
+def find_stores(symbols: Symbols) -> Sequence[tuple[str, str]]:
+    """Name and Python name of all that is set in a scope and those around it."""
+    return list(symbols.dump_stores().items())
+
+
+def find_targets(target: nodes.Node) -> list[str]:
+    """The names a target sets, each once."""
+    found = [target] if isinstance(target, nodes.Name) else list(target.find_all(nodes.Name))
+    return sorted({name.name for name in found if name.ctx == "store"})
+
+
+def is_judged(node: nodes.Filter | nodes.Test) -> bool:
+    """True when no run has to look at the arguments: they are constants and right, or of parameters that take any value.
+
+    A pack may only raise the limits, so what keeps the least of them keeps those of the pack.
+    """
+    if node.dyn_args is not None or node.dyn_kwargs is not None:
+        return False
+    args = [find_constant(arg) for arg in node.args]
+    named = {str(word.key): find_constant(word.value) for word in node.kwargs}
+    is_filter = isinstance(node, nodes.Filter)
+    if (find_wrong_filter if is_filter else find_wrong_test)(node.name, args, named, LIMITS) is not None:
+        return False
+    taken = (iter_taken if is_filter else iter_taken_by_test)(node.name, args, named)
+    return all(value is not UNKNOWN or parameter.sort is ANY for _, parameter, value, _ in taken)
+
+
+def find_constant(node: nodes.Expr) -> Any:
+    """The value of an expression that is written out; `UNKNOWN` where it is computed."""
+    if isinstance(node, nodes.Const):
+        return node.value
+    if isinstance(node, nodes.Neg) and isinstance(node.node, nodes.Const) and node.node.value.__class__ in (int, float):
+        return -node.node.value
+    if isinstance(node, nodes.List | nodes.Tuple):
+        items = [find_constant(item) for item in node.items]
+        return UNKNOWN if any(item is UNKNOWN for item in items) else (items if isinstance(node, nodes.List) else tuple(items))
+    return UNKNOWN

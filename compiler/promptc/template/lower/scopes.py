@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from jinja2 import nodes
 
 from promptc.template.lower import pyast as py
-from promptc.template.lower.expressions import Expressions
-from promptc.template.lowering.frame import Buffer, Frame, find_targets, iter_loads
+from promptc.template.lower.expressions import Buffer, Expressions, Frame, find_targets, iter_loads
 
 PARENT = "parent"
 """The variable that holds what a template extends."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from promptc.diag.typed import Any, NoReturn
 from promptc.diag.value import UNMADE, name_kind
-from promptc.template.runtime.fault import refuse
-from promptc.template.runtime.group import Group
-from promptc.template.runtime.payments import NUMBERS, check_defined
-from promptc.template.runtime.run import Run
+from promptc.template.runtime.objects import Group, refuse
+from promptc.template.runtime.run import NUMBERS, Run, check_defined
 
 _JOINED: dict[type, type] = {str: str, list: list, tuple: tuple, Group: tuple}
 
@@ -64,7 +62,7 @@ def floor_divide(run: Run, left: Any, right: Any) -> Any:
 def modulo(run: Run, left: Any, right: Any) -> Any:
     """`left % right`: what a division leaves, or a text with its places filled."""
     if left.__class__ is str:
-        from promptc.template.runtime.format_text import format_percent
+        from promptc.template.runtime.errors import format_percent
 
         return format_percent(run, left, right)
     _check_numbers("%", left, right)

@@ -6,26 +6,27 @@ import marshal
 from collections.abc import Mapping
 
 from promptc.diag.typed import Any
-from promptc.template.limits import LIMITS, Limits
-from promptc.template.place import Place
-from promptc.template.runtime.callables import Names, Render, TemplateBlocks
-from promptc.template.runtime.compare import compare
-from promptc.template.runtime.fault import Fault
+from promptc.template.place import LIMITS, Limits, Place
+from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlocks, unfilled
 from promptc.template.runtime.filters.table import find_filter, find_test
-from promptc.template.runtime.judged import call_filter, call_test
-from promptc.template.runtime.loop import Loop
-from promptc.template.runtime.lowered import LoweredFile
-from promptc.template.runtime.macro import Macro, unfilled
-from promptc.template.runtime.missing import missing
-from promptc.template.runtime.module import find_export
-from promptc.template.runtime.objects import BLANK
+from promptc.template.runtime.objects import BLANK, Fault, Loop, find_export, missing
 from promptc.template.runtime.operators import add, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
-from promptc.template.runtime.payments import check_key
-from promptc.template.runtime.run import Excess, MeasuringRun, Run, find_run
-from promptc.template.runtime.show import show
-from promptc.template.runtime.texts import check_namespace, concat, cut_slice, need_text, spread, spread_named, undefined
-from promptc.template.runtime.turns import each, sized
-from promptc.template.runtime.values import call_part, call_value, find_attribute, find_item
+from promptc.template.runtime.run import Excess, LoweredFile, MeasuringRun, Run, call_filter, call_test, check_key, each, find_run, sized
+from promptc.template.runtime.values import (
+    call_part,
+    call_value,
+    check_namespace,
+    compare,
+    concat,
+    cut_slice,
+    find_attribute,
+    find_item,
+    need_text,
+    show,
+    spread,
+    spread_named,
+    undefined,
+)
 
 _KNOWN = (
     TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare, concat, cut_slice,
@@ -105,7 +106,7 @@ class Program:
                 return value
             if self.settled and hasattr(value, "__next__"):
                 return list(value)
-            from promptc.template.runtime.plain import plain
+            from promptc.template.runtime.values import plain
 
             return plain(run, value)
         except RUN_ERRORS as error:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import eq, ge, gt, le, lt, ne
 
 from promptc.diag.typed import Any
-from promptc.diag.value import name_kind
+from promptc.diag.value import UNMADE, name_kind
 from promptc.template.allow import CYCLER_METHODS, DICT_NAMES, LIST_METHODS, LOOP_METHODS, LOOP_NAMES, MAPPING_METHODS, TEXT_METHODS
-from promptc.template.runtime.callables import BlockCall, TemplateBlocks
-from promptc.template.runtime.fault import refuse
-from promptc.template.runtime.functions import FUNCTIONS, Cycler, Joiner, Namespace
-from promptc.template.runtime.group import Group
-from promptc.template.runtime.judged import blame_function, blame_loop
-from promptc.template.runtime.loop import Loop
-from promptc.template.runtime.macro import Macro
+from promptc.template.runtime.callables import FUNCTIONS, BlockCall, Cycler, Joiner, Macro, Namespace, TemplateBlocks
 from promptc.template.runtime.methods import call_method
-from promptc.template.runtime.module import Module
-from promptc.template.runtime.objects import BLANK, Blank, Missing
-from promptc.template.runtime.payments import check_key, pay_parts
-from promptc.template.runtime.run import Run
+from promptc.template.runtime.objects import BLANK, Blank, Group, Loop, Missing, Module, refuse
+from promptc.template.runtime.run import (
+    LISTS,
+    SCALARS,
+    UNDEFINED,
+    Run,
+    blame_function,
+    blame_loop,
+    check_depth,
+    check_key,
+    pay_pair,
+    pay_parts,
+    pay_search,
+)
 
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     Loop: LOOP_NAMES,
@@ -26,6 +31,7 @@ _ATTRIBUTES: dict[type, frozenset[str]] = {
     Group: frozenset({"grouper", "list"}),
     BlockCall: frozenset({"super"}),
 }
+
 _METHODS: dict[type, frozenset[str]] = {
     str: TEXT_METHODS,
     dict: MAPPING_METHODS,
@@ -36,6 +42,16 @@ _METHODS: dict[type, frozenset[str]] = {
 }
 _OWN_METHODS = frozenset({Loop, Cycler})
 _OF_DATA = frozenset({str, dict, list, tuple})
+_SEQUENCES = frozenset({str, list, tuple, Group, range})
+_PLACES: frozenset[Any] = frozenset({int, bool})
+_CALLABLE: tuple[Callable[..., Any], ...] = tuple(FUNCTIONS.values())
+Find = Callable[[Any], Any]
+_PLACED = frozenset({str, list, tuple, Group, range})
+_SEARCHES = {"in": True, "notin": False}
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "ne": ne, "lt": lt, "lteq": le, "gt": gt, "gteq": ge}
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_NAMED_KEYS = {None: "null", True: "true", False: "false"}
+_CUT = frozenset({str, list, tuple, range})
 
 
 def find_attribute(holder: Any, name: str) -> Any:
@@ -82,10 +98,6 @@ def find_item(holder: Any, key: Any) -> Any:
     return Missing(key, holder)
 
 
-_SEQUENCES = frozenset({str, list, tuple, Group, range})
-_PLACES: frozenset[Any] = frozenset({int, bool})
-
-
 def call_value(run: Run, callee: Any, /, *args: Any, **named: Any) -> Any:
     """`callee(...)`: a macro, a block, or a function of the list."""
     kind = callee.__class__
@@ -113,7 +125,6 @@ def _call_function(run: Run, function: Callable[..., Any], args: tuple[Any, ...]
 
 
 _FUNCTION = type(find_item)
-_CALLABLE: tuple[Callable[..., Any], ...] = tuple(FUNCTIONS.values())
 
 
 def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> Any:
@@ -129,3 +140,285 @@ def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> 
             blame_loop(name, args, named, run.limits)
             raise
     return call_value(run, find_attribute(holder, name), *args, **named)
+
+
+def build_find(run: Run, attribute: Any, default: Any = None) -> Find:
+    """What gives the part of a value that `attribute` names; `default` where there is none, if that is not none.
+
+    Digits between dots are places. None names the value itself.
+    """
+    parts = _split(attribute)
+    if default is None and len(parts) == 1:
+        return _build_single(run, parts[0])
+    if default is None and len(parts) == 2:
+        return _build_double(run, parts[0], parts[1])
+    run.take(len(parts))
+
+    def find(value: Any) -> Any:
+        run.take(4 * len(parts))
+        for part in parts:
+            value = find_part(run, value, part)
+            if default is not None and value.__class__ in UNDEFINED:
+                value = default
+        return value
+
+    return find
+
+
+def build_find_all(run: Run, attribute: Any) -> list[Find]:
+    """The same for several, with commas between them."""
+    names = attribute.split(",") if attribute.__class__ is str else [attribute]
+    run.take(len(names))
+    return [build_find(run, name) for name in names]
+
+
+def _build_single(run: Run, part: Any) -> Find:
+    def find(value: Any) -> Any:
+        return value[part] if value.__class__ is dict and part in value else find_part(run, value, part)
+
+    check_key(part)
+    return find
+
+
+def _build_double(run: Run, outer: Any, inner: Any) -> Find:
+    def find(value: Any) -> Any:
+        if value.__class__ is dict and outer in value:
+            held = value[outer]
+            if held.__class__ is dict and inner in held:
+                return held[inner]
+        return find_part(run, find_part(run, value, outer), inner)
+
+    check_key(outer)
+    check_key(inner)
+    return find
+
+
+def _split(attribute: Any) -> list[Any]:
+    if attribute is None:
+        return []
+    if attribute.__class__ is str:
+        return [int(part) if part.isdigit() else part for part in attribute.split(".")]
+    return [attribute]
+
+
+def find_part(run: Run, value: Any, part: Any) -> Any:
+    """`value[part]`: a key, a place, or what a group or namespace calls so. Undefined where there is none."""
+    kind = value.__class__
+    if kind is dict:
+        return value[part] if check_key(part) in value else Missing(part, value)
+    if kind in UNDEFINED:
+        return value[part]
+    if kind is Namespace and part.__class__ is str:
+        return value.find(part)
+    if kind is Group and part in ("grouper", "list"):
+        return getattr(value, part)
+    if kind in _PLACED and part.__class__ in (int, bool) and -len(value) <= part < len(value):
+        return value[part]
+    return Missing(part, value)
+
+
+def compare(run: Run, name: str, left: Any, right: Any) -> bool:
+    """`left` and `right` by one of Jinja's operators: eq ne lt lteq gt gteq in notin."""
+    if name in _SEARCHES:
+        return contains(run, right, left) is _SEARCHES[name]
+    first, second = left.__class__, right.__class__
+    if first not in SCALARS or second not in SCALARS or (first is str and second is str):
+        if second is Missing:
+            right.fail()
+        pay_pair(run, left, right)
+    return _OPERATORS[name](left, right)
+
+
+def contains(run: Run, holder: Any, sought: Any) -> bool:
+    """`sought in holder`."""
+    if holder.__class__ in SCALARS and holder.__class__ is not str:
+        refuse("PC0414", f"nothing can be in {name_kind(holder)}", "look in a list, a mapping or a text")
+    if holder.__class__ is Blank:
+        return False
+    if hasattr(holder, "__len__"):
+        pay_search(run, sought, holder)
+        return sought in holder
+    return _is_among(run, sought, holder)
+
+
+def _is_among(run: Run, sought: Any, values: Any) -> bool:
+    if not hasattr(values, "__iter__"):
+        refuse_part(values)
+    for value in values:
+        run.take(2)
+        pay_pair(run, sought, value)
+        if value is sought or value == sought:
+            return True
+    return False
+
+
+def plain(run: Run, value: Any, depth: int = 0) -> Any:
+    """The value with its sequences as lists and its keys as JSON writes them: the same object where it is that already.
+
+    All else is refused, and an undefined value raises what it means.
+    """
+    run.take(12)
+    kind = value.__class__
+    if kind in _SCALARS:
+        return value
+    depth = check_depth(depth)
+    if kind is dict:
+        made = {_name_key(run, key): plain(run, part, depth) for key, part in value.items()}
+        return value if all(map(_is_same, value.items(), made.items())) else made
+    if kind is Missing or kind is Blank:
+        value.fail()
+    if not hasattr(value, "__iter__"):
+        refuse_part(value)
+    parts = list(value)
+    plains = [plain(run, part, depth) for part in parts]
+    return value if kind is list and all(map(_is, parts, plains)) else plains
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _is_same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    return one[0] is other[0] and one[1] is other[1]
+
+
+def _name_key(run: Run, key: Any) -> str:
+    if key.__class__ is str:
+        return key
+    return show(run, key) if key.__class__ in (int, float) else _NAMED_KEYS[key]
+
+
+def undefined(name: str) -> Missing:
+    """What an unknown name gives."""
+    return Missing(name, of_names=True)
+
+
+def concat(run: Run, *values: Any) -> str:
+    """`a ~ b`."""
+    return run.join([show(run, value) for value in values])
+
+
+def need_text(value: Any) -> str:
+    """What `{% filter %}` and `{% call %}` print is a text."""
+    if value.__class__ is str:
+        return value
+    if value.__class__ is Missing:
+        value.fail()
+    return refuse("PC0413", f"the block gives {name_kind(value)} and not a text", "end with a filter that gives a text: `| string`")
+
+
+def cut_slice(run: Run, value: Any, start: Any, stop: Any, step: Any) -> Any:
+    """`value[start:stop:step]`, paid for."""
+    if value.__class__ not in _CUT and not isinstance(value, tuple):
+        if value.__class__ is Missing or value.__class__ is Blank:
+            value.fail()
+        refuse("PC0414", f"{name_kind(value)} cannot be sliced", "slice a text or a list")
+    run.take(1 + (len(value) >> 3))
+    return value[start:stop:step]
+
+
+def check_namespace(value: Any) -> None:
+    """`set a.b` needs a namespace."""
+    if value.__class__ is not Namespace:
+        if value.__class__ is Missing:
+            value.fail()
+        refuse("PC0414", f"only a namespace can be given an attribute, not {name_kind(value)}", "`{% set ns = namespace(x=1) %}` first")
+
+
+def spread(run: Run, values: Any) -> tuple[Any, ...]:
+    """`*values` in a call."""
+    if values.__class__ is Missing:
+        values.fail()
+    if values.__class__ is dict or values.__class__ is str or isinstance(values, list | tuple | range):
+        run.take(len(values))
+        return tuple(values)
+    if not hasattr(values, "__next__"):
+        refuse("PC0414", f"{name_kind(values)} is no list", "`*` takes a list")
+    found = []
+    for value in values:
+        run.take(1)
+        found.append(value)
+    return tuple(found)
+
+
+def spread_named(run: Run, values: Any) -> dict[str, Any]:
+    """`**values` in a call."""
+    if values.__class__ is Missing:
+        values.fail()
+    if values.__class__ is not dict or not all(name.__class__ is str for name in values):
+        refuse("PC0414", f"{name_kind(values)} cannot name arguments", "`**` takes a mapping with texts as keys")
+    run.take(len(values))
+    return values
+
+
+def show(run: Run, value: Any) -> str:
+    """The text of a value, paid for.
+
+    Texts, numbers, true, false, none, ranges; lists and mappings of them; the nothing of an `if` without `else`. All else would print
+    an address, the inside of the compiler, or `Undefined`: it raises `Fault`, and an undefined value `MissingFault`.
+    """
+    kind = value.__class__
+    if kind is str:
+        return value  # type: ignore[no-any-return]
+    if kind is int:
+        if value.bit_length() > 64:
+            run.take(value.bit_length() >> 3)
+        return str(value)
+    if kind in SCALARS or kind is range:
+        return str(value)
+    if kind is Blank:
+        return ""
+    if kind is Missing:
+        value.fail()
+    run.make(weigh(run, value, 4).characters)
+    made = str(value)
+    run.make(len(made))
+    return made
+
+
+class Weight:
+    """How much there is in a value: parts and characters, a part that is met twice counted twice, and how deep its lists nest."""
+
+    __slots__ = ("parts", "characters", "depth")
+
+    def __init__(self) -> None:
+        self.parts = 0
+        self.characters = 0
+        self.depth = 0
+
+
+def weigh(run: Run, value: Any, price: int) -> Weight:
+    """The weight of plain data, `price` steps paid for each part. All else raises `Fault`."""
+    weight = Weight()
+    level = [value]
+    while level:
+        run.take(price * len(level))
+        weight.depth = check_depth(weight.depth)
+        weight.parts += len(level)
+        inner: list[Any] = []
+        for part in level:
+            kind = part.__class__
+            if kind is str:
+                run.take(len(part) >> 4)
+                weight.characters += len(part) * (1 if part.isprintable() else 4 if part.isascii() else 10)
+            elif kind in LISTS:
+                run.take(len(part) >> 3)
+                inner.extend(part)
+            elif kind is dict:
+                run.take(len(part) >> 2)
+                inner.extend(part)
+                inner.extend(part.values())
+            elif kind not in SCALARS and kind is not range:
+                refuse_part(part)
+        level = inner
+    return weight
+
+
+def refuse_part(part: Any) -> None:
+    """Raise what is wrong with a part that is no data."""
+    if part.__class__ is Missing:
+        part.fail()
+    if part.__class__ in UNDEFINED:
+        refuse("PC0411", "a list or mapping that is printed holds an undefined value", "leave it out, or give it a value with `else`")
+    what = name_kind(part)
+    refuse("PC0413", f"{what} cannot be printed", "add `| list`" if what == UNMADE else "print a value of the data")

@@ -1,11 +1,24 @@
 """A kind after a question was answered: the members that can give that answer."""
 
-from collections.abc import Mapping as Entries
-from dataclasses import replace
+from __future__ import annotations
 
-from promptc.template.kinds.unite import map_members
+from collections.abc import Callable
+from collections.abc import Mapping as Entries
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeVar
+
+from jinja2 import nodes
+
+from promptc.diag.findings import Span
+from promptc.diag.frozen import frozen
+from promptc.template.compile import Expression, Template
+from promptc.template.parse import parse
+from promptc.template.place import LIMITS, Limits, Place
+from promptc.template.runtime.program import Program
 from promptc.template.types.types import (
     NEVER,
+    UNKNOWN_TYPE,
     BlankType,
     BoolType,
     ListType,
@@ -16,9 +29,13 @@ from promptc.template.types.types import (
     TextType,
     Type,
     UndefinedType,
+    UnionType,
     UnknownType,
+    is_sure,
     list_members,
+    name_type,
     text_of,
+    text_up_to,
 )
 
 _YES: Entries[str, tuple[type[Type], ...]] = {
@@ -31,6 +48,7 @@ _YES: Entries[str, tuple[type[Type], ...]] = {
     "sequence": (TextType, ListType, MappingType),
     "iterable": (TextType, ListType, MappingType),
 }
+
 _MAYBE: Entries[str, tuple[type[Type], ...]] = {
     "integer": (NumberType,),
     "float": (NumberType,),
@@ -41,6 +59,14 @@ _MAYBE: Entries[str, tuple[type[Type], ...]] = {
     "lower": (TextType, NumberType, BoolType, NoneType, ListType, MappingType),
     "upper": (TextType, NumberType, BoolType, NoneType, ListType, MappingType),
 }
+Key = str | int
+_MOST = 40
+_MOST_VALUES = 64
+Kinds = tuple[type[Type], ...]
+SCALARS: Kinds = (TextType, NumberType, BoolType)
+ALL: Kinds = (TextType, NumberType, BoolType, NoneType, ListType, MappingType, OpaqueType)
+LISTED: Kinds = (ListType, MappingType, OpaqueType)
+_HERE = Place(Span("", 1, 1), inline=True)
 
 
 def knows(test: str) -> bool:
@@ -156,3 +182,346 @@ def _differ(member: Type, value: object) -> Type:
     if isinstance(value, bool) and isinstance(member, BoolType):
         return _be(member, not value)
     return NEVER if isinstance(member, UndefinedType) else member
+
+
+def find_part(kind: Type, key: Key) -> Type:
+    """`kind.key`, `kind['key']` or `kind[0]`: with a `Gap` where it may be undefined."""
+    found = [_find_in(member, key) for member in list_members(kind)]
+    united = join_types(*found)
+    return united if is_sure(kind) else weaken(united)
+
+
+def _find_in(kind: Type, key: Key) -> Type:
+    if isinstance(kind, UnknownType | UndefinedType | BlankType):
+        return UNKNOWN_TYPE
+    if isinstance(kind, MappingType):
+        return kind.find(key) if isinstance(key, str) else UndefinedType("closed", str(key), kind.names, "a mapping")
+    if isinstance(kind, OpaqueType):
+        return kind.find(str(key))
+    if isinstance(kind, ListType) and isinstance(key, int):
+        return _find_place(kind, key)
+    if isinstance(kind, TextType) and isinstance(key, int):
+        return weaken(join_types(text_up_to(1), UndefinedType("place", str(key), (), "a text")))
+    if isinstance(kind, NoneType):
+        return UndefinedType("left_out" if kind.absent else "none", str(key), (), "none", kind.at)
+    if isinstance(kind, ListType) and kind.shape == "tuple" and key in ("grouper", "list"):
+        return UNKNOWN_TYPE  # what `groupby` gives
+    return UndefinedType("unlike", str(key), (), name_type(kind))
+
+
+def _find_place(listed: ListType, place: int) -> Type:
+    if listed.shape == "lazy":
+        return UndefinedType("unlike", str(place), (), name_type(listed))
+    needed = place + 1 if place >= 0 else -place
+    gap = UndefinedType("empty" if needed == 1 else "place", str(place), (), "a list")
+    if listed.most is not None and needed > listed.most:
+        return gap
+    element = listed.first[place] if 0 <= place < len(listed.first) else join_members(listed)
+    if needed <= listed.least:
+        return element
+    found = join_types(element, gap)
+    return weaken(found) if listed.loose else found
+
+
+def find_any(kind: Type) -> Type:
+    """What an element may be that is asked for by a computed key or place; whether it is there is not asked."""
+    return map_members(kind, _find_any_in)
+
+
+def _find_any_in(kind: Type) -> Type:
+    if isinstance(kind, MappingType):
+        return find_values(kind)
+    if isinstance(kind, ListType):
+        return join_members(kind)
+    return text_up_to(1) if isinstance(kind, TextType) else UNKNOWN_TYPE
+
+
+def find_values(mapping: MappingType) -> Type:
+    """What any value of a mapping may be."""
+    declared = (drop_gap(mapping.find(name)) for name in mapping.names)
+    return join_types(*declared, mapping.rest())
+
+
+def find_element(kind: Type) -> Type:
+    """What a loop over the value goes over; nothing is said about what cannot be looped over."""
+    return map_members(kind, _find_element_in)
+
+
+def _find_element_in(kind: Type) -> Type:
+    if isinstance(kind, ListType):
+        return join_members(kind)
+    if isinstance(kind, MappingType):
+        return TextType() if not kind.closed else TextType(values=frozenset(kind.names)) if kind.names else NEVER
+    if isinstance(kind, TextType):
+        return text_up_to(1)
+    return UNKNOWN_TYPE if isinstance(kind, UnknownType) else NEVER
+
+
+def find_count(kind: Type) -> int | None:
+    """At most so many turns a loop over the value takes; None without a bound."""
+    counts = [_count(member) for member in list_members(kind)]
+    known = [count for count in counts if count is not None]
+    return max(known, default=0) if len(known) == len(counts) else None
+
+
+def _count(kind: Type) -> int | None:
+    if isinstance(kind, ListType | MappingType):
+        return kind.most
+    if isinstance(kind, TextType):
+        return kind.characters
+    return None if isinstance(kind, UnknownType | OpaqueType) else 0
+
+
+def cut(kind: Type, start: int | None, stop: int | None) -> Type:
+    """`kind[start:stop]`, where both are known or left out."""
+    return map_members(kind, lambda member: _cut(member, start, stop))
+
+
+def _cut(kind: Type, start: int | None, stop: int | None) -> Type:
+    limit = _find_limit(start, stop)
+    if isinstance(kind, TextType):
+        characters = _least(kind.characters, limit)
+        size = _least(kind.size, None if limit is None else 4 * limit)
+        return TextType(characters, size, None, kind.at)
+    if isinstance(kind, ListType):
+        first = kind.first[:limit] if not start else ()
+        element = kind.element if first == kind.first[: len(first)] and not start else join_members(kind)
+        least = min(kind.least, stop) if not start and stop is not None and stop >= 0 else 0
+        shape = "list" if kind.shape == "lazy" else kind.shape
+        return replace(kind, element=element, first=first, least=least, most=_least(kind.most, limit), shape=shape)
+    return UNKNOWN_TYPE
+
+
+def _find_limit(start: int | None, stop: int | None) -> int | None:
+    """At most so many elements remain."""
+    if stop is not None and stop >= 0 and (start is None or start >= 0):
+        return max(0, stop - (start or 0))
+    return -start if start is not None and start < 0 and stop is None else None
+
+
+def _least(*bounds: int | None) -> int | None:
+    return min((bound for bound in bounds if bound is not None), default=None)
+
+
+def drop_gap(kind: Type) -> Type:
+    """The kind of the value where it is there."""
+    return map_members(kind, lambda member: NEVER if isinstance(member, UndefinedType) else member)
+
+
+def number_between(least: int, most: int | None) -> NumberType:
+    """A whole number made by a template."""
+    return NumberType(True, least, most)
+
+
+_Value = TypeVar("_Value")
+
+
+def join_types(*kinds: Type) -> Type:
+    """The kind of a value that is of one of `kinds`. More than 40 different ones are no longer told apart."""
+    sure = all(map(is_sure, kinds))
+    members: list[Type] = []
+    for kind in kinds:
+        for member in list_members(kind):
+            _add(members, member)
+    if len(members) > _MOST:
+        return UNKNOWN_TYPE
+    return members[0] if len(members) == 1 and sure else UnionType(tuple(members), sure)
+
+
+def keep_members(kind: Type, keep: Callable[[Type], bool]) -> Type:
+    """The kind without the members that `keep` refuses."""
+    return map_members(kind, lambda member: member if keep(member) else NEVER)
+
+
+def map_members(kind: Type, change: Callable[[Type], Type]) -> Type:
+    """The kind with each member changed."""
+    if not isinstance(kind, UnionType):
+        return change(kind)
+    found = join_types(*(change(member) for member in kind.members))
+    return found if kind.sure else weaken(found)
+
+
+def meet(known: Type, derived: Type) -> Type:
+    """What was proved of a part, less what its holder can no longer have: more may have been proved of that since."""
+    sorts = {type(member) for member in list_members(derived)}
+    if not sorts or UnknownType in sorts:
+        return known
+    if known == UNKNOWN_TYPE:
+        return derived
+    kept = keep_members(known, lambda member: isinstance(member, UnknownType) or type(member) in sorts)
+    return kept if kept != NEVER else known
+
+
+def weaken(kind: Type) -> Type:
+    """The kind, of whose members it is not said that each can be met."""
+    members = list_members(kind)
+    return UnionType(members, False) if len(members) > 1 else kind
+
+
+def _add(members: list[Type], kind: Type) -> None:
+    for place, member in enumerate(members):
+        merged = _merge(member, kind)
+        if merged is not None:
+            members[place] = merged
+            return
+    members.append(kind)
+
+
+def _merge(left: Type, right: Type) -> Type | None:
+    """Two kinds as one, where nothing that matters is lost by it."""
+    if left == right:
+        return left
+    if isinstance(left, TextType) and isinstance(right, TextType):
+        return _merge_texts(left, right)
+    if isinstance(left, NumberType) and isinstance(right, NumberType):
+        return _merge_numbers(left, right)
+    if isinstance(left, BoolType) and isinstance(right, BoolType):
+        return BoolType()
+    if isinstance(left, ListType) and isinstance(right, ListType) and left.shape == right.shape:
+        return _merge_lists(left, right)
+    return None
+
+
+def _merge_texts(left: TextType, right: TextType) -> TextType:
+    open_at = left.at if left.size is None else right.at
+    characters, size = find_most(left.characters, right.characters), find_most(left.size, right.size)
+    format = left.format if left.format == right.format else ""
+    return TextType(characters, size, _join_values(left.values, right.values), open_at, format)
+
+
+def _merge_numbers(left: NumberType, right: NumberType) -> NumberType:
+    least = None if left.least is None or right.least is None else min(left.least, right.least)
+    most = None if left.most is None or right.most is None else max(left.most, right.most)
+    open_at = left.at if left.least is None or left.most is None else right.at
+    return NumberType(left.whole and right.whole, least, most, _join_values(left.values, right.values), open_at)
+
+
+def _merge_lists(left: ListType, right: ListType) -> ListType:
+    shared = left.first if len(left.first) == len(right.first) else ()
+    first = tuple(join_types(one, other) for one, other in zip(shared, right.first, strict=False))
+    element = (
+        join_types(left.element, right.element)
+        if first or not (left.first or right.first)
+        else join_types(join_members(left), join_members(right))
+    )
+    open_at = left.at if left.most is None else right.at
+    return ListType(
+        element, min(left.least, right.least), find_most(left.most, right.most), first, left.shape, left.loose or right.loose, open_at
+    )
+
+
+def find_most(*bounds: int | None) -> int | None:
+    """The largest bound; None where one of them is none."""
+    known = [bound for bound in bounds if bound is not None]
+    return max(known) if len(known) == len(bounds) else None
+
+
+def add_bounds(*bounds: int | None) -> int | None:
+    """The sum of bounds; None where one of them is none."""
+    known = [bound for bound in bounds if bound is not None]
+    return sum(known) if len(known) == len(bounds) else None
+
+
+def _join_values(left: frozenset[_Value] | None, right: frozenset[_Value] | None) -> frozenset[_Value] | None:
+    if left is None or right is None or len(left | right) > _MOST_VALUES:
+        return None
+    return left | right
+
+
+def join_members(listed: ListType) -> Type:
+    """What any element of a list may be."""
+    if listed.most is not None and listed.most <= len(listed.first):
+        return join_types(*listed.first[: listed.most])
+    return join_types(*listed.first, listed.element)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A use of a value: the kinds it is meant for, those it bears without failing though it makes no sense of them, and how that is said.
+
+    All other kinds stop the run. `lazy`: it takes what is not made yet; `gap`: what is undefined; `none`: what reads as none.
+    """
+
+    wants: str
+    good: Kinds
+    bears: Kinds = ()
+    lazy: bool = True
+    gap: bool = False
+    none: bool = False
+
+
+ANY = Usage("anything", ALL, gap=True, none=True)
+VALUE = Usage("a value", ALL)
+ASKED = Usage("a value", ALL, none=True)
+PRINTED = Usage("a value that can be printed", (TextType, NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
+ONLY_TEXT = Usage("a text", (TextType,), (NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
+STRICT_TEXT = Usage("a text", (TextType,))
+SHOWN_TEXT = Usage("a text", SCALARS, (NoneType, ListType, MappingType), lazy=False)
+NUMBERS = Usage("a number", (NumberType, BoolType))
+PARSED = Usage("a number, or a text that holds one", (NumberType, BoolType, TextType), (NoneType, ListType, MappingType), lazy=False)
+SIZED = Usage("a number", (NumberType, BoolType, TextType))
+ITERATED = Usage("a list", LISTED, (TextType,))
+SEQUENCE = Usage("a list or a text", (*LISTED, TextType))
+COUNTED = Usage("a list, a mapping or a text", (ListType, MappingType, TextType, OpaqueType), lazy=False)
+MAPPED = Usage("a mapping", (MappingType,))
+SLICED = Usage("a list or a text", (ListType, TextType), lazy=False)
+PARTED = Usage("a mapping", ALL, lazy=False, none=True)
+
+
+def accepts(member: Type, taker: Usage) -> str:
+    """`good`, `bears` or `fails`, for one member of a kind."""
+    if isinstance(member, UnknownType | BlankType):
+        return "good"
+    if isinstance(member, UndefinedType):
+        return "good" if taker.gap else "fails"
+    if isinstance(member, ListType) and member.shape == "lazy" and not taker.lazy:
+        return "fails"
+    if isinstance(member, taker.good):
+        return "good"
+    return "bears" if isinstance(member, taker.bears) else "fails"
+
+
+def find_failing(kind: Type, taker: Usage) -> tuple[list[Type], list[Type]]:
+    """The members that stop the run, and those that make no sense to it."""
+    members = list_members(kind)
+    failing = [member for member in members if accepts(member, taker) == "fails"]
+    return failing, [member for member in members if accepts(member, taker) == "bears"]
+
+
+@frozen
+class CompiledText:
+    """A text that was checked when it was loaded, with the texts of its files by name; `verbatim`: it stands as it is."""
+
+    text: str
+    files: tuple[tuple[str, str], ...] = ()
+    is_expression: bool = False
+    verbatim: bool = False
+    limits: Limits = LIMITS
+
+
+def read_code(code: Expression | Template) -> CompiledText:
+    """What there is to walk of an expression or a template."""
+    text = code.text.replace("\r\n", "\n").replace("\r", "\n")
+    limits = code.program.limits if isinstance(code.program, Program) else LIMITS
+    if isinstance(code, Expression):
+        return CompiledText(text, (), True, False, limits)
+    return CompiledText(text, tuple(sorted(code.files.items())), False, not isinstance(code.program, Program), limits)
+
+
+def find_place(code: Expression | Template) -> Place:
+    """Where a text stands."""
+    if isinstance(code, Template):
+        return code.place
+    return code.program.place if isinstance(code.program, Program) else Place(code.span, inline=True)
+
+
+@lru_cache(maxsize=512)
+def load_trees(code: CompiledText) -> dict[str, nodes.Template]:
+    """The trees by name; the text itself has the empty one."""
+    own = _leave(code.text) if code.verbatim else parse(code.text, "", _HERE, code.limits, expression=code.is_expression)
+    files = {name: parse(text, name, _HERE, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}
+    return {"": own, **files}
+
+
+def _leave(text: str) -> nodes.Template:
+    return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)

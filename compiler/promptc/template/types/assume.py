@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator
 
 from jinja2 import nodes
 
-from promptc.template.kinds.parts import Key, find_part
-from promptc.template.kinds.questions import COMPARING, LENIENT
-from promptc.template.kinds.unite import keep_members, meet
 from promptc.template.types import algebra
+from promptc.template.types.algebra import Key, find_part, keep_members, meet
 from promptc.template.types.scope import Path, Scope, join_facts
 from promptc.template.types.types import NEVER, UNKNOWN_TYPE, MappingType, Type, UndefinedType, list_members
-from promptc.template.types.walk import WalkRun
+from promptc.template.types.walk import COMPARING, LENIENT, WalkRun
 
 Change = Callable[[Type], Type]
 

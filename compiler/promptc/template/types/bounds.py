@@ -1,7 +1,11 @@
 """How long a value is when it is printed, at most."""
 
-from promptc.template.kinds.parts import find_part
-from promptc.template.kinds.unite import add_bounds, find_most, join_members
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from promptc.template.types.algebra import add_bounds, find_most, find_part, join_members
 from promptc.template.types.types import BlankType, BoolType, ListType, MappingType, NoneType, NumberType, TextType, Type, list_members
 
 _FLOAT = 25
@@ -77,3 +81,55 @@ def _quote(inner: TextType) -> TextType:
 def _times(inner: TextType, count: int, each: int) -> TextType:
     size = None if inner.size is None else count * (inner.size + each) + 3
     return TextType(size, size, None, inner.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """At most so many tokens in any surroundings, bytes of UTF-8, and characters; of the bytes, `loose` are no constant text counted as
+    it stands. None without a bound, and `at` then tells the schema's place (a JSON pointer after `#`, or empty)."""
+
+    tokens: int | None = 0
+    size: int | None = 0
+    characters: int | None = 0
+    loose: int | None = 0
+    at: str = ""
+
+    def plus(self, *others: Amount) -> Amount:
+        """One after the other."""
+        found = (self, *others)
+        at = next((one.at for one in found if one.size is None), "")
+        tokens, size = add_bounds(*(one.tokens for one in found)), add_bounds(*(one.size for one in found))
+        characters, loose = add_bounds(*(one.characters for one in found)), add_bounds(*(one.loose for one in found))
+        return Amount(tokens, size, characters, loose, at)
+
+    def times(self, count: int | None, at: str = "") -> Amount:
+        """So many times, at most; `at` is the place of a count without a bound."""
+        if self.size == 0 or count == 0:
+            return Amount()
+        if count is None or self.size is None or self.tokens is None or self.characters is None or self.loose is None:
+            return Amount(None, None, None, None, self.at if self.size is None else at)
+        return Amount(self.tokens * count, self.size * count, self.characters * count, self.loose * count)
+
+
+UNBOUNDED = Amount(None, None, None, None)
+
+
+def find_largest(amounts: Iterable[Amount]) -> Amount:
+    """One of several."""
+    found = list(amounts)
+    if not found:
+        return Amount()
+    at = next((one.at for one in found if one.size is None), "")
+    tokens, size = find_most(*(one.tokens for one in found)), find_most(*(one.size for one in found))
+    characters, loose = find_most(*(one.characters for one in found)), find_most(*(one.loose for one in found))
+    return Amount(tokens, size, characters, loose, at)
+
+
+def amount_of(shown: TextType) -> Amount:
+    """What printing a text that is not known puts out: a token has at least one byte."""
+    return Amount(shown.size, shown.size, shown.characters if shown.characters is not None else shown.size, shown.size, shown.at)
+
+
+def text_of_amount(made: Amount) -> TextType:
+    """The text that a stretch of a template makes, as a value."""
+    return TextType(made.characters, made.size, None, made.at)

@@ -1,10 +1,20 @@
 """Whether some value meets all that is demanded of it. What is not known may be met: a clash is certain."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from __future__ import annotations
 
-from promptc.template.kinds.conditions import Case, Cases, Demand
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, product
+from typing import Literal
+
+from jinja2 import nodes
+
+from promptc.diag.findings import count_noun
 from promptc.template.types import algebra
+from promptc.template.types.algebra import CompiledText, load_trees
+from promptc.template.types.assume import find_path
+from promptc.template.types.expressions import evaluate, spell
+from promptc.template.types.scope import COMPUTED, Scope, find_written
 from promptc.template.types.types import (
     NEVER,
     BoolType,
@@ -17,9 +27,12 @@ from promptc.template.types.types import (
     UndefinedType,
     UnknownType,
     list_members,
+    name_type,
 )
+from promptc.template.types.walk import COMPARING, WalkRun
 
 _POSITIVE = frozenset(("eq", "in"))
+
 _HELD: Mapping[str, Callable[[object, object], bool]] = {
     "eq": lambda value, other: value == other,
     "ne": lambda value, other: value != other,
@@ -32,6 +45,23 @@ _HELD: Mapping[str, Callable[[object, object], bool]] = {
     "true": lambda value, _: bool(value),
     "false": lambda value, _: not value,
 }
+_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
+_SHOWN = 6
+_SAME = frozenset(("sort", "list", "reverse", "unique", "default", "d"))
+"""Filters that give elements of the list they are given."""
+
+_CHOOSING = {"select": True, "reject": False, "selectattr": True, "rejectattr": False}
+_DEEPEST = 20
+Operator = Literal["eq", "ne", "lt", "lteq", "gt", "gteq", "in", "notin", "true", "false", "is", "isnot", "inside", "outside"]
+"""`inside` and `outside`: of a list, mapping or text that is not written out; `is` and `isnot`: a test by name."""
+
+_MOST = 128
+
+_OPPOSITE: Mapping[str, Operator] = {
+    "eq": "ne", "ne": "eq", "lt": "gteq", "gteq": "lt", "gt": "lteq", "lteq": "gt", "in": "notin", "notin": "in",
+}  # fmt: skip
+_MIRRORED: Mapping[Operator, Operator] = {"lt": "gt", "gt": "lt", "lteq": "gteq", "gteq": "lteq", "eq": "eq", "ne": "ne"}
+_SIGN = NumberType()
 
 
 def find_clash(cases: Cases) -> tuple[Demand, ...] | None:
@@ -151,3 +181,249 @@ def _pick(bounds: Sequence[tuple[str, object]], side: str) -> list[tuple[bool, o
 
 def _is_crossed(low: tuple[bool, object], high: tuple[bool, object]) -> bool:
     return low[1] > high[1] or (low[1] == high[1] and (low[0] or high[0]))  # type: ignore[operator]
+
+
+def describe_demand(demand: Demand) -> str:
+    """`item.level > 5`; what is computed is called `...`."""
+    subject = demand.spelled or "..."
+    if demand.operator in _SIGNS:
+        return f"{subject} {_SIGNS[demand.operator]} {_show(demand.value)}"
+    if demand.operator in ("is", "isnot"):
+        return f"{subject} is {'not ' if demand.operator == 'isnot' else ''}{demand.value}"
+    return subject if demand.operator == "true" else f"not {subject}" if demand.operator == "false" else f"{subject} in ..."
+
+
+def describe_kind(kind: Type) -> str:
+    """`a number from 1 to 5`, `one of lore, rumour`, `a text of at most 40 characters`."""
+    return (
+        " or ".join(dict.fromkeys(_describe_one(one) for one in list_members(kind) if not isinstance(one, UndefinedType))) or "never there"
+    )
+
+
+def _describe_one(kind: Type) -> str:
+    if isinstance(kind, TextType | NumberType) and kind.values is not None:
+        shown = [_show(value) for value in sorted(kind.values)]
+        more = ", ..." if len(shown) > _SHOWN else ""
+        return f"`{shown[0]}`" if len(shown) == 1 else f"one of {', '.join(f'`{one}`' for one in shown[:_SHOWN])}{more}"
+    if isinstance(kind, TextType) and kind.characters is not None:
+        return f"a text of at most {count_noun(kind.characters, 'character')}"
+    if isinstance(kind, ListType) and kind.most is not None:
+        return f"a list of at most {kind.most}"
+    if isinstance(kind, BoolType) and kind.value is not None:
+        return "true" if kind.value else "false"
+    return _describe_range(kind) if isinstance(kind, NumberType) else name_type(kind)
+
+
+def _describe_range(kind: NumberType) -> str:
+    noun = "a whole number" if kind.whole else "a number"
+    if kind.least is not None:
+        return f"{noun} from {kind.least} {f'to {kind.most}' if kind.most is not None else 'on'}"
+    return f"{noun} of at most {kind.most}" if kind.most is not None else noun
+
+
+def _show(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_show, value))}]"
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return repr(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A list, by its path, of whose elements those may come that meet `cases`, said of `item`."""
+
+    path: tuple[object, ...]
+    spelled: str
+    cases: Cases
+
+
+def list_origins(code: CompiledText, scope: Scope) -> tuple[Origin, ...]:
+    """Every list of the state that elements of the expression's value certainly come from, each by `scope`, in which `item` is an element.
+    What is made anew (`map`, a literal) and what is cut by place comes from none."""
+    body = load_trees(code)[""].body[0]
+    assert isinstance(body, nodes.Output)
+    return tuple(_iter_origins(body.nodes[0], scope, ANYTHING, 0))
+
+
+def _iter_origins(node: nodes.Node, scope: Scope, cases: Cases, depth: int) -> Iterator[Origin]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(node, nodes.Name) and (bound := scope.names.get(node.name)) is not None and bound.condition is not None:
+        yield from _iter_origins(bound.condition, scope, cases, depth + 1)
+        return
+    path = find_path(node, scope)
+    if path is not None:
+        if path[0] == "state" and len(path) > 1:
+            yield Origin(path, ".".join(map(str, path)), cases)
+        return
+    for inner, more in _list_inner(node, scope):
+        yield from _iter_origins(inner, scope, join_cases(cases, more), depth + 1)
+
+
+def _list_inner(node: nodes.Node, scope: Scope) -> list[tuple[nodes.Node, Cases]]:
+    """The lists that a list is made of, and what chooses among their elements."""
+    if isinstance(node, nodes.Add | nodes.Or):
+        return [(node.left, ANYTHING), (node.right, ANYTHING)]
+    if isinstance(node, nodes.CondExpr):
+        return [(one, ANYTHING) for one in (node.expr1, node.expr2) if one is not None]
+    if isinstance(node, nodes.Filter) and node.node is not None:
+        if node.name in _SAME:
+            return [(node.node, ANYTHING)]
+        if node.name in _CHOOSING and not node.kwargs:
+            return [(node.node, _choose(node, scope))]
+    return []
+
+
+def _choose(node: nodes.Filter, scope: Scope) -> Cases:
+    """The filter as a condition on `item`."""
+    args = list(node.args)
+    subject: nodes.Expr = nodes.Name("item", "load", lineno=node.lineno)
+    if node.name.endswith("attr"):
+        attribute = args.pop(0) if args else None
+        if not isinstance(attribute, nodes.Const) or not isinstance(attribute.value, str):
+            return ANYTHING
+        for part in attribute.value.split("."):
+            subject = nodes.Getattr(subject, part, "load", lineno=node.lineno)
+    test = args.pop(0) if args else None
+    if test is not None and (not isinstance(test, nodes.Const) or not isinstance(test.value, str)):
+        return ANYTHING
+    condition = nodes.Test(subject, test.value, args, [], None, None, lineno=node.lineno) if test is not None else subject
+    return list_cases_of(condition if _CHOOSING[node.name] else nodes.Not(condition, lineno=node.lineno), scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One demand on one value: that `key` names (its path, or how it is computed), of `kind`, spelled as an author may have written it
+    (empty where it is computed). `value` is the constant it is compared with, a row of them for `in`, the name of a test for `is`.
+    `names` are the names it reads; `at` is its place in the text.
+    """
+
+    key: tuple[object, ...]
+    kind: Type
+    spelled: str
+    operator: Operator
+    value: object
+    names: frozenset[str]
+    at: int
+
+
+Case = tuple[Demand, ...]
+Cases = tuple[Case, ...]
+ANYTHING: Cases = ((),)
+"""Of a condition of which nothing is known."""
+
+NEVER_HOLDS: Cases = ()
+
+
+def list_cases(code: CompiledText, scope: Scope) -> Cases:
+    """The alternatives of an expression where it stands. It holds only where one of them does; what is not understood demands nothing.
+    Beyond 128 alternatives nothing is said."""
+    body = load_trees(code)[""].body[0]
+    assert isinstance(body, nodes.Output)
+    return list_cases_of(body.nodes[0], scope)
+
+
+def list_cases_of(node: nodes.Expr, scope: Scope) -> Cases:
+    """The same of a part of one."""
+    return _split(node, True, scope)
+
+
+def join_cases(*cases: Cases) -> Cases:
+    """The alternatives of conditions that all hold."""
+    found = ANYTHING
+    for one in cases:
+        found = tuple((*left, *right) for left, right in product(found, one)) if len(found) * len(one) <= _MOST else found
+    return found
+
+
+def _split(node: nodes.Expr, truth: bool, scope: Scope) -> Cases:
+    if isinstance(node, nodes.Not):
+        return _split(node.node, not truth, scope)
+    if isinstance(node, nodes.And | nodes.Or):
+        parts = (_split(node.left, truth, scope), _split(node.right, truth, scope))
+        return join_cases(*parts) if isinstance(node, nodes.And) is truth else _either(parts)
+    if isinstance(node, nodes.Const):
+        return ANYTHING if bool(node.value) is truth else NEVER_HOLDS
+    if isinstance(node, nodes.Test):
+        return _split_test(node, truth, scope)
+    if isinstance(node, nodes.Compare):
+        return _split_compare(node, truth, scope)
+    bound = scope.names.get(node.name) if isinstance(node, nodes.Name) else None
+    if bound is not None and bound.condition is not None:
+        return tuple(tuple(replace(one, at=node.lineno) for one in case) for case in _split(bound.condition, truth, scope))
+    return ((_make(node, "true" if truth else "false", None, scope),),)
+
+
+def _either(parts: Iterable[Cases]) -> Cases:
+    found = tuple(case for part in parts for case in part)
+    return found if len(found) <= _MOST else ANYTHING
+
+
+def _split_test(node: nodes.Test, truth: bool, scope: Scope) -> Cases:
+    if node.name in COMPARING and len(node.args) == 1:
+        return ((_compare(node.node, COMPARING[node.name], node.args[0], truth, scope),),)
+    name, holds = ("defined", not truth) if node.name == "undefined" else (node.name, truth)
+    if algebra.knows(name):
+        return ((_make(node.node, "is" if holds else "isnot", name, scope),),)
+    return ((_make(node, "true" if truth else "false", None, scope),),)
+
+
+def _split_compare(node: nodes.Compare, truth: bool, scope: Scope) -> Cases:
+    """`a < b < c` is both of its comparisons."""
+    sides = [node.expr, *(one.expr for one in node.ops)]
+    parts: list[Cases] = [((_compare(sides[at], one.op, sides[at + 1], truth, scope),),) for at, one in enumerate(node.ops)]
+    return join_cases(*parts) if truth else _either(parts)
+
+
+def _compare(left: nodes.Expr, operator: str, right: nodes.Expr, truth: bool, scope: Scope) -> Demand:
+    asked: Operator = operator if truth else _OPPOSITE[operator]  # type: ignore[assignment]
+    if asked in ("in", "notin"):
+        return _search(left, asked, right, scope)
+    if find_written(left) is not COMPUTED and find_written(right) is COMPUTED:
+        left, asked, right = right, _MIRRORED[asked], left
+    value = find_written(right)
+    if value is not COMPUTED:
+        return _make(left, asked, value, scope)
+    sides = (repr(left), repr(right))
+    if sides[0] > sides[1]:
+        sides, asked = (sides[1], sides[0]), _MIRRORED[asked]
+    return Demand(("sign", *sides), _SIGN, "", asked, 0, _list_names(left) | _list_names(right), _find_start(left))
+
+
+def _search(left: nodes.Expr, asked: Operator, right: nodes.Expr, scope: Scope) -> Demand:
+    values = [find_written(one) for one in right.items] if isinstance(right, nodes.List | nodes.Tuple) else [COMPUTED]
+    if COMPUTED not in values:
+        return _make(left, asked, tuple(values), scope)
+    key = ("in", repr(left), repr(right))
+    return Demand(key, _SIGN, "", "inside" if asked == "in" else "outside", None, _list_names(left) | _list_names(right), _find_start(left))
+
+
+def _make(node: nodes.Expr, operator: Operator, value: object, scope: Scope) -> Demand:
+    path = find_path(node, scope)
+    kind = evaluate(WalkRun({}, _weigh_nothing), node, scope).kind
+    return Demand(
+        path if path is not None else ("is", repr(node)), kind, _spell(node), operator, value, _list_names(node), _find_start(node)
+    )
+
+
+def _spell(node: nodes.Expr) -> str:
+    """As `spell`, and what a filter without arguments makes of it."""
+    if isinstance(node, nodes.Filter) and not node.args and not node.kwargs and isinstance(node.node, nodes.Expr):
+        inner = _spell(node.node)
+        return f"{inner} | {node.name}" if inner else ""
+    return spell(node)
+
+
+def _find_start(node: nodes.Node) -> int:
+    """A part stands at its dot, and its holder before it."""
+    return min(node.lineno, *(one.lineno for one in node.find_all(nodes.Expr))) if list(node.iter_child_nodes()) else node.lineno
+
+
+def _weigh_nothing(text: str) -> tuple[int, int]:
+    return 0, 0
+
+
+def _list_names(node: nodes.Node) -> frozenset[str]:
+    own = {node.name} if isinstance(node, nodes.Name) else set()
+    return frozenset(own | {one.name for one in node.find_all(nodes.Name)})

@@ -1,21 +1,50 @@
 """What the filters of lists and mappings give."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from __future__ import annotations
 
-from promptc.template.kinds.given import FilterCall, find_single
-from promptc.template.kinds.parts import drop_gap, find_count, find_element, find_part, find_values
-from promptc.template.kinds.questions import COMPARING, NUMERIC, report_always
-from promptc.template.kinds.take import NUMBERS, PRINTED, STRICT_TEXT, Usage
-from promptc.template.kinds.unite import join_types, map_members, weaken
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from jinja2 import nodes
+
 from promptc.template.types import algebra
+from promptc.template.types.algebra import (
+    ANY,
+    ASKED,
+    COUNTED,
+    ITERATED,
+    MAPPED,
+    NUMBERS,
+    ONLY_TEXT,
+    PARSED,
+    PRINTED,
+    SEQUENCE,
+    SHOWN_TEXT,
+    SIZED,
+    STRICT_TEXT,
+    VALUE,
+    CompiledText,
+    Usage,
+    drop_gap,
+    find_count,
+    find_element,
+    find_part,
+    find_values,
+    join_types,
+    load_trees,
+    map_members,
+    weaken,
+)
 from promptc.template.types.bounds import measure
-from promptc.template.types.scope import Value
+from promptc.template.types.calls import Arguments, FilterCall, find_single, judge_filter
+from promptc.template.types.scope import Scope, Value
 from promptc.template.types.types import (
+    BOOL_TYPE,
     NEVER,
     NUMBER_TYPE,
     TEXT_TYPE,
     UNKNOWN_TYPE,
+    WHOLE,
     BoolType,
     ListType,
     MappingType,
@@ -27,36 +56,162 @@ from promptc.template.types.types import (
     is_sure,
     list_members,
 )
+from promptc.template.types.walk import COMPARING, NUMERIC, WalkRun, report_always
+
+Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
+Give = Callable[[FilterCall], Type]
+_MADE = Usage("a list, a mapping or a text", SEQUENCE.good, lazy=False)
+_CUT = Usage("a text", (TextType,), (ListType,), lazy=False)
+_SHOWN = Usage("a value that can be printed", (*PRINTED.good,), lazy=False)
+_CODED = Usage("a text, a mapping or a list of pairs", (TextType, NumberType, BoolType, MappingType, ListType), (NoneType,))
+_PASSED = Usage(SEQUENCE.wants, SEQUENCE.good, (NoneType,), none=True)
+_SIFTED = Usage(ITERATED.wants, ITERATED.good, (NoneType, *ITERATED.bears), none=True)
+"""Of none these make nothing."""
+
+_PAIRED = Usage("a mapping", MAPPED.good, gap=True)
+_SAME = {"d": "default", "e": "escape"}
+_DEFAULTS = ("default", "d")
+
+_KEEPS = frozenset(
+    """
+    batch count default dictsort first groupby items join last length list map max min pick reject rejectattr reverse select
+    selectattr slice sort sum unique
+    """.split()
+)
+"""Filters that hand parts on, or look at no more of them than an attribute: what they give is judged where it is used."""
 
 _ORDERED = Usage("numbers or texts", (NumberType, BoolType, TextType, ListType), lazy=False)
+_PRESENT = Usage("a value", (*PRINTED.good,), none=True)
+MAX_TOKEN = 512
+"""No token of the vocabularies has more bytes."""
 
 
-def _lists(kind: Type) -> list[ListType]:
-    return [member for member in list_members(kind) if isinstance(member, ListType)]
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a filter takes, and what it gives of that."""
+
+    taker: Usage
+    give: Give
 
 
-def _find_least(kind: Type) -> int:
-    members = list_members(kind)
-    return min((one.least for one in _lists(kind)), default=0) if all(isinstance(one, ListType) for one in members) else 0
+def _always(kind: Type) -> Give:
+    return lambda given: kind
 
 
-def _is_loose(kind: Type) -> bool:
-    return any(not isinstance(one, ListType) or one.loose for one in list_members(kind))
+def _parse(kind: Type) -> Give:
+    """A number, or the default where what was given holds none."""
+
+    def give(given: FilterCall) -> Type:
+        default = given.find(0, "default")
+        may_fail = any(not isinstance(member, NumberType) for member in list_members(given.kind))
+        return weaken(join_types(kind, default.kind)) if default is not None and may_fail else kind
+
+    return give
 
 
-def _make(kind: Type, element: Type, *, lazy: bool = False, least: int | None = None, loose: bool | None = None) -> ListType:
-    """A list of as many elements as the value has."""
-    shape = "lazy" if lazy else "list"
-    at = next((one.at for one in _lists(kind) if one.most is None), "")
-    return ListType(
-        element,
-        _find_least(kind) if least is None else least,
-        find_count(kind),
-        (),
-        shape,  # type: ignore[arg-type]
-        _is_loose(kind) if loose is None else loose,
-        at,
-    )
+def give_since(given: FilterCall) -> Type:
+    """Whole units between two times, which are texts."""
+    now = given.find(0, "now")
+    if now is not None:
+        given.walk.take(now, STRICT_TEXT, f"`{given.node.name}(now)`", given.node, given.scope)
+    return NumberType(True)
+
+
+_TIME = Rule(STRICT_TEXT, give_since)
+
+
+def give_shown(given: FilterCall) -> Type:
+    """The text that printing gives."""
+    return measure(given.kind)
+
+
+def give_times(times: int) -> Callable[[FilterCall], Type]:
+    """A text of at most so many times the length."""
+
+    def give(given: FilterCall) -> Type:
+        shown = measure(given.kind)
+        return _scale(shown, times)
+
+    return give
+
+
+def give_cased(given: FilterCall) -> Type:
+    """One letter may become three."""
+    shown = measure(given.kind)
+    if shown.values is not None and all(value.isascii() for value in shown.values):
+        return TextType(shown.characters, shown.size, None, shown.at)
+    return _scale(shown, 3)
+
+
+def give_centred(given: FilterCall) -> Type:
+    """Padded to a width."""
+    shown, width = measure(given.kind), given.find_whole(0, "width", 80)
+    if width is None:
+        return TextType(at=shown.at)
+    return _scale(shown, 1, max(width, 0))
+
+
+def give_formatted(given: FilterCall) -> Type:
+    """`%s` filled in; how long that gets is not followed."""
+    for value in (*given.args, *given.named.values()):
+        given.walk.note_whole(value.kind)
+    return TextType()
+
+
+def give_indented(given: FilterCall) -> Type:
+    """Every line indented; a character may be a line."""
+    shown, width = measure(given.kind), given.find_whole(0, "width", 4)
+    return TextType(at=shown.at) if width is None else _scale(shown, 1 + max(width, 0), max(width, 0))
+
+
+def give_replaced(given: FilterCall) -> Type:
+    """`new` for every `old`, which may be empty."""
+    shown, old, new = measure(given.kind), given.find_text(0, "old"), given.find_text(1, "new")
+    if not old or new is None:
+        return TextType(at=shown.at)
+    longer = max(len(new.encode("utf-8", "surrogatepass")), 1)
+    return _scale(shown, max(1, -(-longer // len(old.encode("utf-8", "surrogatepass")))))
+
+
+def give_truncated(given: FilterCall) -> Type:
+    """At most `length` and `leeway` characters."""
+    shown = measure(given.kind)
+    length, leeway = given.find_whole(0, "length", 255), given.find_whole(3, "leeway", 5)
+    end = given.find(2, "end")
+    tail = measure(end.kind).characters if end is not None else 3
+    if length is None or leeway is None or tail is None:
+        return shown if end is None else TextType(at=shown.at)
+    return _limit(shown, max(length + leeway, tail))
+
+
+def give_wrapped(given: FilterCall) -> Type:
+    """A line end may stand behind every character."""
+    shown = measure(given.kind)
+    return TextType(at=shown.at) if given.find(2, "wrapstring") is not None else _scale(shown, 2, 2)
+
+
+def give_cut(given: FilterCall) -> Type:
+    """`truncate_at`: a beginning of the text, of at most so many characters, or so many tokens."""
+    shown = measure(given.kind)
+    characters, tokens = given.find_whole(9, "chars", None), given.find_whole(9, "tokens", None)
+    if characters is not None:
+        characters = characters if shown.characters is None else min(characters, shown.characters)
+        return TextType(characters, 4 * characters if shown.size is None else min(4 * characters, shown.size))
+    if tokens is not None:
+        size = tokens * MAX_TOKEN if shown.size is None else min(tokens * MAX_TOKEN, shown.size)
+        return TextType(shown.characters if shown.characters is not None else size, size)
+    return shown
+
+
+def give_json(given: FilterCall) -> Type:
+    """JSON of the value: a character takes at most six bytes for each of its own."""
+    shown = measure(given.kind)
+    return TextType(at=shown.at) if shown.size is None or given.find(0, "indent") is not None else _scale(shown, 6, 8)
+
+
+def give_open(given: FilterCall) -> Type:
+    """A text whose length is not followed."""
+    return TextType(at=measure(given.kind).at)
 
 
 def give_list(given: FilterCall) -> Type:
@@ -108,69 +263,14 @@ def give_items(given: FilterCall) -> Type:
     return map_members(given.kind, lambda one: _find_pairs(one, lazy=True))
 
 
-def _find_pairs(kind: Type, *, lazy: bool) -> Type:
-    if isinstance(kind, UndefinedType):
-        return ListType(NEVER, 0, 0, (), "lazy")  # what is undefined has no pairs
-    if not isinstance(kind, MappingType):
-        return UNKNOWN_TYPE
-    pair = ListType(NEVER, 2, 2, (TextType(), find_values(kind)), "tuple")
-    return ListType(pair, 0, kind.most, (), "lazy" if lazy else "list", True, kind.at)
-
-
 def give_first(given: FilterCall) -> Type:
     """One element, undefined where there is none."""
     return _pick_one(given)
 
 
-def _pick_one(given: FilterCall) -> Type:
-    element = find_element(given.kind)
-    if not _lists(given.kind) or _find_least(given.kind) > 0:
-        return element
-    gap = UndefinedType("empty", given.node.name, (), "a list")
-    found = join_types(element, gap)
-    return weaken(found) if _is_loose(given.kind) else found
-
-
 def give_picked(given: FilterCall) -> Type:
     """One element; without any the run stops."""
     return find_element(given.kind)
-
-
-def _spell_element(given: FilterCall, attribute: str = "") -> str:
-    if not given.value.spelled:
-        return ""
-    return f"{given.value.spelled}[]" + (f".{attribute}" if attribute else "")
-
-
-def _spell_joined(given: FilterCall, attribute: Value | None) -> str:
-    return _spell_element(given, str(find_single(attribute.kind)) if attribute is not None else "")
-
-
-def _find_by(given: FilterCall, element: Type, attribute: Value | None, *, strict: bool) -> Type:
-    """What `attribute` names of an element; all but the last part must be there, and with `strict` that, too."""
-    if attribute is None:
-        return element
-    key = find_single(attribute.kind)
-    if not isinstance(key, str | int):
-        given.walk.note_all(element)
-        return UNKNOWN_TYPE
-    parts = [int(part) if part.isdigit() else part for part in key.split(".")] if isinstance(key, str) else [key]
-    kind, shown = element, ""
-    default = given.named.get("default")
-    for place, part in enumerate(parts):
-        if isinstance(part, str):
-            given.walk.note_read(kind, part)
-        shown = f"{shown}.{part}" if shown else str(part)
-        kind = find_part(kind, part)
-        if default is not None:
-            kind = join_types(drop_gap(kind), default.kind)
-        elif strict or place < len(parts) - 1:
-            value = Value(kind, None, _spell_element(given, shown))
-            kind = given.walk.take(value, _PRESENT, f"`{given.node.name}`", given.node, given.scope)
-    return kind
-
-
-_PRESENT = Usage("a value", (*PRINTED.good,), none=True)
 
 
 def give_mapped(given: FilterCall) -> Type:
@@ -187,15 +287,6 @@ def give_mapped(given: FilterCall) -> Type:
         return _make(given.kind, UNKNOWN_TYPE, lazy=True)
     each = replace(given, value=Value(element, None, _spell_element(given)), kind=element, args=given.args[1:])
     return _make(given.kind, given.apply(name, each), lazy=True)
-
-
-def _name_gaps(given: FilterCall, kind: Type, attribute: Value) -> Type:
-    """Where an element may lack the attribute is here, wherever that is met."""
-    place, spelled = (given.walk.file, given.node.lineno), _spell_element(given, str(find_single(attribute.kind)))
-    certain = all(isinstance(member, UndefinedType) for member in list_members(kind))
-    return map_members(
-        kind, lambda one: replace(one, read_at=place, spelled=spelled, certain=certain) if isinstance(one, UndefinedType) else one
-    )
 
 
 def give_selected(given: FilterCall) -> Type:
@@ -218,89 +309,12 @@ def give_rejected_by(given: FilterCall) -> Type:
     return _select(given, by=True, truth=False)
 
 
-def _select(given: FilterCall, *, by: bool, truth: bool) -> Type:
-    element = find_element(given.kind)
-    rest = list(given.args[1:] if by else given.args)
-    test = find_single(rest[0].kind) if rest else "truth"
-    change = _find_change(test, rest[1:], truth)
-    attribute = given.args[0] if by and given.args else None
-    asked = _find_by(given, element, attribute, strict=test not in ("defined", "undefined") and by)
-    if not by and test != "defined":
-        asked = element
-    if test in NUMERIC:
-        given.walk.take(Value(asked), NUMBERS, f"`is {test}`", given.node, given.scope)
-    kept = map_members(element, lambda one: _keep(one, attribute, change)) if asked is not UNKNOWN_TYPE or not by else element
-    return _make(given.kind, kept, lazy=True, least=0, loose=True)
-
-
-def _keep(member: Type, attribute: Value | None, change: Callable[[Type], Type]) -> Type:
-    """The element, where it may pass; a part of it that passed is known from then on."""
-    if attribute is None:
-        return change(member)
-    key = find_single(attribute.kind)
-    if not isinstance(key, str) or "." in key or key.isdigit():
-        return member
-    part = change(find_part(member, key))
-    if part == NEVER:
-        return NEVER
-    if not isinstance(member, MappingType):
-        return member
-    return replace(member, find=lambda name: part if name == key else member.find(name))
-
-
-def _find_change(test: object, args: list[Value], truth: bool) -> Callable[[Type], Type]:
-    if test == "truth":
-        return lambda kind: algebra.by_truth(kind, truth)
-    if test == "undefined":
-        test, truth = "defined", not truth
-    if isinstance(test, str) and COMPARING.get(test) in ("eq", "ne") and len(args) == 1:
-        held = truth is (COMPARING[test] == "eq")
-        value = find_single(args[0].kind)
-        return (lambda kind: algebra.by_equal(kind, value, held)) if value is not None else lambda kind: kind
-    if isinstance(test, str) and algebra.knows(test):
-        name = test
-        return lambda kind: algebra.by_test(kind, name, truth)
-    return lambda kind: kind
-
-
 def give_unique(given: FilterCall) -> Type:
     """Each element once: they are compared, so they must be there."""
     key = _find_by(given, find_element(given.kind), given.find(1, "attribute"), strict=False)
     if list_members(key):
         given.walk.take(Value(key, None, _spell_joined(given, given.find(1, "attribute"))), _PRESENT, "`unique`", given.node, given.scope)
     return _make(given.kind, find_element(given.kind), lazy=True, least=min(1, _find_least(given.kind)))
-
-
-def _judge_order(given: FilterCall, attribute: Value | None) -> None:
-    """Elements that are put in order are numbers or texts; one alone is not compared. `sort` with `times` takes texts alone."""
-    count = find_count(given.kind)
-    times = given.find(3, "times") if given.node.name == "sort" else None
-    if times is None and count is not None and count < 2:
-        return
-    key = _find_by(given, find_element(given.kind), attribute, strict=False)
-    if list_members(key):
-        shown = find_single(attribute.kind) if attribute is not None else ""
-        value = Value(key, None, _spell_element(given, str(shown or "")))
-        if times is not None:
-            if times.kind == BoolType(True) or find_single(times.kind):
-                given.walk.take(value, STRICT_TEXT, "`sort` with `times`", given.node, given.scope)
-            return
-        kind = given.walk.take(value, _ORDERED, f"`{given.node.name}`", given.node, given.scope)
-        _judge_mix(given, replace_kind(value, kind))
-        given.walk.report_time(value, f"`{given.node.name}`", given.node, given.scope)
-
-
-def replace_kind(value: Value, kind: Type) -> Value:
-    """The value, of which something more is known."""
-    return Value(kind, value.path, value.spelled)
-
-
-def _judge_mix(given: FilterCall, value: Value) -> None:
-    """Numbers and texts cannot be put in order with each other."""
-    texts = [member for member in list_members(value.kind) if isinstance(member, TextType)]
-    if texts and is_sure(value.kind) and any(isinstance(member, NumberType | BoolType) for member in list_members(value.kind)):
-        wants = f"`{given.node.name}` cannot put texts and numbers in one order"
-        given.walk.report("some_kind", given.node, value, texts[0], given.scope, wants=wants)
 
 
 def give_sorted(given: FilterCall) -> Type:
@@ -351,20 +365,288 @@ def give_joined(given: FilterCall) -> Type:
     return TextType(_times(count, shown.characters, gap.characters), _times(count, shown.size, gap.size), None, at)
 
 
+_RULES: Mapping[str, Rule] = {
+    "abs": Rule(NUMBERS, _always(NUMBER_TYPE)),
+    "batch": Rule(ITERATED, give_batches),
+    "capitalize": Rule(ONLY_TEXT, give_cased),
+    "center": Rule(SHOWN_TEXT, give_centred),
+    "count": Rule(COUNTED, give_length),
+    "default": Rule(ANY, give_default),
+    "dictsort": Rule(MAPPED, give_pairs),
+    "escape": Rule(SHOWN_TEXT, give_times(5)),
+    "filesizeformat": Rule(SIZED, _always(TextType(320, 320))),
+    "first": Rule(SEQUENCE, give_first),
+    "float": Rule(PARSED, _parse(NUMBER_TYPE)),
+    "format": Rule(ONLY_TEXT, give_formatted),
+    "groupby": Rule(ITERATED, give_groups),
+    "indent": Rule(STRICT_TEXT, give_indented),
+    "int": Rule(PARSED, _parse(WHOLE)),
+    "items": Rule(_PAIRED, give_items),
+    "join": Rule(SEQUENCE, give_joined),
+    "last": Rule(_MADE, give_first),
+    "length": Rule(COUNTED, give_length),
+    "list": Rule(SEQUENCE, give_list),
+    "lower": Rule(ONLY_TEXT, give_cased),
+    "map": Rule(_PASSED, give_mapped),
+    "max": Rule(SEQUENCE, give_extreme),
+    "min": Rule(SEQUENCE, give_extreme),
+    "reject": Rule(_PASSED, give_rejected),
+    "rejectattr": Rule(_SIFTED, give_rejected_by),
+    "replace": Rule(SHOWN_TEXT, give_replaced),
+    "reverse": Rule(SEQUENCE, give_reversed),
+    "round": Rule(NUMBERS, _always(NUMBER_TYPE)),
+    "select": Rule(_PASSED, give_selected),
+    "selectattr": Rule(_SIFTED, give_selected_by),
+    "slice": Rule(ITERATED, give_batches),
+    "sort": Rule(SEQUENCE, give_sorted),
+    "string": Rule(_SHOWN, give_shown),
+    "striptags": Rule(ONLY_TEXT, give_times(1)),
+    "sum": Rule(ITERATED, give_sum),
+    "title": Rule(ONLY_TEXT, give_cased),
+    "tojson": Rule(VALUE, give_json),
+    "trim": Rule(SHOWN_TEXT, give_times(1)),
+    "truncate": Rule(_CUT, give_truncated),
+    "unique": Rule(SEQUENCE, give_unique),
+    "upper": Rule(ONLY_TEXT, give_cased),
+    "urlencode": Rule(_CODED, give_times(3)),
+    "wordcount": Rule(ONLY_TEXT, _always(NumberType(True, 0))),
+    "wordwrap": Rule(STRICT_TEXT, give_wrapped),
+    "truncate_at": Rule(ONLY_TEXT, give_cut),
+    "tokens": Rule(_SHOWN, _always(NumberType(True, 0))),
+    "minutes_since": _TIME,
+    "hours_since": _TIME,
+    "days_since": _TIME,
+    "timestamp": Rule(STRICT_TEXT, _always(WHOLE)),
+    "normalize": Rule(ONLY_TEXT, give_open),
+    "one_line": Rule(SHOWN_TEXT, give_times(1)),
+    "json": Rule(VALUE, give_json),
+    "mentions": Rule(ONLY_TEXT, _always(BOOL_TYPE)),
+    "pick": Rule(SEQUENCE, give_picked),
+}
+
+
+def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, evaluate: Evaluate) -> Value:
+    """Judge a filter and its arguments; what it gives."""
+    args = [evaluate(walk, arg, scope) for arg in node.args]
+    named = {str(word.key): evaluate(walk, word.value, scope) for word in node.kwargs}
+    for one in [*args, *(value for name, value in named.items() if name != "default")] if not _hands_on(node) else ():
+        walk.take(one, ASKED, f"`{node.name}`", node, scope)
+    judge_filter(Arguments(walk, node, scope, args, named), node.name)
+    given = FilterCall(walk, node, scope, value, value.kind, args, named, apply_named)
+    return Value(give(node.name, given))
+
+
+def _hands_on(node: nodes.Filter) -> bool:
+    """Whether what it is given may be undefined as long as nothing uses it: an argument of `default`, also in `map('default', ...)`."""
+    applied = node.args[0] if node.name == "map" and node.args else None
+    return node.name in _DEFAULTS or (isinstance(applied, nodes.Const) and applied.value in _DEFAULTS)
+
+
+def give(name: str, given: FilterCall) -> Type:
+    """What the filter gives of the kind it is given."""
+    name = _SAME.get(name, name)
+    rule = _RULES.get(name)
+    if rule is None:
+        return UNKNOWN_TYPE
+    kind = given.walk.take(Value(given.kind, given.value.path, given.value.spelled), rule.taker, f"`{name}`", given.node, given.scope)
+    if name not in _KEEPS:
+        given.walk.note_whole(kind)
+    return rule.give(given.of(kind))
+
+
+def apply_named(name: str, given: FilterCall) -> Type:
+    """The same for a filter that `map` applies to each element."""
+    return give(name, given)
+
+
+def _lists(kind: Type) -> list[ListType]:
+    return [member for member in list_members(kind) if isinstance(member, ListType)]
+
+
+def _find_least(kind: Type) -> int:
+    members = list_members(kind)
+    return min((one.least for one in _lists(kind)), default=0) if all(isinstance(one, ListType) for one in members) else 0
+
+
+def _is_loose(kind: Type) -> bool:
+    return any(not isinstance(one, ListType) or one.loose for one in list_members(kind))
+
+
+def _make(kind: Type, element: Type, *, lazy: bool = False, least: int | None = None, loose: bool | None = None) -> ListType:
+    """A list of as many elements as the value has."""
+    shape = "lazy" if lazy else "list"
+    at = next((one.at for one in _lists(kind) if one.most is None), "")
+    return ListType(
+        element,
+        _find_least(kind) if least is None else least,
+        find_count(kind),
+        (),
+        shape,  # type: ignore[arg-type]
+        _is_loose(kind) if loose is None else loose,
+        at,
+    )
+
+
+def _find_pairs(kind: Type, *, lazy: bool) -> Type:
+    if isinstance(kind, UndefinedType):
+        return ListType(NEVER, 0, 0, (), "lazy")  # what is undefined has no pairs
+    if not isinstance(kind, MappingType):
+        return UNKNOWN_TYPE
+    pair = ListType(NEVER, 2, 2, (TextType(), find_values(kind)), "tuple")
+    return ListType(pair, 0, kind.most, (), "lazy" if lazy else "list", True, kind.at)
+
+
+def _pick_one(given: FilterCall) -> Type:
+    element = find_element(given.kind)
+    if not _lists(given.kind) or _find_least(given.kind) > 0:
+        return element
+    gap = UndefinedType("empty", given.node.name, (), "a list")
+    found = join_types(element, gap)
+    return weaken(found) if _is_loose(given.kind) else found
+
+
+def _spell_element(given: FilterCall, attribute: str = "") -> str:
+    if not given.value.spelled:
+        return ""
+    return f"{given.value.spelled}[]" + (f".{attribute}" if attribute else "")
+
+
+def _spell_joined(given: FilterCall, attribute: Value | None) -> str:
+    return _spell_element(given, str(find_single(attribute.kind)) if attribute is not None else "")
+
+
+def _find_by(given: FilterCall, element: Type, attribute: Value | None, *, strict: bool) -> Type:
+    """What `attribute` names of an element; all but the last part must be there, and with `strict` that, too."""
+    if attribute is None:
+        return element
+    key = find_single(attribute.kind)
+    if not isinstance(key, str | int):
+        given.walk.note_all(element)
+        return UNKNOWN_TYPE
+    parts = [int(part) if part.isdigit() else part for part in key.split(".")] if isinstance(key, str) else [key]
+    kind, shown = element, ""
+    default = given.named.get("default")
+    for place, part in enumerate(parts):
+        if isinstance(part, str):
+            given.walk.note_read(kind, part)
+        shown = f"{shown}.{part}" if shown else str(part)
+        kind = find_part(kind, part)
+        if default is not None:
+            kind = join_types(drop_gap(kind), default.kind)
+        elif strict or place < len(parts) - 1:
+            value = Value(kind, None, _spell_element(given, shown))
+            kind = given.walk.take(value, _PRESENT, f"`{given.node.name}`", given.node, given.scope)
+    return kind
+
+
+def _name_gaps(given: FilterCall, kind: Type, attribute: Value) -> Type:
+    """Where an element may lack the attribute is here, wherever that is met."""
+    place, spelled = (given.walk.file, given.node.lineno), _spell_element(given, str(find_single(attribute.kind)))
+    certain = all(isinstance(member, UndefinedType) for member in list_members(kind))
+    return map_members(
+        kind, lambda one: replace(one, read_at=place, spelled=spelled, certain=certain) if isinstance(one, UndefinedType) else one
+    )
+
+
+def _select(given: FilterCall, *, by: bool, truth: bool) -> Type:
+    element = find_element(given.kind)
+    rest = list(given.args[1:] if by else given.args)
+    test = find_single(rest[0].kind) if rest else "truth"
+    change = _find_change(test, rest[1:], truth)
+    attribute = given.args[0] if by and given.args else None
+    asked = _find_by(given, element, attribute, strict=test not in ("defined", "undefined") and by)
+    if not by and test != "defined":
+        asked = element
+    if test in NUMERIC:
+        given.walk.take(Value(asked), NUMBERS, f"`is {test}`", given.node, given.scope)
+    kept = map_members(element, lambda one: _keep(one, attribute, change)) if asked is not UNKNOWN_TYPE or not by else element
+    return _make(given.kind, kept, lazy=True, least=0, loose=True)
+
+
+def _keep(member: Type, attribute: Value | None, change: Callable[[Type], Type]) -> Type:
+    """The element, where it may pass; a part of it that passed is known from then on."""
+    if attribute is None:
+        return change(member)
+    key = find_single(attribute.kind)
+    if not isinstance(key, str) or "." in key or key.isdigit():
+        return member
+    part = change(find_part(member, key))
+    if part == NEVER:
+        return NEVER
+    if not isinstance(member, MappingType):
+        return member
+    return replace(member, find=lambda name: part if name == key else member.find(name))
+
+
+def _find_change(test: object, args: list[Value], truth: bool) -> Callable[[Type], Type]:
+    if test == "truth":
+        return lambda kind: algebra.by_truth(kind, truth)
+    if test == "undefined":
+        test, truth = "defined", not truth
+    if isinstance(test, str) and COMPARING.get(test) in ("eq", "ne") and len(args) == 1:
+        held = truth is (COMPARING[test] == "eq")
+        value = find_single(args[0].kind)
+        return (lambda kind: algebra.by_equal(kind, value, held)) if value is not None else lambda kind: kind
+    if isinstance(test, str) and algebra.knows(test):
+        name = test
+        return lambda kind: algebra.by_test(kind, name, truth)
+    return lambda kind: kind
+
+
+def _judge_order(given: FilterCall, attribute: Value | None) -> None:
+    """Elements that are put in order are numbers or texts; one alone is not compared. `sort` with `times` takes texts alone."""
+    count = find_count(given.kind)
+    times = given.find(3, "times") if given.node.name == "sort" else None
+    if times is None and count is not None and count < 2:
+        return
+    key = _find_by(given, find_element(given.kind), attribute, strict=False)
+    if list_members(key):
+        shown = find_single(attribute.kind) if attribute is not None else ""
+        value = Value(key, None, _spell_element(given, str(shown or "")))
+        if times is not None:
+            if times.kind == BoolType(True) or find_single(times.kind):
+                given.walk.take(value, STRICT_TEXT, "`sort` with `times`", given.node, given.scope)
+            return
+        kind = given.walk.take(value, _ORDERED, f"`{given.node.name}`", given.node, given.scope)
+        _judge_mix(given, replace_kind(value, kind))
+        given.walk.report_time(value, f"`{given.node.name}`", given.node, given.scope)
+
+
+def replace_kind(value: Value, kind: Type) -> Value:
+    """The value, of which something more is known."""
+    return Value(kind, value.path, value.spelled)
+
+
+def _judge_mix(given: FilterCall, value: Value) -> None:
+    """Numbers and texts cannot be put in order with each other."""
+    texts = [member for member in list_members(value.kind) if isinstance(member, TextType)]
+    if texts and is_sure(value.kind) and any(isinstance(member, NumberType | BoolType) for member in list_members(value.kind)):
+        wants = f"`{given.node.name}` cannot put texts and numbers in one order"
+        given.walk.report("some_kind", given.node, value, texts[0], given.scope, wants=wants)
+
+
 def _times(count: int | None, inner: int | None, gap: int | None) -> int | None:
     if count == 0:
         return 0
     return None if count is None or inner is None or gap is None else count * (inner + gap)
 
 
-def give_since(given: FilterCall) -> Type:
-    """Whole units between two times, which are texts."""
-    now = given.find(0, "now")
-    if now is not None:
-        given.walk.take(now, STRICT_TEXT, f"`{given.node.name}(now)`", given.node, given.scope)
-    return NumberType(True)
-
-
 def make_lists(kind: Type) -> Type:
     """The value of an expression: what is not made yet becomes a list."""
     return map_members(kind, lambda one: replace(one, shape="list") if isinstance(one, ListType) and one.shape != "tuple" else one)
+
+
+def _scale(shown: TextType, times: int, more: int = 0) -> TextType:
+    characters = None if shown.characters is None else shown.characters * times + more
+    size = None if shown.size is None else shown.size * times + more
+    return TextType(characters, size, None, shown.at)
+
+
+def _limit(shown: TextType, characters: int) -> TextType:
+    size = 4 * characters if shown.size is None else min(shown.size + characters, 4 * characters)
+    return TextType(characters if shown.characters is None else min(shown.characters + 3, characters), size)
+
+
+def list_filters(code: CompiledText) -> frozenset[str]:
+    """Their names, wherever they stand in the text; not those of files it brings in."""
+    return frozenset(one.name for one in load_trees(code)[""].find_all(nodes.Filter))

@@ -1,12 +1,14 @@
 """What is known at one place of a template: its names, what conditions have proved, and what they leave in doubt."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from jinja2 import nodes
 
-from promptc.template.kinds.unite import join_types
+from promptc.template.types.algebra import join_types
 from promptc.template.types.types import NEVER, Type, UndefinedType
 
 Path = tuple[object, ...]
@@ -40,11 +42,11 @@ class Scope:
     doubts: frozenset[Path] = frozenset()
     dead: bool = False
 
-    def bind(self, name: str, bound: Binding) -> "Scope":
+    def bind(self, name: str, bound: Binding) -> Scope:
         """The scope with one more name; what was asked about an earlier one of that name no longer holds."""
         return self.bind_all({name: bound})
 
-    def bind_all(self, bounds: Mapping[str, Binding]) -> "Scope":
+    def bind_all(self, bounds: Mapping[str, Binding]) -> Scope:
         """The same for several names."""
         names = {**self.names, **bounds}
         for other, one in self.names.items():
@@ -52,13 +54,13 @@ class Scope:
                 names[other] = Binding(one.kind, one.path)
         return replace(self, names=names)
 
-    def learn(self, path: Path, kind: Type) -> "Scope":
+    def learn(self, path: Path, kind: Type) -> Scope:
         """The scope in which the value at `path` is of `kind`."""
         if kind == NEVER:
             return replace(self, dead=True)
         return replace(self, facts={**self.facts, path: kind})
 
-    def doubt(self, paths: Iterable[Path]) -> "Scope":
+    def doubt(self, paths: Iterable[Path]) -> Scope:
         """The scope behind a condition that says something about `paths` and is not understood."""
         return replace(self, doubts=self.doubts.union(paths))
 
@@ -68,7 +70,7 @@ class Scope:
             return False
         return any(one[: len(path)] == path or path[: len(one)] == one for one in self.doubts)
 
-    def end(self) -> "Scope":
+    def end(self) -> Scope:
         """The scope on a way that no valid state takes."""
         return replace(self, dead=True)
 
@@ -116,3 +118,20 @@ def _join_bound(name: str, found: list[Binding | None]) -> Binding:
         return first
     kinds = [one.kind if one is not None else UndefinedType("given", name) for one in found]
     return Binding(join_types(*kinds), (object(),))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What is no constant."""
+
+
+COMPUTED = Computed()
+
+
+def find_written(node: nodes.Node) -> object:
+    """The text, number, truth or none an expression is written as; `COMPUTED` for all others."""
+    if isinstance(node, nodes.Const):
+        return node.value if node.value is None or isinstance(node.value, str | int | float) else COMPUTED
+    if isinstance(node, nodes.Neg) and isinstance(node.node, nodes.Const) and type(node.node.value) in (int, float):
+        return -node.node.value
+    return COMPUTED

@@ -1,25 +1,35 @@
 """Statements: what they bind, prove and put out."""
 
+from __future__ import annotations
+
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from jinja2 import nodes
+from jinja2.compiler import find_undeclared
 
 from promptc.diag.findings import Diagnostic
-from promptc.template.check_tree import find_bound, find_names
-from promptc.template.kinds.amount import UNBOUNDED, Amount, amount_of, find_largest, text_of_amount
-from promptc.template.kinds.filters import apply_filter
-from promptc.template.kinds.macros import bind_macro, make_caller
-from promptc.template.kinds.parts import find_count, find_element, find_part
-from promptc.template.kinds.take import ITERATED, PRINTED, SEQUENCE, Usage
-from promptc.template.kinds.unite import join_types, weaken
-from promptc.template.runtime.reword import PARTS_HELP
-from promptc.template.types.algebra import by_least
+from promptc.template.parse import PARTS_HELP, find_bound, find_names
+from promptc.template.signatures import Signature, sign_macro
+from promptc.template.types.algebra import (
+    ITERATED,
+    PRINTED,
+    SEQUENCE,
+    Usage,
+    by_least,
+    find_count,
+    find_element,
+    find_part,
+    join_types,
+    weaken,
+)
 from promptc.template.types.assume import learn_at
-from promptc.template.types.bounds import measure
-from promptc.template.types.calls import call_thing
+from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, find_largest, measure, text_of_amount
+from promptc.template.types.calls import Arguments, call_thing, judge_call
 from promptc.template.types.expressions import decide, evaluate, find_kind
+from promptc.template.types.filters import apply_filter
 from promptc.template.types.scope import Binding, Scope, Value, join_ways
 from promptc.template.types.types import (
     BOOL_TYPE,
@@ -34,10 +44,11 @@ from promptc.template.types.types import (
     UnknownType,
     list_members,
 )
-from promptc.template.types.walk import WalkRun
+from promptc.template.types.walk import MAX_CALLS, WalkRun
 
 Step = tuple[Scope, Amount]
 _BLOCK = Usage("a filter that gives a text (end with `| string` or `| join`)", (TextType,), lazy=False)
+WalkBody = Callable[[WalkRun, Iterable[nodes.Node], Scope], tuple[Scope, Amount]]
 
 
 def _expression(node: nodes.Node) -> nodes.Expr:
@@ -333,3 +344,121 @@ _WALK: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Step]] = {
     nodes.FromImport: _from_import,
     nodes.Extends: _nothing,
 }
+
+
+def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBody) -> Scope:
+    """The scope in which the macro can be called."""
+    file = walk.file
+
+    signature = _sign(node)
+
+    def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Type:
+        walk.called.add(id(node))
+        _judge(walk, signature, at, args, named, caller)
+        named = _spread(node, at, len(args), named)
+        seen = _find_outer(walk, file, scope)
+        return _call(walk, node, file, args, named, _see(seen, caller, node.name, thing), walk_body)
+
+    thing = OpaqueType("macro", lambda name: UNKNOWN_TYPE, give)
+    walk.macros.append((node, lambda: give(walk, node, [Value(UNKNOWN_TYPE) for _ in node.args], {"caller": Value(UNKNOWN_TYPE)}, scope)))
+    return scope.bind(node.name, Binding(thing, (object(),)))
+
+
+def _spread(node: nodes.Macro | nodes.CallBlock, at: nodes.Node, placed: int, named: dict[str, Value]) -> dict[str, Value]:
+    """The named arguments, with all those that `*list` or `**mapping` may give."""
+    call = at.call if isinstance(at, nodes.CallBlock) else at
+    if not isinstance(call, nodes.Call) or (call.dyn_args is None and call.dyn_kwargs is None):
+        return named
+    return {**{arg.name: Value(UNKNOWN_TYPE) for arg in node.args[placed:]}, **named}
+
+
+def _sign(node: nodes.Macro | nodes.CallBlock) -> Signature:
+    uses = find_undeclared(node.body, ("caller", "kwargs", "varargs"))
+    return sign_macro(node.name if isinstance(node, nodes.Macro) else None, [arg.name for arg in node.args], uses)
+
+
+def _judge(walk: WalkRun, signature: Signature, at: nodes.Node, args: list[Value], named: dict[str, Value], scope: Scope) -> None:
+    call = at.call if isinstance(at, nodes.CallBlock) else at
+    if isinstance(call, nodes.Call):
+        judge_call(Arguments(walk, call, scope, args, named), signature)
+
+
+def make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope, walk_body: WalkBody) -> OpaqueType:
+    """What `caller()` gives inside the macro that a call block calls."""
+    file = walk.file
+
+    signature = _sign(node)
+
+    def give(walk: WalkRun, at: nodes.Node, args: list[Value], named: dict[str, Value], caller: Scope) -> Type:
+        _judge(walk, signature, at, args, named, caller)
+        return _call(walk, node, file, args, _spread(node, at, len(args), named), scope, walk_body)
+
+    return OpaqueType("caller", lambda name: UNKNOWN_TYPE, give)
+
+
+def _find_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
+    """What a macro sees of its file: a name that is set again, or only later, may be anything by the time of a call."""
+    key = ("stored", file)
+    if key not in walk.memo:
+        walk.memo[key] = _find_unknown(_count_stored(walk.trees[file]))
+    found = walk.memo[key]
+    assert isinstance(found, tuple)
+    later, again = found
+    return replace(scope, names={**later, **scope.names, **again})
+
+
+def _find_unknown(stored: Counter[str]) -> tuple[dict[str, Binding], dict[str, Binding]]:
+    """What each name of a file is where nothing is known of it: of all names, and of those that are set more than once."""
+    unknown = {name: Binding(UNKNOWN_TYPE, (object(),)) for name in stored}
+    return unknown, {name: bound for name, bound in unknown.items() if stored[name] > 1}
+
+
+def _count_stored(tree: nodes.Template) -> Counter[str]:
+    stored = Counter(node.name for node in tree.find_all(nodes.Name) if node.ctx == "store")
+    stored.update(node.name for node in tree.find_all(nodes.Macro))
+    stored.update(node.target for node in tree.find_all(nodes.Import))
+    for node in tree.find_all(nodes.FromImport):
+        stored.update(pair if isinstance(pair, str) else pair[1] for pair in node.names)
+    return stored
+
+
+def _see(seen: Scope, caller: Scope, name: str, own: OpaqueType) -> Scope:
+    """The macro's own names, with what the caller's conditions proved of the state."""
+    facts = {path: kind for path, kind in caller.facts.items() if isinstance(path[0], str)}
+    names = {**seen.names, name: Binding(own, (object(),))}
+    return Scope(names, {**seen.facts, **facts}, seen.doubts | caller.doubts, caller.dead)
+
+
+def _call(
+    walk: WalkRun,
+    node: nodes.Macro | nodes.CallBlock,
+    file: str,
+    args: list[Value],
+    named: dict[str, Value],
+    scope: Scope,
+    walk_body: WalkBody,
+) -> Type:
+    if walk.calls >= MAX_CALLS or not walk.spend():
+        return UNKNOWN_TYPE
+    outer, walk.file = walk.file, file
+    walk.calls += 1
+    _, made = walk_body(walk, node.body, _bind(walk, node, args, named, scope))
+    walk.calls -= 1
+    walk.file = outer
+    return text_of_amount(made)
+
+
+def _bind(walk: WalkRun, node: nodes.Macro | nodes.CallBlock, args: list[Value], named: dict[str, Value], scope: Scope) -> Scope:
+    caller = named.get("caller")
+    special = {name: Binding(UNKNOWN_TYPE, (object(),)) for name in ("varargs", "kwargs")}
+    special["caller"] = Binding(caller.kind if caller is not None else UndefinedType("given", "caller"), (object(),))
+    scope = scope.bind_all(special)
+    first_default = len(node.args) - len(node.defaults)
+    for place, arg in enumerate(node.args):
+        value = args[place] if place < len(args) else named.get(arg.name)
+        if value is None and place >= first_default:
+            value = evaluate(walk, node.defaults[place - first_default], scope)
+        if value is None:
+            value = Value(UndefinedType("given", arg.name))
+        scope = scope.bind(arg.name, Binding(value.kind, value.path if value.path is not None else (object(),)))
+    return scope

@@ -8,9 +8,8 @@ from jinja2 import nodes
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import replace
-from promptc.template.limits import LIMITS, Limits
 from promptc.template.lower.module import lower_template
-from promptc.template.place import Place
+from promptc.template.place import LIMITS, Limits, Place
 from promptc.template.runtime.program import Program
 from promptc.template.runtime.run import RUN, Run
 from promptc.template.types.scope import Scope

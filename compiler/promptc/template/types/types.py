@@ -1,8 +1,43 @@
 """What is known of a value before there is one: the kinds a name, a path or an expression may have."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+
+Rule = Literal[
+    "name", "part", "absent", "reads_none", "none", "kind", "some_kind", "never", "always", "unprintable", "argument", "given", "as_text"
+]
+"""`name`: nothing has the name. `part`: no valid state has the part. `absent`: it may be undefined. `reads_none`: it may be left out,
+and then is none. `none`: it may be none, and the run then fails. `kind`: it is of the wrong kind; `some_kind`: it may be. `never`: it is
+compared with what it never is. `always`: it is asked whether it is defined, and always is. `unprintable`: what is not made yet is
+printed. `argument`: a call cannot work with what it is given. `given`: a key of the manifest cannot. `as_text`: a time is put in order
+as a text."""
+
+Reason = Literal["closed", "optional", "undeclared", "unlike", "none", "left_out", "place", "empty", "given"]
+Shape = Literal["list", "tuple", "lazy", "range"]
+_SHAPES = {"list": "a list", "tuple": "a list", "lazy": "a sequence that is not made yet", "range": "a range"}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong: its rule, its place, and what it is about.
+
+    `file` and `position` are what `Place.find_span` takes. `subject` is the value as the author wrote it (empty where it is computed),
+    `kind` its kind or the member of it that is wrong, `wants` what takes it (`` `upper` takes a text ``), `gap` what is missing.
+    `told`: of an `argument`, the code, the message and the help that a run would fail with; of what is `given`, those it has.
+    """
+
+    rule: Rule
+    file: str
+    position: int
+    subject: str
+    kind: Type
+    wants: str = ""
+    gap: UndefinedType | None = None
+    known: tuple[str, ...] = ()
+    told: tuple[str, str, str] | None = None
 
 
 class Type:
@@ -56,9 +91,6 @@ class NoneType(Type):
     at: str = ""
 
 
-Reason = Literal["closed", "optional", "undeclared", "unlike", "none", "left_out", "place", "empty", "given"]
-
-
 @dataclass(frozen=True, slots=True)
 class UndefinedType(Type):
     """Undefined: any use but `is defined` and `default` stops the run.
@@ -82,9 +114,6 @@ class UndefinedType(Type):
 @dataclass(frozen=True, slots=True)
 class BlankType(Type):
     """What an `if` without `else` gives inside `{{ }}`: it prints as nothing."""
-
-
-Shape = Literal["list", "tuple", "lazy", "range"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +216,6 @@ _WORDS: dict[type[Type], str] = {
     BlankType: "nothing",
     UnknownType: "anything",
 }
-_SHAPES = {"list": "a list", "tuple": "a list", "lazy": "a sequence that is not made yet", "range": "a range"}
 
 
 def name_type(kind: Type) -> str:

@@ -1,5 +1,7 @@
 """The state of one walk over a text: what is wrong so far, what was read, and the judging of uses."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -7,27 +9,52 @@ from difflib import get_close_matches
 from jinja2 import nodes
 
 from promptc.diag.findings import Diagnostic
-from promptc.template.kinds.problem import Problem, Rule
-from promptc.template.kinds.take import Usage, find_failing
-from promptc.template.kinds.unite import join_members, keep_members
-from promptc.template.limits import LIMITS, Limits
+from promptc.template.place import LIMITS, Limits
+from promptc.template.types.algebra import ANY, ASKED, NUMBERS, Usage, find_element, find_failing, join_members, keep_members
 from promptc.template.types.scope import Scope, Value
 from promptc.template.types.trials import Trials
 from promptc.template.types.types import (
     NEVER,
     NONE_TYPE,
     UNKNOWN_TYPE,
+    BoolType,
     ListType,
     MappingType,
     NoneType,
+    NumberType,
+    Problem,
+    Rule,
     TextType,
     Type,
     UndefinedType,
     UnknownType,
     is_sure,
     list_members,
+    name_type,
 )
 
+COMPARING = {
+    "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",
+    "gt": "gt", ">": "gt", "greaterthan": "gt", "ge": "gteq", ">=": "gteq", "in": "in",
+}  # fmt: skip
+LENIENT = frozenset("none string number mapping boolean integer float true false".split())
+"""Tests that undefined and none simply fail, and that never stop the run."""
+
+NUMERIC = frozenset("odd even divisibleby".split())
+"""Tests of numbers."""
+
+SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
+_ORDERED = (NumberType, BoolType, TextType, ListType)
+
+_SORTS: dict[type[Type], str] = {
+    NumberType: "a number",
+    BoolType: "a number",
+    TextType: "a text",
+    ListType: "a list",
+    NoneType: "none",
+    MappingType: "a mapping",
+}
+_CONTAINERS = Usage("a list, a mapping or a text", (ListType, MappingType, TextType))
 MAX_CALLS = 8
 """Macros inside each other that are followed; what a deeper one gives is not known."""
 
@@ -37,7 +64,6 @@ MAX_STEPS = 100_000
 Cost = Callable[[str], tuple[int, int]]
 """Of a constant text: at most so many tokens it takes anywhere, and how many of its bytes are counted as one each."""
 
-
 _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("optional", "undeclared", "given"), "absent"),
     "none": "none",
@@ -46,6 +72,118 @@ _RULES: Mapping[str, Rule] = {
 """What a gap is called that could be nothing else; all others are parts that nothing has."""
 
 _OF_SECTION = frozenset({"item", "group", "each"})
+
+
+def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope: Scope) -> None:
+    """Judge `value is name(args)`."""
+    name = node.name
+    if name in ("defined", "undefined"):
+        walk.take(value, ANY, f"`is {name}`", node, scope)
+        report_always(walk, node, value, f"`is {name}`", scope)
+    elif name in COMPARING:
+        if len(args) == 1:
+            compare(walk, COMPARING[name], value, args[0], node, scope)
+    elif name in NUMERIC:
+        walk.take(value, NUMBERS, f"`is {name}`", node, scope)
+    else:
+        walk.take(value, ANY if name in LENIENT else Usage("a value", ASKED.good, none=True), f"`is {name}`", node, scope)
+
+
+def report_always(walk: WalkRun, node: nodes.Node, value: Value, by: str, scope: Scope) -> None:
+    """Whether it is there is asked of what reads as none where it is left out."""
+    members = list_members(value.kind)
+    absent = next((one for one in members if isinstance(one, NoneType) and one.absent), None)
+    if absent is not None and is_sure(value.kind) and not any(isinstance(one, UndefinedType) for one in members):
+        walk.report("always", node, value, absent, scope, wants=by)
+
+
+def compare(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
+    """Judge one comparison."""
+    if operator in ("in", "notin"):
+        _search(walk, operator, left, right, node, scope)
+    elif operator in ("eq", "ne"):
+        _equal(walk, operator, left, right, node, scope)
+    else:
+        _order(walk, operator, left, right, node, scope)
+
+
+def _equal(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
+    sides = (left, right)
+    for side in sides:
+        walk.take(side, ASKED, f"`{SIGNS[operator]}`", node, scope)
+        walk.note_whole(side.kind)
+    for side, other in (sides, sides[::-1]):
+        if side.spelled and not other.path and is_apart(side.kind, other.kind):
+            _report_never(walk, SIGNS[operator], side, other.kind, node, scope)
+            return
+
+
+def _report_never(walk: WalkRun, sign: str, side: Value, other: Type, node: nodes.Node, scope: Scope) -> None:
+    shown = ", ".join(f"`{value}`" for value in sorted(_list_texts(other) or ())[:3]) or name_type(other)
+    walk.report("never", node, side, side.kind, scope, wants=f"`{sign}` {shown}", known=tuple(sorted(_list_texts(side.kind) or ())))
+
+
+def is_apart(left: Type, right: Type) -> bool:
+    """True when no value is of both kinds."""
+    sorts = [_find_sorts(kind) for kind in (left, right)]
+    if not sorts[0] or not sorts[1] or "" in sorts[0] | sorts[1]:
+        return False
+    if not sorts[0] & sorts[1]:
+        return True
+    texts, others = _list_texts(left), _list_texts(right)
+    return sorts[0] & sorts[1] == {"a text"} and texts is not None and others is not None and not texts & others
+
+
+def _find_sorts(kind: Type) -> set[str]:
+    return {_SORTS.get(type(member), "") for member in list_members(kind) if not isinstance(member, UndefinedType)}
+
+
+def _list_texts(kind: Type) -> frozenset[str] | None:
+    """The texts it may be, where they are listed."""
+    texts = [member for member in list_members(kind) if isinstance(member, TextType)]
+    return texts[0].values if len(texts) == 1 else None
+
+
+def _order(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
+    sign = f"`{SIGNS[operator]}`"
+    kinds = [walk.take(side, Usage("a number or a text", _ORDERED, lazy=False), sign, node, scope) for side in (left, right)]
+    match_sides(walk, Value(kinds[0], left.path, left.spelled), Value(kinds[1], right.path, right.spelled), sign, node, scope)
+    times = [side for side, other in ((left, right), (right, left)) if find_time(side.kind) and _find_sorts(other.kind) & {"a text", ""}]
+    if times:
+        walk.report_time(times[0], sign, node, scope)
+
+
+def match_sides(walk: WalkRun, left: Value, right: Value, sign: str, node: nodes.Node, scope: Scope) -> None:
+    """Two values that are put in order are of one sort."""
+    for side, other in ((left, right), (right, left)):
+        sorts = _find_sorts(other.kind)
+        if len(sorts) == 1 and "" not in sorts:
+            (wanted,) = sorts
+            good = tuple(sort for sort, name in _SORTS.items() if name == wanted)
+            walk.take(side, Usage(f"{wanted} beside {wanted}", good, lazy=False), sign, node, scope)
+            return
+
+
+def _search(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
+    sign = f"`{SIGNS[operator]}`"
+    found = walk.take(right, _CONTAINERS, f"{sign} on its right", node, scope)
+    walk.take(left, ASKED, sign, node, scope)
+    walk.note_whole(left.kind)
+    texts = _list_texts(left.kind)
+    if isinstance(found, TextType):
+        walk.take(left, Usage("a text before a text", (TextType,), lazy=False), sign, node, scope)
+    elif isinstance(found, MappingType):
+        for key in texts or ():
+            walk.note_read(found, key)
+    elif isinstance(found, ListType) and left.spelled:
+        walk.note_whole(found)
+        _judge_element(walk, SIGNS[operator], left, found, node, scope)
+
+
+def _judge_element(walk: WalkRun, sign: str, left: Value, found: ListType, node: nodes.Node, scope: Scope) -> None:
+    for element in found.first or (find_element(found),):
+        if list_members(element) and is_apart(left.kind, element) and is_sure(element):
+            _report_never(walk, sign, left, element, node, scope)
 
 
 def find_time(kind: Type) -> TextType | None:

@@ -8,8 +8,7 @@ from typing import Any
 from jinja2 import StrictUndefined, TemplateError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from promptc.template.runtime.fault import Fault
-from promptc.template.runtime.objects import BLANK, Blank, Missing
+from promptc.template.runtime.objects import BLANK, Blank, Fault, Missing
 from promptc.template.runtime.run import Run
 
 FAILURES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RuntimeError, AssertionError, MemoryError)

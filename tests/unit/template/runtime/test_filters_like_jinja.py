@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from jinja2.filters import FILTERS
 
 from promptc.template.runtime.filters.table import FILTER_NAMES, find_filter
-from promptc.template.runtime.judged import call_filter
-from promptc.template.runtime.run import Run
+from promptc.template.runtime.run import Run, call_filter
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, LISTS, MAPPINGS, NUMBERS, PEOPLE, SCALARS, TEXTS, UNDEFINED, mostly
 from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours, build_jinja

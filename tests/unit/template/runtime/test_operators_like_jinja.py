@@ -7,10 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from promptc.template.runtime import operators
-from promptc.template.runtime.compare import compare
-from promptc.template.runtime.functions import FUNCTIONS, Cycler, Joiner, Namespace
+from promptc.template.runtime.callables import FUNCTIONS, Cycler, Joiner, Namespace
 from promptc.template.runtime.methods import METHODS, call_method
-from promptc.template.runtime.show import show
+from promptc.template.runtime.values import compare, show
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, INTEGERS, LISTS, MAPPINGS, NUMBERS, RANGES, SCALARS, TEXTS, mostly
 from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours

@@ -5,16 +5,14 @@ The prices were set by measuring; what is held here is that nothing large is eve
 
 import pytest
 
-from promptc.template.limits import Limits
+from promptc.template.place import Limits
 from promptc.template.runtime import operators
-from promptc.template.runtime.compare import compare
-from promptc.template.runtime.fault import Fault
+from promptc.template.runtime.callables import FUNCTIONS
 from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
-from promptc.template.runtime.functions import FUNCTIONS
-from promptc.template.runtime.judged import call_filter
 from promptc.template.runtime.methods import METHODS, call_method
-from promptc.template.runtime.run import Run
-from promptc.template.runtime.show import show
+from promptc.template.runtime.objects import Fault
+from promptc.template.runtime.run import Run, call_filter
+from promptc.template.runtime.values import compare, show
 
 SIZE = 20_000
 ROOMY = Limits(steps=10**12, text=10**9)

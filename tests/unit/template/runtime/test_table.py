@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from promptc.template import allow
-from promptc.template.runtime.fault import Fault
+from promptc.template.runtime.callables import FUNCTIONS
 from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
-from promptc.template.runtime.functions import FUNCTIONS
 from promptc.template.runtime.methods import METHODS
+from promptc.template.runtime.objects import Fault
 
 HEAVY = "jinja2 markupsafe typing dataclasses inspect pathlib json textwrap hashlib html urllib datetime pprint contextlib logging".split()
 
@@ -61,7 +61,7 @@ def test_the_table_imports_nothing_heavy():
     before = _list_imported("")
     imported = _list_imported(
         "from promptc.template.runtime.filters import table\n"
-        "import promptc.template.runtime.methods, promptc.template.runtime.operators, promptc.template.runtime.compare"
+        "import promptc.template.runtime.methods, promptc.template.runtime.operators, promptc.template.runtime.values"
     )
     assert not (imported - before).intersection(HEAVY)
     assert not [name for name in imported if name.startswith("promptc.template.runtime.filters.") and name[-6:] != ".table"]

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promptc.diag.typed import Any
-from promptc.template.runtime.fault import refuse
+from promptc.template.runtime.objects import refuse
 
 Filter = Callable[..., Any]
 Test = Callable[..., bool]
 
 _MODULES = {
-    "texts": "upper lower capitalize title trim string center replace wordcount truncate indent format",
-    "sequences": "default d first last length count list reverse join items batch slice sum",
-    "choosing": "map select reject selectattr rejectattr",
-    "ordering": "sort dictsort unique min max groupby",
-    "numbers": "abs float int round filesizeformat",
-    "markup": "escape e forceescape safe striptags urlencode xmlattr",
-    "links": "urlize",
-    "json_text": "json tojson pprint",
-    "wrapping": "wordwrap",
-    "own": "normalize one_line mentions pick",
-    "since": "minutes_since hours_since days_since timestamp",
-    "cutting": "truncate_at tokens",
+    "lists": """
+        map select reject selectattr rejectattr sort dictsort unique min max groupby
+        default d first last length count list reverse join items batch slice sum
+    """,
+    "text": """
+        upper lower capitalize title trim string center replace wordcount truncate indent format truncate_at tokens urlize
+        escape e forceescape safe striptags urlencode xmlattr wordwrap
+    """,
+    "values": """
+        json tojson pprint abs float int round filesizeformat normalize one_line mentions pick
+        minutes_since hours_since days_since timestamp
+    """,
 }
 _HOLDERS = {name: module for module, names in _MODULES.items() for name in names.split()}
 
@@ -51,7 +51,7 @@ def find_filter(name: str) -> Filter:
 def find_test(name: str) -> Test:
     """The function `(run, value, *args)` behind a test. Raises `Fault` (PC0407) for a name that is none."""
     if not _tests:
-        _tests.update(_name_all(_load("asking").TESTS))
+        _tests.update(_name_all(_load("lists").TESTS))
     if name not in _tests:
         refuse("PC0407", f"there is no test `{name}`", "see docs/templates.md")
     return _tests[name]

@@ -1,0 +1,465 @@
+"""The tests: what stands behind `is`. Those that look at more than a kind are paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from promptc.diag.typed import Any
+from promptc.diag.value import name_kind
+from promptc.template.runtime.objects import Blank, Group, Missing, refuse
+from promptc.template.runtime.operators import add, bound_number, modulo
+from promptc.template.runtime.run import NUMBERS, SCALARS, UNDEFINED, Run, check_defined, is_large, list_values, pay_each, pay_keys
+from promptc.template.runtime.values import Find, build_find, build_find_all, compare, contains, show
+
+Test = Callable[..., bool]
+_EQUALITIES = frozenset({"eq", "==", "equalto"})
+_SMALL = 255
+
+
+def is_odd(run: Run, value: Any) -> bool:
+    """A number that 2 does not divide."""
+    return bool(modulo(run, value, 2) == 1)
+
+
+def is_even(run: Run, value: Any) -> bool:
+    """A number that 2 divides."""
+    return bool(modulo(run, value, 2) == 0)
+
+
+def is_divisible(run: Run, value: Any, num: Any) -> bool:
+    """A number that `num` divides."""
+    return bool(modulo(run, value, num) == 0)
+
+
+def is_lower(run: Run, value: Any) -> bool:
+    """A text with letters, none of them a capital."""
+    text = show(run, value)
+    run.take(1 + (len(text) >> 4))
+    return text.islower()
+
+
+def is_upper(run: Run, value: Any) -> bool:
+    """A text with letters, all of them capitals."""
+    text = show(run, value)
+    run.take(1 + (len(text) >> 4))
+    return text.isupper()
+
+
+def is_sequence(run: Run, value: Any) -> bool:
+    """Something with a length and places or keys: a list, a text, a mapping, a range; and, to Jinja, what an `if` without `else` gives."""
+    kind = value.__class__
+    return kind is Blank or (kind is not Missing and hasattr(value, "__len__") and hasattr(value, "__getitem__"))
+
+
+def is_iterable(run: Run, value: Any) -> bool:
+    """Something a `for` can go over."""
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
+
+
+def is_callable(run: Run, value: Any) -> bool:
+    """A macro, a function, a joiner: nothing of the state. An undefined value could have been one."""
+    return callable(value) or value.__class__.__name__ in ("Macro", "BlockCall")
+
+
+def is_filter(run: Run, value: Any) -> bool:
+    """The name of a filter of ours."""
+    from promptc.template.runtime.filters.table import FILTER_NAMES
+
+    return _is_name(value, FILTER_NAMES)
+
+
+def is_test(run: Run, value: Any) -> bool:
+    """The name of a test of ours."""
+    from promptc.template.runtime.filters.table import TEST_NAMES
+
+    return _is_name(value, TEST_NAMES)
+
+
+def _is_name(value: Any, names: frozenset[str]) -> bool:
+    check_defined(value)
+    return value.__class__ is str and value in names
+
+
+def is_in(run: Run, value: Any, seq: Any) -> bool:
+    """Whether `seq` holds it."""
+    return contains(run, seq, value)
+
+
+def _comparing(name: str) -> Test:
+    def compares(run: Run, value: Any, other: Any, /) -> bool:
+        return compare(run, name, value, other)
+
+    return compares
+
+
+def _of_kinds(*kinds: type | None) -> Test:
+    known = frozenset(kinds)
+
+    def is_of_kind(run: Run, value: Any) -> bool:
+        return value.__class__ in known
+
+    return is_of_kind
+
+
+def _same(*values: bool | None) -> Test:
+    def is_same(run: Run, value: Any) -> bool:
+        return any(value is one for one in values)
+
+    return is_same
+
+
+_EQUAL, _UNEQUAL = _comparing("eq"), _comparing("ne")
+_LESS, _LESS_OR_EQUAL, _GREATER, _GREATER_OR_EQUAL = map(_comparing, ("lt", "lteq", "gt", "gteq"))
+
+TESTS: dict[str, Test] = {
+    "odd": is_odd,
+    "even": is_even,
+    "divisibleby": is_divisible,
+    "defined": lambda run, value: value.__class__ not in UNDEFINED,
+    "undefined": _of_kinds(*UNDEFINED),
+    "none": _same(None),
+    "boolean": _of_kinds(bool),
+    "true": _same(True),
+    "false": _same(False),
+    "integer": _of_kinds(int),
+    "float": _of_kinds(float),
+    "number": _of_kinds(*NUMBERS),
+    "string": _of_kinds(str),
+    "mapping": _of_kinds(dict),
+    "lower": is_lower,
+    "upper": is_upper,
+    "sequence": is_sequence,
+    "iterable": is_iterable,
+    "callable": is_callable,
+    "filter": is_filter,
+    "test": is_test,
+    "in": is_in,
+    "eq": _EQUAL,
+    "==": _EQUAL,
+    "equalto": _EQUAL,
+    "ne": _UNEQUAL,
+    "!=": _UNEQUAL,
+    "lt": _LESS,
+    "<": _LESS,
+    "lessthan": _LESS,
+    "le": _LESS_OR_EQUAL,
+    "<=": _LESS_OR_EQUAL,
+    "gt": _GREATER,
+    ">": _GREATER,
+    "greaterthan": _GREATER,
+    "ge": _GREATER_OR_EQUAL,
+    ">=": _GREATER_OR_EQUAL,
+}
+
+
+def map_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """`map('upper')`: each element by a filter; `map(attribute='name')`: that part of each, or `default` where there is none."""
+    if value:
+        change = _find_change(run, args, kwargs)
+        for element in pay_each(run, value, 3):
+            yield change(element)
+
+
+def _find_change(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Find:
+    if not args and "attribute" in kwargs:
+        return build_find(run, kwargs["attribute"], kwargs.get("default"))
+    from promptc.template.runtime.filters.table import find_filter
+
+    change, rest = find_filter(args[0]), args[1:]
+    return lambda element: change(run, element, *rest, **kwargs)
+
+
+def select(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """The elements that pass a test, or that are true."""
+    return _choose(run, value, args, kwargs, by_part=False, wanted=True)
+
+
+def reject(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """The elements that do not."""
+    return _choose(run, value, args, kwargs, by_part=False, wanted=False)
+
+
+def select_by_part(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """The elements of which a part passes a test, or is true."""
+    return _choose(run, value, args, kwargs, by_part=True, wanted=True)
+
+
+def reject_by_part(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """The elements of which it does not."""
+    return _choose(run, value, args, kwargs, by_part=True, wanted=False)
+
+
+def _choose(run: Run, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, by_part: bool, wanted: bool) -> Iterator[Any]:
+    if not value:
+        return
+    find = build_find(run, args[0]) if by_part else None
+    passes = _find_question(run, args[1:] if by_part else args, kwargs)
+    for element in pay_each(run, value, 3):
+        if passes(element if find is None else find(element)) is wanted:
+            yield element
+
+
+def _find_question(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], bool]:
+    if not args:
+        return bool
+    from promptc.template.runtime.filters.table import find_test
+
+    test, rest = find_test(args[0]), args[1:]
+    if len(rest) == 1 and not kwargs:
+        return _find_comparison(run, test, args[0], rest[0])
+    return lambda value: test(run, value, *rest, **kwargs)
+
+
+def _find_comparison(run: Run, test: Callable[..., bool], name: str, other: Any) -> Callable[[Any], bool]:
+    """A test against one value. Equality of what is small is asked for at once."""
+    if name in _EQUALITIES and (other.__class__ in NUMBERS or (other.__class__ is str and len(other) < _SMALL)):
+        return lambda value: value == other if value.__class__ in SCALARS else test(run, value, other)
+    return lambda value: test(run, value, other)
+
+
+def sort(run: Run, value: Any, reverse: Any = False, case_sensitive: bool = False, attribute: Any = None, times: bool = False) -> list[Any]:
+    """A new list in order, equals as they stood; by what `attribute` names: one part, or several with commas between them.
+
+    With `times`, all these are ISO 8601 texts and sort as the moments they tell.
+    """
+    values = list_values(run, value, 8)
+    finds = build_find_all(run, attribute)
+    columns = [_find_stamps(run, values, find) if times else _find_keys(run, values, find, case_sensitive) for find in finds]
+    keys = columns[0] if len(columns) == 1 and _is_simple(columns[0]) else [list(row) for row in zip(*columns, strict=True)]
+    return [values[place] for place in sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)]
+
+
+def _is_simple(keys: list[Any]) -> bool:
+    """Whether keys compare as one-element lists of them would: Python compares lists whose elements have no order, if they are equal."""
+    kinds = {key.__class__ for key in keys}
+    return kinds == {str} or kinds <= NUMBERS
+
+
+def _find_keys(run: Run, values: Sequence[Any], find: Find, case_sensitive: bool) -> list[Any]:
+    keys = list(map(find, values))
+    kinds = pay_keys(run, keys)
+    if case_sensitive or str not in kinds:
+        return keys
+    return [key.lower() for key in keys] if len(kinds) == 1 else [_fold(key) for key in keys]
+
+
+def _find_stamps(run: Run, values: Sequence[Any], find: Find) -> list[Any]:
+    from promptc.template.runtime.filters.values import count_stamp
+
+    return [count_stamp(run, find(value)) for value in values]
+
+
+def _fold(key: Any) -> Any:
+    return key.lower() if key.__class__ is str else key
+
+
+def sort_pairs(run: Run, value: Any, case_sensitive: bool = False, by: str = "key", reverse: Any = False) -> list[tuple[Any, Any]]:
+    """The pairs of a mapping in order, by "key" or by "value"."""
+    if value.__class__ is not dict:
+        refuse("PC0414", f"`dictsort` takes a mapping, not {name_kind(value)}")
+    run.take(1 + 8 * len(value))
+    pairs = list(value.items())
+    keys = _find_keys(run, pairs, (lambda pair: pair[0]) if by == "key" else (lambda pair: pair[1]), case_sensitive)
+    return [pairs[place] for place in sorted(range(len(pairs)), key=keys.__getitem__, reverse=reverse)]
+
+
+def unique(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Iterator[Any]:
+    """The elements whose value, or part `attribute`, is met for the first time, when asked."""
+    find = build_find(run, attribute)
+    seen: set[Any] = set()
+    for element in pay_each(run, value, 4):
+        key = find(element)
+        if key.__class__ is str:
+            run.take(2 + (len(key) >> 3))
+            key = key if case_sensitive else key.lower()
+        else:
+            pay_keys(run, (key,))
+            if _may_collide(key):
+                run.take(len(seen))
+        if key not in seen:
+            seen.add(key)
+            yield element
+
+
+def _may_collide(key: Any) -> bool:
+    return any(map(_may_collide, key)) if isinstance(key, tuple) else is_large(key)
+
+
+def find_least(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+    """The first of the smallest elements; undefined where there is none."""
+    return _find_extreme(run, value, min, case_sensitive, attribute)
+
+
+def find_greatest(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+    """The first of the largest elements; undefined where there is none."""
+    return _find_extreme(run, value, max, case_sensitive, attribute)
+
+
+def _find_extreme(run: Run, value: Any, choose: Callable[..., int], case_sensitive: bool, attribute: Any) -> Any:
+    values = list_values(run, value, 8)
+    if not values:
+        name = choose.__name__
+        return Missing(name, values, hint=f"what is empty has no `{name}`")
+    keys = _find_keys(run, values, build_find(run, attribute), case_sensitive)
+    return values[choose(range(len(values)), key=keys.__getitem__)]
+
+
+def group(run: Run, value: Any, attribute: Any, default: Any = None, case_sensitive: bool = False) -> list[Group]:
+    """The elements with the same part `attribute` (or `default`, where there is none) together: pairs of it and them, in its order."""
+    values = list_values(run, value, 12)
+    find = build_find(run, attribute, default)
+    keys = _find_keys(run, values, find, case_sensitive)
+    groups: list[list[int]] = []
+    for place in sorted(range(len(values)), key=keys.__getitem__):
+        if groups and _is_same(keys[groups[-1][0]], keys[place]):
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return [Group((find(values[places[0]]), [values[place] for place in places])) for places in groups]
+
+
+def _is_same(left: Any, right: Any) -> bool:
+    return left is right or bool(left == right)
+
+
+def default(run: Run, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
+    """The value, or `default_value` where it is undefined; with `boolean` also where it is false, empty, zero or none."""
+    if value.__class__ in UNDEFINED or (boolean and not value):
+        return default_value
+    return value
+
+
+def first(run: Run, seq: Any) -> Any:
+    """The first element; undefined where there is none."""
+    for value in seq:
+        return value
+    return Missing("first", seq, hint="what is empty has no first element")
+
+
+def last(run: Run, seq: Any) -> Any:
+    """The last element; undefined where there is none."""
+    if not hasattr(seq, "__len__"):
+        refuse("PC0414", f"`last` takes a list, not {name_kind(seq)}", "add `| list`" if hasattr(seq, "__iter__") else "")
+    for value in reversed(seq):
+        return value
+    return Missing("last", seq, hint="what is empty has no last element")
+
+
+def count(run: Run, value: Any) -> int:
+    """How many elements, keys or characters there are."""
+    return len(value)
+
+
+def to_list(run: Run, value: Any) -> list[Any]:
+    """The elements, keys or characters, as a new list."""
+    return list(pay_each(run, value, 4))
+
+
+def reverse(run: Run, value: Any) -> Any:
+    """The other way round: of a text a text, of a list what makes its elements when asked."""
+    if value.__class__ is str:
+        run.make(len(value))
+        return value[::-1]
+    if hasattr(value, "__len__"):
+        run.take(1)
+        return reversed(value)
+    if not hasattr(value, "__iter__"):
+        refuse("PC0414", f"`reverse` takes a text or a list, not {name_kind(value)}")
+    made = list(pay_each(run, value, 2))
+    made.reverse()
+    return made
+
+
+def join(run: Run, value: Any, d: Any = "", attribute: Any = None) -> str:
+    """What the elements print as, with `d` between them."""
+    values = pay_each(run, value, 2)
+    if attribute is not None:
+        values = map(build_find(run, attribute), values)
+    between = show(run, d)
+    parts = [part if part.__class__ is str else show(run, part) for part in values]
+    run.make(sum(map(len, parts)) + len(between) * len(parts))
+    return between.join(parts)
+
+
+def iter_pairs(run: Run, value: Any) -> Iterator[tuple[Any, Any]]:
+    """The pairs of a mapping, when asked; none of what is undefined."""
+    if value.__class__ is dict:
+        return iter(value.items())
+    if value.__class__ not in UNDEFINED:
+        refuse("PC0414", f"`items` takes a mapping, not {name_kind(value)}")
+    return iter(())
+
+
+def batch(run: Run, value: Any, linecount: Any, fill_with: Any = None) -> Iterator[list[Any]]:
+    """Lists of `linecount` elements, when asked; the last one filled with `fill_with`, if that is not none."""
+    held: list[Any] = []
+    for element in pay_each(run, value, 3):
+        if len(held) == linecount:
+            yield held
+            held = []
+        held.append(element)
+    if held:
+        if fill_with is not None and len(held) < linecount:
+            run.make(linecount - len(held))
+            run.take(linecount - len(held) >> 1)
+            held += [fill_with] * (linecount - len(held))
+        yield held
+
+
+def split_evenly(run: Run, value: Any, slices: Any, fill_with: Any = None) -> Iterator[list[Any]]:
+    """The elements in `slices` lists, when asked: the first ones longer by one, the others filled with `fill_with`, if that is not none."""
+    values = list_values(run, value, 2)
+    size, longer = divmod(len(values), slices)
+    start = 0
+    for number in range(slices):
+        stop = start + size + (number < longer)
+        run.take(8 + (stop - start >> 1))
+        part = list(values[start:stop])
+        if fill_with is not None and number >= longer:
+            part.append(fill_with)
+        yield part
+        start = stop
+
+
+def sum_up(run: Run, iterable: Any, attribute: Any = None, start: Any = 0) -> Any:
+    """`start` and the elements, added one after the other: the same on every machine."""
+    values = pay_each(run, iterable, 1)
+    if attribute is not None:
+        values = map(build_find(run, attribute), values)
+    total = start
+    for value in values:
+        first, second = total.__class__, value.__class__
+        total = total + value if first in NUMBERS and second in NUMBERS else add(run, total, value)
+    return bound_number(run, total)
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "map": map_values,
+    "select": select,
+    "reject": reject,
+    "selectattr": select_by_part,
+    "rejectattr": reject_by_part,
+    "sort": sort,
+    "dictsort": sort_pairs,
+    "unique": unique,
+    "min": find_least,
+    "max": find_greatest,
+    "groupby": group,
+    "default": default,
+    "d": default,
+    "first": first,
+    "last": last,
+    "length": count,
+    "count": count,
+    "list": to_list,
+    "reverse": reverse,
+    "join": join,
+    "items": iter_pairs,
+    "batch": batch,
+    "slice": split_evenly,
+    "sum": sum_up,
+}

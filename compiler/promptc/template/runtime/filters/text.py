@@ -1,0 +1,422 @@
+"""Filters of text. Each takes any value that can be printed, and works on what it prints as, where nothing else is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from promptc.diag.typed import Any
+from promptc.diag.value import name_kind
+from promptc.template.runtime.methods import change_case, pad_text, replace_text, split_lines, strip_text
+from promptc.template.runtime.objects import refuse
+from promptc.template.runtime.run import UNDEFINED, Run, check_defined, list_values, pay_each, price_count
+from promptc.template.runtime.values import show
+
+_MAKE_TEXT = "make it a text first: `| string`, `| join`"
+_SLACK = 8
+_SCHEME = re.compile(r"[\w.+-]{2,}:/{0,2}")
+_MAIL = re.compile(r"\S+@\w[\w.-]*\.\w+")
+
+_WEB = re.compile(
+    r"""
+    (?:
+        (?:https?://|www\.) (?:[\w%-]+\.)* (?:[a-z]{2,63}|xn--[\w%]{2,59})
+      | (?:[\w%-]{2,63}\.)+ (?:com|net|int|edu|gov|org|info|mil)
+      | https?:// (?:\d{1,3}(?:\.\d{1,3}){3} | \[(?:[\da-f]{0,4}:){2}(?:[\da-f]{0,4}:?){1,6}\])
+    )
+    (?::\d{1,5})?
+    (?:[/?#]\S*)?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_PAIRS = (("(", ")"), ("<", ">"), ("&lt;", "&gt;"))
+_ESCAPES = (("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ('"', "&#34;"))
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
+_IN_PATH = [chr(code) if code in _UNRESERVED or code == 47 else f"%{code:02X}" for code in range(256)]
+_IN_QUERY = [chr(code) if code in _UNRESERVED else "+" if code == 32 else f"%{code:02X}" for code in range(256)]
+
+
+def upper(run: Run, value: Any) -> str:
+    """In capital letters."""
+    return change_case(run, show(run, value), str.upper)
+
+
+def lower(run: Run, value: Any) -> str:
+    """In small letters."""
+    return change_case(run, show(run, value), str.lower)
+
+
+def capitalize(run: Run, value: Any) -> str:
+    """The first character as a capital, the others small."""
+    return change_case(run, show(run, value), str.capitalize)
+
+
+@cache
+def _find_words() -> Callable[[str], list[str]]:
+    import re
+
+    return re.compile(r"([-\s({\[<]+)").split
+
+
+def title(run: Run, value: Any) -> str:
+    """Each word with a capital, the other letters small. Words begin after white space, `-` and opening brackets."""
+    text = show(run, value)
+    run.take(1 + 6 * len(text))
+    words = _find_words()(text)
+    made = "".join([word[0].upper() + word[1:].lower() for word in words if word])
+    run.make(len(made))
+    return made
+
+
+def trim(run: Run, value: Any, chars: str | None = None) -> str:
+    """Without white space, or any of `chars`, at both ends."""
+    return strip_text(run, show(run, value), chars, str.strip)
+
+
+def show_value(run: Run, value: Any) -> str:
+    """What the value prints as."""
+    return show(run, value)
+
+
+def center(run: Run, value: Any, width: int = 80) -> str:
+    """In the middle of `width` characters."""
+    return pad_text(run, show(run, value), width, str.center)
+
+
+def replace(run: Run, value: Any, old: Any, new: Any, count: int | None = None) -> str:
+    """With `new` for `old`, everywhere or the first `count` times."""
+    return replace_text(run, show(run, value), show(run, old), show(run, new), -1 if count is None else count)
+
+
+def count_words(run: Run, value: Any) -> int:
+    """How many runs of letters, digits and `_` there are."""
+    import re
+
+    text = show(run, value)
+    run.take(1 + 2 * len(text))
+    return sum(1 for _ in re.finditer(r"\w+", text))
+
+
+def truncate(run: Run, value: Any, length: int = 255, killwords: bool = False, end: str = "...", leeway: int | None = None) -> Any:
+    """At most `length` characters, `end` among them, cut after a word (anywhere with `killwords`); `leeway` more are left as they are."""
+    leeway = 5 if leeway is None else leeway
+    if len(value) <= length + leeway:
+        return value
+    if value.__class__ is not str:
+        refuse("PC0414", f"`truncate` takes a text, not {name_kind(value)}", _MAKE_TEXT)
+    run.make(length)
+    kept = value[: length - len(end)]
+    return (kept if killwords else kept.rsplit(" ", 1)[0]) + end
+
+
+def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+    """The lines with `width` spaces, or the text `width`, before each: the first only with `first`, empty ones only with `blank`."""
+    if value.__class__ is not str:
+        check_defined(value)
+        refuse("PC0414", f"`indent` takes a text, not {name_kind(value)}", _MAKE_TEXT)
+    before = width if isinstance(width, str) else " " * width
+    lines = split_lines(run, value + "\n")
+    run.make(len(value) + (len(lines) + 1) * len(before))
+    every = bool(blank)
+    rest = [before + line if every or line else line for line in lines[1:]]
+    return (before if first else "") + "\n".join([lines[0], *rest])
+
+
+def format_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> str:
+    """`%s` and its kin, filled in."""
+    from promptc.template.runtime.errors import format_percent
+
+    return format_percent(run, show(run, value), kwargs or args)
+
+
+def truncate_at(run: Run, value: Any, boundary: Any = "word", *, chars: int | None = None, tokens: int | None = None) -> str:
+    """The longest beginning of a text that ends at `boundary` and is at most so many characters or tokens.
+
+    A text within the size stays as it is. Where the first unit alone is too long, the next finer boundary follows
+    (paragraph, sentence, line, word, token); where not even a token fits, nothing is left.
+    """
+    text = show(run, value)
+    if tokens is not None:
+        return _cut_tokens(run, text, boundary, tokens)
+    return _cut_characters(run, text, boundary, chars or 0)
+
+
+def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
+    from promptc.text.cutting import iter_kept
+
+    if len(text) <= limit:
+        return text
+    run.take(1 + 4 * len(text))
+    for kept in iter_kept(text, boundary, token_ends=lambda: _find_ends(run, text)):
+        if kept.stop <= limit:
+            return text[: kept.stop]
+    return ""
+
+
+def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
+    from promptc.text.cutting import iter_kept
+
+    if count_tokens(run, text) <= limit:
+        return text
+    run.take(1 + 4 * len(text))
+    ends = _find_ends(run, text)
+    # What ends some tokens behind the limit cannot fit; so only a few cuts are counted, whatever the length of the text.
+    reach = ends[min(limit + _SLACK, len(ends) - 1)] if ends else 0
+    for kept in iter_kept(text, boundary, token_ends=ends):
+        if kept.stop <= reach and count_tokens(run, text[: kept.stop]) <= limit:
+            return text[: kept.stop]
+    return ""
+
+
+def _find_ends(run: Run, text: str) -> Sequence[int]:
+    run.take(price_count(text))
+    return range(1, len(text) + 1) if run.counter is None else run.counter.token_ends(text)
+
+
+def count_tokens(run: Run, value: Any) -> int:
+    """How many tokens the text has by the pack's counter: random letters and rare characters take it microseconds each."""
+    assert run.counter is not None, "whoever renders a pack brings its counter"
+    text = show(run, value)
+    run.take(price_count(text))
+    return -(-run.counter.measure(text) // run.counter.unit)
+
+
+def mark_links(
+    run: Run,
+    value: Any,
+    trim_url_limit: int | None = None,
+    nofollow: bool = False,
+    target: str | None = None,
+    rel: str | None = None,
+    extra_schemes: Any = None,
+) -> str:
+    """The text, escaped, with every address as a link. Punctuation around an address stays outside."""
+    schemes = _list_schemes(run, extra_schemes)
+    text = escape(run, value)
+    run.take(20 + 4 * len(text))
+    attributes = _write_attributes(run, nofollow, rel, target)
+    words = re.split(r"(\s+)", text)
+    run.take(len(words) * (2 + len(schemes)))
+    for place in range(0, len(words), 2):
+        marked = _mark(words[place], trim_url_limit, attributes, schemes)
+        run.make(len(marked))
+        words[place] = marked
+    run.make(sum(map(len, words)))
+    return "".join(words)
+
+
+def _list_schemes(run: Run, extra_schemes: Any) -> Sequence[str]:
+    schemes = list_values(run, extra_schemes, 4) if extra_schemes is not None else ()
+    for scheme in schemes:
+        check_scheme(scheme)
+    return schemes
+
+
+def check_scheme(scheme: Any) -> None:
+    """Refuse what is no beginning of an address."""
+    if scheme.__class__ is not str or not _SCHEME.fullmatch(scheme):
+        shown = f"`{scheme[:40]}`" if scheme.__class__ is str else name_kind(scheme)
+        refuse("PC0424", f"{shown} is no beginning of an address", "write it as `tel:` or `git://`")
+
+
+def _write_attributes(run: Run, nofollow: bool, rel: Any, target: Any) -> str:
+    run.take(len(rel) if rel.__class__ is str else 1)
+    words = {"noopener", *(rel or "").split(), *(("nofollow",) if nofollow else ())}
+    written = f' rel="{escape(run, " ".join(sorted(words)))}"'
+    return written + (f' target="{escape(run, target)}"' if target else "")
+
+
+def _mark(word: str, limit: int | None, attributes: str, schemes: Sequence[str]) -> str:
+    head = _find_head(word)
+    tail = _balance(word, head, _find_tail(word, head))
+    middle = word[head:tail]
+    return f"{word[:head]}{_link(middle, limit, attributes, schemes)}{word[tail:]}"
+
+
+def _find_head(word: str) -> int:
+    """Where the opening brackets at the beginning end."""
+    head = 0
+    while True:
+        if word.startswith(("(", "<"), head):
+            head += 1
+        elif word.startswith("&lt;", head):
+            head += 4
+        else:
+            return head
+
+
+def _find_tail(word: str, head: int) -> int:
+    """Where the closing brackets, full stops and commas at the end begin."""
+    tail = len(word)
+    while tail > head:
+        if word.endswith((")", ">", ".", ","), head, tail):
+            tail -= 1
+        elif word.endswith("&gt;", head, tail):
+            tail -= 4
+        else:
+            return tail
+    return tail
+
+
+def _balance(word: str, head: int, tail: int) -> int:
+    """What closes a bracket inside the address belongs to it."""
+    for opening, closing in _PAIRS:
+        opened = word.count(opening, head, tail)
+        if opened <= word.count(closing, head, tail):
+            continue
+        for _ in range(min(opened, word.count(closing, tail))):
+            tail = word.index(closing, tail) + len(closing)
+    return tail
+
+
+def _link(address: str, limit: int | None, attributes: str, schemes: Sequence[str]) -> str:
+    if _WEB.fullmatch(address):
+        target = address if address.startswith(("https://", "http://")) else f"https://{address}"
+        shown = address if limit is None or len(address) <= limit else f"{address[:limit]}..."
+        return f'<a href="{target}"{attributes}>{shown}</a>'
+    if address.startswith("mailto:") and _MAIL.fullmatch(address[7:]):
+        return f'<a href="{address}">{address[7:]}</a>'
+    if "@" in address and ":" not in address and not address.startswith(("www.", "@")) and _MAIL.fullmatch(address):
+        return f'<a href="mailto:{address}">{address}</a>'
+    for scheme in schemes:
+        if address != scheme and address.startswith(scheme):
+            address = f'<a href="{address}"{attributes}>{address}</a>'
+    return address
+
+
+def escape(run: Run, value: Any) -> str:
+    """With `&`, `<`, `>`, `'` and `"` as HTML writes them."""
+    text = show(run, value)
+    run.make(len(text) + sum(text.count(sign) * len(written) for sign, written in _ESCAPES))
+    for sign, written in _ESCAPES:
+        text = text.replace(sign, written)
+    return text
+
+
+def strip_tags(run: Run, value: Any) -> str:
+    """Without tags and comments, every run of white space as one space, `&amp;` and its like as the characters they stand for."""
+    text = show(run, value)
+    run.take(1 + len(text))
+    text = " ".join(_drop_tags(text).split())
+    if "&" not in text:
+        return text
+    from html import unescape
+
+    return unescape(text)
+
+
+def _drop_tags(text: str) -> str:
+    """One pass: what a `<` opens and nothing closes stays, with all that follows."""
+    parts: list[str] = []
+    done = 0
+    while (start := text.find("<", done)) >= 0:
+        closing = "-->" if text.startswith("<!--", start) else ">"
+        stop = text.find(closing, start + 4 if closing == "-->" else start)
+        if stop < 0:
+            break
+        parts.append(text[done:start])
+        done = stop + len(closing)
+    return "".join((*parts, text[done:]))
+
+
+def url_encode(run: Run, value: Any) -> str:
+    """A text as a path writes it; a mapping or pairs as a query does."""
+    if value.__class__ is str or not hasattr(value, "__iter__"):
+        return _quote(run, value, _IN_PATH)
+    pairs = value.items() if value.__class__ is dict else value
+    quoted = []
+    for pair in pay_each(run, pairs, 8):
+        key, part = pair
+        quoted.append(f"{_quote(run, key, _IN_QUERY)}={_quote(run, part, _IN_QUERY)}")
+    run.make(sum(map(len, quoted)))
+    return "&".join(quoted)
+
+
+def _quote(run: Run, value: Any, written: list[str]) -> str:
+    """Each byte of the text in UTF-8 as it is written."""
+    text = show(run, value)
+    run.make(len(text) * (3 if text.isascii() else 12))
+    return "".join(map(written.__getitem__, text.encode("utf-8")))
+
+
+def write_attributes(run: Run, d: Any, autospace: bool = True) -> str:
+    """A mapping as the attributes of a tag, a space in front; without those that are none or undefined."""
+    if d.__class__ is not dict:
+        check_defined(d)
+        refuse("PC0414", f"`xmlattr` takes a mapping, not {name_kind(d)}")
+    run.take(1 + 12 * len(d))
+    written = []
+    for key, value in d.items():
+        if value is not None and value.__class__ not in UNDEFINED:
+            _check_attribute(run, key)
+            written.append(f'{escape(run, key)}="{escape(run, value)}"')
+    run.make(sum(map(len, written)) + len(written))
+    made = " ".join(written)
+    return f" {made}" if autospace and made else made
+
+
+def _check_attribute(run: Run, key: Any) -> None:
+    if key.__class__ is not str:
+        refuse("PC0414", f"{name_kind(key)} cannot be the name of an attribute", "use a text")
+    run.take(len(key) >> 3)
+    if any(sign in key for sign in " \t\n\r\f\v/>="):
+        refuse("PC0424", f"`{key[:80]}` cannot be the name of an attribute", "leave out white space, `/`, `>` and `=`")
+
+
+def wrap(
+    run: Run,
+    value: Any,
+    width: int = 79,
+    break_long_words: bool = True,
+    wrapstring: str | None = None,
+    break_on_hyphens: bool = True,
+) -> str:
+    """The text in lines of `width`. Its search goes back and forth: it costs a hundred steps for each character."""
+    from textwrap import wrap
+
+    if value.__class__ is not str:
+        check_defined(value)
+        refuse("PC0414", f"`wordwrap` takes a text, not {name_kind(value)}", "make it a text first: `| string`, `| join`")
+    between = "\n" if wrapstring is None else wrapstring
+    run.take(1 + 100 * len(value))
+    run.make(len(value) * (1 + len(between)))
+    lines = [
+        wrap(
+            line,
+            width=width,
+            expand_tabs=False,
+            replace_whitespace=False,
+            break_long_words=break_long_words,
+            break_on_hyphens=break_on_hyphens,
+        )
+        for line in value.splitlines()
+    ]
+    return between.join([between.join(paragraph) for paragraph in lines])
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "upper": upper,
+    "lower": lower,
+    "capitalize": capitalize,
+    "title": title,
+    "trim": trim,
+    "string": show_value,
+    "center": center,
+    "replace": replace,
+    "wordcount": count_words,
+    "truncate": truncate,
+    "indent": indent,
+    "format": format_values,
+    "truncate_at": truncate_at,
+    "tokens": count_tokens,
+    "urlize": mark_links,
+    "escape": escape,
+    "e": escape,
+    "forceescape": escape,
+    "safe": show,
+    "striptags": strip_tags,
+    "urlencode": url_encode,
+    "xmlattr": write_attributes,
+    "wordwrap": wrap,
+}

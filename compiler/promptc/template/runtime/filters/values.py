@@ -1,0 +1,297 @@
+"""Filters that write JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from promptc.diag.typed import Any
+from promptc.diag.value import name_kind, show_value
+from promptc.template.runtime.objects import refuse
+from promptc.template.runtime.operators import bound_number
+from promptc.template.runtime.run import LISTS, NUMBERS, Run, check_defined, check_depth, list_values, pay_each, price_search
+from promptc.template.runtime.values import refuse_part, show, weigh
+from promptc.text.white import join_words
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_UNSAFE = "<>&'"
+_LEVELS = 40
+_DIGITS = 1_300
+"""Characters that may be a whole number of ours, whatever the base; Python's own bound may be set from outside."""
+
+_MICRO = 10**6
+
+
+def render_json(run: Run, value: Any) -> str:
+    """Canonical JSON: keys sorted by code point, no spaces."""
+    from promptc.text.json import render_canonical_json
+
+    found = _name_keys(run, plain(run, value))
+    run.make(2 * weigh(run, found, 4).characters)
+    made = render_canonical_json(found)
+    run.make(len(made))
+    return made
+
+
+def plain(run: Run, value: Any, depth: int = 0) -> Any:
+    """The value with its sequences as lists: plain data. All else is refused."""
+    run.take(30)
+    kind = value.__class__
+    if kind in _SCALARS:
+        return value
+    depth = check_depth(depth)
+    if kind is dict:
+        return {key: plain(run, part, depth) for key, part in value.items()}
+    if kind in LISTS or hasattr(value, "__iter__"):
+        return [plain(run, part, depth) for part in value]
+    refuse_part(value)
+
+
+def _name_keys(run: Run, value: Any) -> Any:
+    """Keys as JSON writes them, before they are sorted."""
+    if value.__class__ is list:
+        return [_name_keys(run, part) for part in value]
+    if value.__class__ is dict:
+        return {_name_key(run, key): _name_keys(run, part) for key, part in value.items()}
+    return value
+
+
+def _name_key(run: Run, key: Any) -> str:
+    if key.__class__ is str:
+        return key
+    return show(run, key) if key.__class__ in (int, float) else {None: "null", True: "true", False: "false"}[key]
+
+
+def write_json(run: Run, value: Any, indent: Any = None) -> str:
+    """JSON as Jinja writes it: keys sorted, `<`, `>`, `&` and `'` escaped; in lines, indented by `indent` a level, if that is given."""
+    from json import dumps
+
+    found = plain(run, value)
+    weight = weigh(run, found, 4)
+    step = len(indent) if isinstance(indent, str) else indent if isinstance(indent, int) else 0
+    if indent is not None:
+        run.take(8 * weight.parts)
+        run.make(weight.parts * (1 + max(step, 0) * weight.depth))
+    run.make(2 * weight.characters)
+    made = dumps(found, sort_keys=True, indent=indent)
+    run.make(len(made) + 5 * sum(map(made.count, _UNSAFE)))
+    for sign in _UNSAFE:
+        made = made.replace(sign, f"\\u{ord(sign):04x}")
+    return made
+
+
+def show_in_lines(run: Run, value: Any) -> str:
+    """The value as `pprint` shows it: in lines of 80 characters, where it is longer."""
+    from pprint import pformat
+
+    weight = weigh(run, value, 4)
+    if weight.depth > _LEVELS:
+        refuse("PC0417", f"`pprint` shows at most {_LEVELS} lists inside each other", f"{name_kind(value)} that nests less")
+    run.take(40 * weight.parts * weight.depth + weight.characters * weight.depth)
+    run.make(2 * weight.characters + weight.parts * weight.depth)
+    made = pformat(value)
+    run.make(len(made))
+    return made
+
+
+def absolute(run: Run, value: Any) -> Any:
+    """Without its sign."""
+    return abs(_check_number("abs", value))
+
+
+def to_float(run: Run, value: Any, default: Any = 0.0) -> Any:
+    """The number a value stands for, or the default."""
+    _pay_text(run, value)
+    try:
+        return bound_number(run, float(_defined(value)))
+    except (TypeError, ValueError):
+        return default
+
+
+def to_int(run: Run, value: Any, default: Any = 0, base: Any = 10) -> Any:
+    """The whole number a value stands for (of a text in `base`), without what stands after the point; or the default."""
+    _pay_text(run, value)
+    try:
+        return bound_number(run, _load_int(run, value, base) if value.__class__ is str else int(_defined(value)))
+    except (TypeError, ValueError):
+        try:
+            return bound_number(run, int(float(value)))
+        except (TypeError, ValueError, OverflowError):
+            return default
+
+
+def _load_int(run: Run, text: str, base: Any) -> int:
+    if len(text) > _DIGITS:
+        digits = text.strip().lstrip("+-").replace("_", "")
+        if digits.isdecimal() if base == 10 else digits.isalnum():
+            refuse("PC0416", f"a number of more than {run.limits.bits} bits", "use smaller numbers")
+        raise ValueError
+    return int(text, base)
+
+
+def _pay_text(run: Run, value: Any) -> None:
+    run.take(1 + len(value) if value.__class__ is str else 1)
+
+
+def _defined(value: Any) -> Any:
+    check_defined(value)
+    return value
+
+
+def round_number(run: Run, value: Any, precision: Any = 0, method: str = "common") -> Any:
+    """To so many places: half goes to the even neighbour with "common", up with "ceil", down with "floor"."""
+    _check_number("round", value)
+    if method == "common":
+        return bound_number(run, round(value, precision))
+    from math import ceil, floor
+
+    scale = 10**precision
+    return bound_number(run, (ceil if method == "ceil" else floor)(value * scale) / scale)
+
+
+def _check_number(name: str, value: Any) -> Any:
+    if value.__class__ not in NUMBERS:
+        _defined(value)
+        refuse("PC0414", f"`{name}` takes a number, not {name_kind(value)}", "make it a number first: `| int`, `| float`")
+    return value
+
+
+def show_size(run: Run, value: Any, binary: bool = False) -> str:
+    """So many bytes as one reads them: `1 Byte`, `13 Bytes`, `4.1 MB`; `4.1 MiB`, by 1 024, with `binary`."""
+    _pay_text(run, value)
+    size = bound_number(run, float(_defined(value)))
+    step = 1024 if binary else 1000
+    if size == 1:
+        return "1 Byte"
+    if size < step:
+        return f"{int(size)} Bytes"
+    unit = step
+    for letter in "kMGTPEZY":
+        unit *= step
+        if size < unit or letter == "Y":
+            break
+    prefix = f"{letter.upper()}iB" if binary else f"{letter}B"
+    return f"{step * size / unit:.1f} {prefix}"
+
+
+def normalize_text(run: Run, value: Any) -> str:
+    """The text without what makes no difference: the one normalisation (`dedupe` compares by it too)."""
+    from promptc.text.guard import normalize
+
+    text = show(run, value)
+    _pay_normalizing(run, text)
+    return normalize(text)
+
+
+def _pay_normalizing(run: Run, text: str) -> None:
+    """One character may become eighteen, and marks behind a letter are put in order one by one, each past all the others."""
+    run.take(1 + 2 * len(text))
+    if text.isascii():
+        return
+    from unicodedata import combining, normalize
+
+    met = set(text)
+    sizes = {character: len(normalize("NFKD", character)) for character in met}
+    run.take(2 * sum(map(sizes.__getitem__, text)))
+    if any(map(combining, met)):
+        marks = 0
+        for character in text:
+            marks = marks + 1 if combining(character) else 0
+            run.take(marks >> 5)
+
+
+def join_lines(run: Run, value: Any) -> str:
+    """The text on one line: every run of white space is one space, none at the ends."""
+    text = show(run, value)
+    run.take(1 + (len(text) >> 1))
+    return join_words(text)
+
+
+def mentions(run: Run, value: Any, words: Any) -> bool:
+    """Whether the text holds one of the words (a text or a list of texts), whole and normalised."""
+    text = f" {normalize_text(run, value)} "
+    sought = [words] if words.__class__ is str or not hasattr(words, "__iter__") else pay_each(run, words, 4)
+    return any(_mentions(run, text, normalize_text(run, word)) for word in sought)
+
+
+def _mentions(run: Run, text: str, word: str) -> bool:
+    run.take(price_search(len(text), len(word)))
+    return bool(word) and f" {word} " in text
+
+
+def pick(run: Run, values: Any, seed: Any) -> Any:
+    """One element of a list, chosen by the seed alone: sha256 of the seed's text, as a fraction of 2^64, times the length."""
+    if not hasattr(values, "__iter__"):
+        check_defined(values)
+        refuse("PC0414", f"`pick` takes a list, not {name_kind(values)}", "give it a list")
+    found = list_values(run, values, 1)
+    if not found:
+        refuse("PC0424", "`pick` has nothing to pick from", "give it a list that is not empty, or ask for `if list`")
+    return found[_draw(run, show(run, seed)) * len(found) >> 64]
+
+
+def _draw(run: Run, seed: str) -> int:
+    from hashlib import sha256
+
+    run.take(2 + (len(seed) >> 3))
+    return int.from_bytes(sha256(seed.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+
+
+def count_minutes(run: Run, value: Any, now: Any) -> int:
+    """Whole minutes from `value` to `now`."""
+    return _count_since(run, value, now, 60)
+
+
+def count_hours(run: Run, value: Any, now: Any) -> int:
+    """Whole hours from `value` to `now`."""
+    return _count_since(run, value, now, 3_600)
+
+
+def count_days(run: Run, value: Any, now: Any) -> int:
+    """Whole days of 24 hours from `value` to `now`."""
+    return _count_since(run, value, now, 86_400)
+
+
+def count_stamp(run: Run, value: Any) -> int:
+    """Microseconds from 1970-01-01T00:00:00Z to `value`; below zero before that. What is finer than a microsecond is cut off."""
+    run.take(40)
+    return load_moment(value)
+
+
+def _count_since(run: Run, value: Any, now: Any, seconds: int) -> int:
+    """How many whole units of `seconds` lie between `value` and `now` (floor; below zero when `value` is later)."""
+    run.take(80)
+    return (load_moment(now) - load_moment(value)) // (seconds * _MICRO)
+
+
+def load_moment(value: Any) -> int:
+    """The microseconds of a time, as `count_micros` reads it. Raises `Fault` (PC0422) for what is none."""
+    from promptc.text.moment import count_micros
+
+    check_defined(value)
+    try:
+        if isinstance(value, str):
+            return count_micros(value)
+        why = ""
+    except ValueError as wrong:
+        why = f": {wrong}" if str(wrong) else ""
+    return refuse("PC0422", f"{show_value(value)} is no ISO 8601 time{why}", "write it as `2026-11-22T18:30:00Z`")
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "json": render_json,
+    "tojson": write_json,
+    "pprint": show_in_lines,
+    "abs": absolute,
+    "float": to_float,
+    "int": to_int,
+    "round": round_number,
+    "filesizeformat": show_size,
+    "normalize": normalize_text,
+    "one_line": join_lines,
+    "mentions": mentions,
+    "pick": pick,
+    "minutes_since": count_minutes,
+    "hours_since": count_hours,
+    "days_since": count_days,
+    "timestamp": count_stamp,
+}
