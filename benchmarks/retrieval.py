@@ -24,11 +24,9 @@ from promptc.frontend.read_queries import read_queries
 from promptc.model.section import MICRO
 from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
-from promptc.sources.retrieval.judge_index import IndexVerdict, KnownAnswer, judge_index
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import ChunkQuery, Retrieved
-from promptc.sources.retrieval.retrieve import Query, retrieve
-from promptc.sources.retrieval.retriever import Retriever
+from promptc.sources.retrieval.index import IndexVerdict, KnownAnswer, judge_index
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.retrieve import ChunkQuery, Query, Retrieved, Retriever, retrieve
 from promptc.text.meter import Meter
 
 _DOCS = Path(__file__).parents[1] / "docs"

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import promptc
 from benchmarks.measure import Scale, judge, show, time_interleaved
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.segment_store import SegmentStore
-from promptc.sources.segments.tables import COLUMNS
+from promptc.sources.address import read_address
+from promptc.sources.segments.store import COLUMNS, SegmentStore
 from tests.postgres import run_server, url_of
 
 SMALL = 1_000

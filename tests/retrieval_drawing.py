@@ -6,12 +6,11 @@ from hashlib import sha256
 from typing import Any
 
 from promptc.model.sources import Chunk, Matching, Weights
-from promptc.sources.retrieval.built_index import BuiltIndex, Vectors
 from promptc.sources.retrieval.encoder import SCALE, Vector, round_vector
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.open_index import open_index
-from promptc.sources.retrieval.weigh_words import weigh_words
-from promptc.sources.retrieval.words import find_words
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.postgres import BuiltIndex, Vectors
+from promptc.sources.retrieval.retrieve import open_index
+from promptc.sources.retrieval.scoring import find_words, weigh_words
 
 
 class WordEncoder:

@@ -23,7 +23,7 @@ from promptc.golden.lack import replace_modules
 from promptc.golden.outcome import CaseOutcome
 from promptc.golden.shelf import SuiteResources
 from promptc.operations.lock_state import lock_state
-from promptc.sources.database import connect
+from promptc.sources import database
 
 ANY_COMMAND = "any_command"
 OWN = frozenset(("unreadable", "locked", "held", "copied", "server", "call"))
@@ -84,7 +84,7 @@ def _add(wanted: Mapping[str, Any], folder: Path, stack: ExitStack) -> None:
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
     """Nobody else reads or writes the file; nor is it waited for as long as promptc would."""
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other, patch.object(connect, "PATIENCE", 0.05):
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other, patch.object(database, "PATIENCE", 0.05):
         other.execute("BEGIN EXCLUSIVE")
         yield
 

@@ -6,9 +6,8 @@ import sqlite3
 import pytest
 
 from promptc.diag.frozen import replace
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.segment_store import SegmentStore
-from promptc.sources.segments.tables import COLUMNS
+from promptc.sources.address import read_address
+from promptc.sources.segments.store import COLUMNS, SegmentStore
 from tests.cases.case import load_cases
 from tests.cases.given import OwnShell
 from tests.cases.run_case import digest, run_case, run_once

@@ -17,7 +17,7 @@ READER = {
     ("promptc.files.reading", "os.open"): 6,
     ("promptc.files.atomic", "os.open"): 4,
     ("promptc.files.lock", "os.open"): 2,  # beside a state; no link is followed, and it is a regular file
-    ("promptc.sources.database.connect", "sqlite3.connect"): 1,  # of what was looked at before
+    ("promptc.sources.database", "sqlite3.connect"): 1,  # of what was looked at before
 }
 # --- what is promptc's own, or the user's ---
 SHIPPED = {
@@ -49,8 +49,8 @@ OWN_FOLDER = {
     ("promptc.golden.trial", "target.write_text"): 1,
     ("promptc.golden.given", "path.write_text"): 1,
     ("promptc.golden.open_database", "sqlite3.connect"): 1,
-    ("promptc.sources.retrieval.write_index", "path.open"): 1,
-    ("promptc.sources.database.still_file", "Path(f'{target}{ending}').write_bytes"): 1,
+    ("promptc.sources.retrieval.local", "path.open"): 1,
+    ("promptc.sources.still_file", "Path(f'{target}{ending}').write_bytes"): 1,
 }
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---
 NO_FILES = {
@@ -63,8 +63,8 @@ NO_FILES = {
     ("promptc.cli.run_restore", "read_bytes"): 1,
     ("promptc.frontend.compile_text", "self._read.read_text"): 2,
     ("promptc.passes.gather_chunks", "open"): 1,
-    ("promptc.sources.database.connect", "self._reader.connect"): 1,
-    ("promptc.sources.database.connect", "engine.connect"): 1,
+    ("promptc.sources.database", "self._reader.connect"): 1,
+    ("promptc.sources.database", "engine.connect"): 1,
 }
 
 

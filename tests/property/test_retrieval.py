@@ -14,14 +14,12 @@ from promptc.frontend import read_corpus as reading
 from promptc.frontend.read_corpus import read_corpus
 from promptc.model.section import MICRO
 from promptc.model.sources import ChunkPlan, CorpusIndex, Matching
-from promptc.sources.retrieval import products
-from promptc.sources.retrieval.build_index import build_index
+from promptc.sources.retrieval import scoring
 from promptc.sources.retrieval.encoder import SCALE
-from promptc.sources.retrieval.local_store import LocalStore, _NumpyStore
-from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery
-from promptc.sources.retrieval.retrieve import Query, retrieve
-from promptc.sources.retrieval.weigh_words import weigh_words
-from promptc.sources.retrieval.write_index import render_files
+from promptc.sources.retrieval.index import build_index
+from promptc.sources.retrieval.local import LocalStore, _NumpyStore, render_files
+from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, retrieve
+from promptc.sources.retrieval.scoring import weigh_words
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
 
 WORDS = st.sampled_from(["goblin", "cave", "rest", "dragon", "é", "字字", "of", "the"])
@@ -58,7 +56,7 @@ def test_with_numpy_and_without_the_answer_is_the_same(drawn, text, window, floo
     chunks = make_chunks(drawn)
     index, (plain, fast) = make_index(chunks, weights=(6, 4)), make_stores(chunks)
     query, request = Query(text, {"words": WordEncoder().encode(text)}), ChunkQuery(text, version=version, window=window, floor=floor)
-    with patch.dict(products.sys.modules, {"numpy": None}):
+    with patch.dict(scoring.sys.modules, {"numpy": None}):
         without = retrieve([replace(index, store=plain)], query, request)
     assert retrieve([replace(index, store=fast)], query, request) == without
 
@@ -69,7 +67,7 @@ def test_float32_is_exact(vectors):
     """Of vectors as long as a unit vector: the sum of the squares is at most SCALE², with what rounding adds."""
     kept = [one for one in vectors if sum(value * value for value in one) <= SCALE * SCALE * 1.02]
     for one in kept:
-        assert products.multiply(kept, one) == [sum(a * b for a, b in zip(one, other, strict=True)) for other in kept]
+        assert scoring.multiply(kept, one) == [sum(a * b for a, b in zip(one, other, strict=True)) for other in kept]
 
 
 @FEW

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from promptc.frontend.render_segments import render_yaml
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.choose import choose, name_place
-from promptc.sources.segments.segment_store import SegmentStore
+from promptc.sources.address import read_address
+from promptc.sources.segments.rows import choose, name_place
+from promptc.sources.segments.store import SegmentStore
 from tests.property.segment_drawing import LOCALES, NAMES, TEXTS, VERSIONS, segments
 
 WANTED = st.lists(

@@ -15,8 +15,8 @@ from promptc.diag.typed import Any
 from promptc.frontend.open_store import open_store
 from promptc.frontend.read_manifest import MANIFEST
 from promptc.model.sources import TABLE
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.segment_store import SegmentStore
+from promptc.sources.address import read_address
+from promptc.sources.segments.store import SegmentStore
 
 
 @frozen

@@ -16,7 +16,7 @@ from promptc.diag.findings import Diagnostic
 from promptc.frontend.build_corpus import IndexBuild, build_corpus
 from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
-from promptc.sources.retrieval.retriever import Retriever
+from promptc.sources.retrieval.retrieve import Retriever
 from promptc.text.meter import Meter
 
 

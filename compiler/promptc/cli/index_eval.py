@@ -21,10 +21,9 @@ from promptc.files.reading import read_given
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_queries import read_queries
 from promptc.model.section import show_score
-from promptc.sources.retrieval.judge_index import SHARE, IndexVerdict, JudgedQuery, KnownAnswer, judge_index
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import ChunkQuery
-from promptc.sources.retrieval.retriever import Retriever
+from promptc.sources.retrieval.index import SHARE, IndexVerdict, JudgedQuery, KnownAnswer, judge_index
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever
 
 _DEPTHS = (1, 6, 12)
 _TOP = 6

@@ -27,9 +27,8 @@ from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind_lets import bind_lets
 from promptc.passes.list_entries import list_entries
 from promptc.passes.tell_source import WHYS
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import ChunkQuery, FoundChunk, Retrieved
-from promptc.sources.retrieval.retriever import Retriever
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.retrieve import ChunkQuery, FoundChunk, Retrieved, Retriever
 from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 

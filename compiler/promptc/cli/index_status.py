@@ -14,9 +14,9 @@ from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.frontend.open_corpus import CorpusPart, iter_parts
 from promptc.model.sources import CorpusIndex
-from promptc.sources.retrieval.built_index import BuiltIndex
-from promptc.sources.retrieval.open_index import check_index
-from promptc.sources.retrieval.read_index import read_index
+from promptc.sources.retrieval.local import read_index
+from promptc.sources.retrieval.postgres import BuiltIndex
+from promptc.sources.retrieval.retrieve import check_index
 
 _UNREADY = 1
 

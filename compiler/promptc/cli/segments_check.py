@@ -11,8 +11,7 @@ from promptc.cli.render_diagnostic import describe_diagnostic, render_diagnostic
 from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
-from promptc.sources.segments.find_malformed import find_malformed
-from promptc.sources.segments.find_twins import find_twins
+from promptc.sources.segments.rows import find_malformed, find_twins
 
 _FINDINGS = 1
 

@@ -15,7 +15,7 @@ from promptc.frontend.load_segments import ENDINGS
 from promptc.frontend.render_segments import name_file, render_markdown, render_yaml
 from promptc.frontend.yaml_io import load_yaml
 from promptc.model.sources import Segment
-from promptc.sources.segments.find_malformed import find_malformed
+from promptc.sources.segments.rows import find_malformed
 
 _FINDINGS = 1
 

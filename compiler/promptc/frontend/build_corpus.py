@@ -11,13 +11,11 @@ from promptc.frontend.corpus_pattern import fill_path
 from promptc.frontend.find_engine import find_engine
 from promptc.frontend.open_corpus import CorpusPart, iter_parts
 from promptc.model.sources import CorpusIndex
-from promptc.sources.retrieval.build_index import Count, Progress, build_index
-from promptc.sources.retrieval.built_index import BuiltIndex
-from promptc.sources.retrieval.database_store import DatabaseStore, write_chunks
 from promptc.sources.retrieval.encoder import VectorEncoder
-from promptc.sources.retrieval.open_index import check_index
-from promptc.sources.retrieval.read_index import read_index
-from promptc.sources.retrieval.write_index import write_index
+from promptc.sources.retrieval.index import Count, Progress, build_index
+from promptc.sources.retrieval.local import read_index, write_index
+from promptc.sources.retrieval.postgres import BuiltIndex, DatabaseStore, write_chunks
+from promptc.sources.retrieval.retrieve import check_index
 
 Outcome = Literal["built", "kept"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, DiskError, fail
 from promptc.model.sources import CorpusIndex
-from promptc.sources.database.address import read_address
-from promptc.sources.database.connect import Database
+from promptc.sources.address import read_address
+from promptc.sources.database import Database
 
 
 def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database | None:

@@ -13,8 +13,7 @@ from promptc.frontend.schema_check import check_segments_shape
 from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
 from promptc.model.sources import Segment
 from promptc.model.state import Node
-from promptc.sources.segments.find_twins import describe_twins, place_of
-from promptc.sources.segments.judge_row import MAX_CONTENT, judge_row
+from promptc.sources.segments.rows import MAX_CONTENT, describe_twins, judge_row, place_of
 from promptc.text.json import render_canonical_json
 
 ENDINGS = (".md", ".yaml", ".yml")

@@ -6,7 +6,7 @@ from promptc.diag.findings import Diagnostic
 from promptc.frontend.compile_text import TextCompiler
 from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
-from promptc.sources.database.address import names_server
+from promptc.sources.address import names_server
 
 
 def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:

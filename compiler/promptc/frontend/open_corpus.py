@@ -13,12 +13,10 @@ from promptc.frontend.corpus_pattern import fill_path, find_names, read_corpus_p
 from promptc.frontend.find_engine import find_engine
 from promptc.frontend.read_corpus import list_parts, read_corpus
 from promptc.model.sources import CorpusIndex, Document
-from promptc.sources.database.connect import Database
-from promptc.sources.retrieval.built_index import BuiltIndex
-from promptc.sources.retrieval.database_store import DatabaseStore
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.open_index import check_index, open_index
-from promptc.sources.retrieval.read_index import IndexPlace, read_index
+from promptc.sources.database import Database
+from promptc.sources.retrieval.local import IndexPlace, LoadedIndex, read_index
+from promptc.sources.retrieval.postgres import BuiltIndex, DatabaseStore
+from promptc.sources.retrieval.retrieve import check_index, open_index
 
 _VERSION = "version"
 

@@ -10,12 +10,10 @@ from promptc.diag.frozen import replace
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.open_store import open_store
 from promptc.model.sources import CorpusIndex, StateIndex, Store
-from promptc.sources.retrieval.index_entries import IndexedItem
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import ChunkQuery, Retrieved
-from promptc.sources.retrieval.retriever import Retriever
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.retrieve import ChunkQuery, IndexedItem, Retrieved, Retriever
 from promptc.sources.segments.rows import Rows
-from promptc.sources.segments.segment_store import Read, SegmentStore
+from promptc.sources.segments.store import Read, SegmentStore
 
 Wish = tuple[str, Sequence[str] | None]
 

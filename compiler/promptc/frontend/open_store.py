@@ -10,8 +10,8 @@ from promptc.diag.frozen import replace
 from promptc.files.paths import check_pack_path
 from promptc.files.reading import find_link
 from promptc.model.sources import Store
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.segment_store import SegmentStore
+from promptc.sources.address import read_address
+from promptc.sources.segments.store import SegmentStore
 
 
 def open_store(store: Store, url: str, environment: Mapping[str, str], *, table: str | None = None) -> SegmentStore:

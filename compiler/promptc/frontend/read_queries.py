@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from promptc.diag.findings import Diagnostic, PromptcError, Source
 from promptc.files.reading import decode_text
-from promptc.sources.retrieval.judge_index import Answer, KnownAnswer
+from promptc.sources.retrieval.index import Answer, KnownAnswer
 from promptc.text.guard import find_form
 
 _ANY = "||"

@@ -24,9 +24,8 @@ def ask_index(pack: Pack, case: Case) -> CaseOutcome:
     from promptc.frontend.open_corpus import open_corpus
     from promptc.frontend.read_queries import read_queries
     from promptc.model.sources import CorpusIndex
-    from promptc.sources.retrieval.judge_index import judge_index
-    from promptc.sources.retrieval.request import ChunkQuery
-    from promptc.sources.retrieval.retriever import Retriever
+    from promptc.sources.retrieval.index import judge_index
+    from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever
 
     name, version = case.asked["index"], case.asked.get("version")
     indexes = {one.name: one for one in pack.model.indexes if isinstance(one, CorpusIndex)}

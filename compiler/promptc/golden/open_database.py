@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from promptc.sources.database.watch import SECONDS, TURN, SqlWatch
+from promptc.sources.still_file import SECONDS, TURN, SqlWatch
 
 _DENIED = frozenset((sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA))
 _PAGES = 25_000

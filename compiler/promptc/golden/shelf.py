@@ -205,8 +205,8 @@ def _read(path: str) -> bytes | None:
 def import_store(files: Path, database: Path) -> str:
     """The URL of the store `database`, made of the segments in `files`. Raises `PromptcError` with the findings of reading them."""
     from promptc.frontend.load_segments import load_segments
-    from promptc.sources.database.address import read_address
-    from promptc.sources.segments.segment_store import SegmentStore
+    from promptc.sources.address import read_address
+    from promptc.sources.segments.store import SegmentStore
 
     url = f"sqlite:{database}"
     SegmentStore(read_address(url)).write(load_segments(files))

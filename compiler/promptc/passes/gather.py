@@ -17,9 +17,8 @@ from promptc.passes.ask_segments import Preference, Wish, ask_segments
 from promptc.passes.gather_chunks import gather_chunks
 from promptc.passes.gather_segments import gather_segments
 from promptc.passes.list_entries import list_entries
-from promptc.sources.retrieval.index_entries import IndexedItem
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import ChunkQuery, Retrieved
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.retrieve import ChunkQuery, IndexedItem, Retrieved
 from promptc.sources.segments.rows import Rows
 
 _ROW = 100

@@ -9,9 +9,9 @@ from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.section import MICRO, Retrieve, show_score
 from promptc.model.stages import Gathered, SourceDigest
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
-from promptc.sources.retrieval.words import has_words
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
+from promptc.sources.retrieval.scoring import has_words
 from promptc.template.compile import Expression
 from promptc.text.json import render_canonical_json, render_digest
 from promptc.text.white import is_blank

@@ -10,7 +10,7 @@ from promptc.diag.value import show_value
 from promptc.model.section import spell_key
 from promptc.model.sources import StateIndex
 from promptc.passes.scope import evaluate_key
-from promptc.sources.retrieval.index_entries import IndexedItem
+from promptc.sources.retrieval.retrieve import IndexedItem
 
 
 def list_entries(index: StateIndex, names: Mapping[str, Any]) -> list[IndexedItem]:

@@ -9,9 +9,8 @@ from promptc.frontend.corpus_pattern import fill_path, read_corpus_pattern
 from promptc.frontend.open_corpus import open_corpus
 from promptc.frontend.read_corpus import list_parts, read_corpus
 from promptc.model.sources import ChunkPlan, CorpusIndex, Engine, Matching, Weights
-from promptc.sources.retrieval.database_store import DatabaseStore
-from promptc.sources.retrieval.request import ChunkQuery
-from promptc.sources.retrieval.retriever import Retriever
+from promptc.sources.retrieval.postgres import DatabaseStore
+from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever
 from tests.retrieval_drawing import WordEncoder
 
 SPAN = Span("pack.yaml", 5, 9)

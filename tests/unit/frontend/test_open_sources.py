@@ -10,8 +10,8 @@ import promptc
 from promptc.diag.findings import DiskError
 from promptc.frontend.open_sources import OpenSources
 from promptc.model.sources import Segment
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.segment_store import SegmentStore
+from promptc.sources.address import read_address
+from promptc.sources.segments.store import SegmentStore
 from tests.cases.case import ROOT
 
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\n"

@@ -2,7 +2,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError
 from promptc.frontend.read_queries import read_queries
-from promptc.sources.retrieval.judge_index import Answer, KnownAnswer
+from promptc.sources.retrieval.index import Answer, KnownAnswer
 
 
 def test_queries_and_answers():

@@ -10,9 +10,8 @@ from promptc.model.sources import Segment
 from promptc.model.stages import RenderOptions
 from promptc.passes.gather import gather
 from promptc.pipeline import Outcome, compile_prompt
-from promptc.sources.retrieval.retriever import Retriever
-from promptc.sources.segments.choose import choose
-from promptc.sources.segments.rows import Malformed, Rows
+from promptc.sources.retrieval.retrieve import Retriever
+from promptc.sources.segments.rows import Malformed, Rows, choose
 from promptc.text.meter import Meter
 
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\n"

@@ -10,19 +10,142 @@ floor means the same for each. All are whole millionths, worked out in whole num
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
+from threading import Lock
 
-from promptc.diag.frozen import frozen, replace
+from promptc.diag.findings import Diagnostic, DiskError
+from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.typed import Any, Generic, Literal, TypeVar
 from promptc.model.section import MICRO
-from promptc.sources.retrieval.encoder import SCALE, Vector
-from promptc.sources.retrieval.find_terms import Phrase, Term, find_terms
-from promptc.sources.retrieval.loaded_index import LoadedIndex
-from promptc.sources.retrieval.products import multiply
-from promptc.sources.retrieval.request import MOST_REFUSED, ChunkQuery, FoundChunk, Retrieved, Score, Why, describe_chunk
+from promptc.model.sources import Chunk, CorpusIndex, Document, Matching
+from promptc.sources.retrieval.encoder import BACKGROUNDS, KNOWN, SCALE, MissingEncoder, Vector, VectorEncoder, find_encoder
+from promptc.sources.retrieval.local import IndexPlace, LoadedIndex, make_store
+from promptc.sources.retrieval.postgres import BuiltIndex, Vectors, digest_config, digest_corpus
+from promptc.sources.retrieval.scoring import Phrase, Term, find_terms, multiply, read_synonyms, weigh_words
+from promptc.text.guard import find_form
+from promptc.text.json import render_canonical_json, render_digest
 
+_ANSWERS = 256
+_VECTORS = 4096
+_LISTS = 16
 BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE
+_PREVIEW = 120
+Why = Literal["floor", "candidates", "top"]
+"""Why a chunk that was scored is not among the found: under the floor, not among the best of its index, not among the best of all."""
+
+MOST_REFUSED = 12
+_UNBUILT = "the index `{}` has no vectors: it was built without the extra `[retrieval]`"
+_Value = TypeVar("_Value")
+
+
+class Retriever:
+    """One for a pack; several threads may use it. What it remembers changes the time taken, never an answer."""
+
+    def __init__(self, find_encoder: Callable[[str], VectorEncoder | MissingEncoder] = find_encoder) -> None:
+        self._find_encoder = find_encoder
+        self._encoders: dict[str, VectorEncoder | MissingEncoder] = {}
+        self._lock = Lock()
+        self._vectors: RecentValues[Vector] = RecentValues(_VECTORS)
+        self._answers: RecentValues[Retrieved] = RecentValues(_ANSWERS)
+        self._lists: RecentValues[LoadedIndex] = RecentValues(_LISTS)
+
+    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
+        """As `retrieve`. The query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
+        its indexes answer by words alone and `notes` say so.
+        """
+        request = replace(request, query=" ".join(find_form("NFC", request.query).split()))
+        key = _find_key(indexes, request)
+        found = self._answers.find(key) if key is not None else None
+        if found is None:
+            found = self._ask(indexes, request)
+            if key is not None:
+                self._answers.keep(key, found)
+        return found
+
+    def open_entries(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
+        """The index of a list in the state (`index_entries`), made once for equal lists; texts that were encoded before are not again."""
+        key = name, matching, digest_entries(name, entries)
+        found = self._lists.find(key)
+        if found is None:
+            found = self._index(name, matching, entries, count)
+            self._lists.keep(key, found)
+        return found
+
+    def load_encoder(self, name: str) -> VectorEncoder | MissingEncoder:
+        """The encoder of that name, loaded once."""
+        with self._lock:
+            if name not in self._encoders:
+                self._encoders[name] = self._find_encoder(name)
+            return self._encoders[name]
+
+    def _index(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
+        encoder = self.load_encoder(matching.encoder) if matching.encoder and matching.weights.vectors else None
+        if isinstance(encoder, MissingEncoder):
+            return replace(index_entries(name, matching, entries, count=count, encode=None), note=encoder.reason)
+        encode = partial(self._encode_with, encoder) if encoder is not None else None
+        return index_entries(name, matching, entries, count=count, encode=encode)
+
+    def _ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
+        notes = [index.note for index in indexes if index.note]
+        vectors: dict[str, Vector] = {}
+        for name in dict.fromkeys(index.encoder for index in indexes if index.encoder and request.query):
+            found = self._encode(name, request.query)
+            if isinstance(found, MissingEncoder):
+                notes.append(found.reason)
+            else:
+                vectors[name] = found
+        return replace(retrieve(indexes, Query(request.query, vectors), request), notes=tuple(dict.fromkeys(notes)))
+
+    def _encode(self, name: str, query: str) -> Vector | MissingEncoder:
+        encoder = self.load_encoder(name)
+        if isinstance(encoder, MissingEncoder):
+            return encoder
+        return self._encode_with(encoder, query)
+
+    def _encode_with(self, encoder: VectorEncoder, text: str) -> Vector:
+        found = self._vectors.find((encoder.id, text))
+        if found is None:
+            found = encoder.encode(text)
+            self._vectors.keep((encoder.id, text), found)
+        return found
+
+
+class RecentValues(Generic[_Value]):
+    """The values that were used last, by key, at most `most` of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: Hashable) -> _Value | None:
+        """The value kept under `key`, which counts as used now; or None."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def keep(self, key: Hashable, value: _Value) -> None:
+        """Keeps it, and forgets what was used longest ago where there is no room."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+
+def _find_key(indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Hashable | None:
+    """Everything that decides the answer; None where a condition does not say what decides it."""
+    conditions = [request.where, *(boost.where for boost in request.boosts)]
+    if any(one is not None and not one.key for one in conditions):
+        return None
+    return tuple(index.fingerprint for index in indexes), request
 
 
 @frozen
@@ -142,3 +265,184 @@ def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
     item = describe_chunk(found.chunk) if request.boosts else {}
     added = sum(boost.add for boost in request.boosts if boost.where.accepts(item))
     return replace(found, score=replace(found.score, total=found.score.fused + added))
+
+
+@frozen
+class ChunkFilter:
+    """What a chunk must be like. `accepts` is given the chunk as an item (`describe_chunk`); `key` stands for all that decides what it
+    says, so that answers can be kept. With an empty key nothing is kept.
+    """
+
+    accepts: Callable[[Mapping[str, Any]], bool] = field(compare=False)
+    key: str = ""
+
+
+@frozen
+class Boost:
+    """What is added to a chunk's score, in millionths, where the condition holds."""
+
+    add: int
+    where: ChunkFilter
+
+
+@frozen
+class ChunkQuery:
+    """A query with its filters and numbers (language.md §4, Retrieval). `floor` is in millionths. `version` None takes every version."""
+
+    query: str
+    version: str | None = None
+    where: ChunkFilter | None = None
+    boosts: tuple[Boost, ...] = ()
+    window: int = 50
+    candidates: int = 12
+    floor: int = 250_000
+    top: int = 6
+    sparse_below: int = 1
+
+
+@frozen
+class Score:
+    """Why a chunk stands where it does, all in millionths: `words` and `vectors` are from 0 to MICRO, `fused` is their weighted mean,
+    `total` is that with what boosts add.
+    """
+
+    words: int
+    vectors: int
+    fused: int
+    total: int
+
+
+@frozen
+class FoundChunk:
+    """A chunk that was found, in which index, and its score."""
+
+    chunk: Chunk
+    index: str
+    score: Score
+
+    def describe(self) -> dict[str, Any]:
+        """The item a template sees."""
+        return {**describe_chunk(self.chunk), "index": self.index, "score": self.score.total / MICRO}
+
+
+@frozen
+class Retrieved:
+    """An answer: the best chunks, best first. `considered` counts the candidates that were scored, `under_floor` those of the best that the
+    floor left out, `fingerprints` are those of the indexes asked, `notes` tell why vectors were not used where they were asked for.
+    `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused.
+    """
+
+    found: tuple[FoundChunk, ...] = ()
+    is_sparse: bool = True
+    considered: int = 0
+    under_floor: int = 0
+    fingerprints: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: tuple[tuple[FoundChunk, Why], ...] = ()
+    unwanted: int = 0
+
+
+def describe_chunk(chunk: Chunk) -> dict[str, Any]:
+    """A chunk as an item: its metadata (`version`, `domain`, `mode` and `date` are none where it has none), `id`, `text`, `heading` (a
+    list), `file`, `length` in tokens and `preview`, its first 120 characters in one line.
+    """
+    return {
+        "version": None,
+        "domain": None,
+        "mode": None,
+        "date": None,
+        **chunk.metadata,
+        "id": chunk.id,
+        "text": chunk.text,
+        "heading": list(chunk.heading),
+        "file": chunk.file,
+        "length": chunk.tokens,
+        "preview": " ".join(chunk.text[: 4 * _PREVIEW].split())[:_PREVIEW],
+    }
+
+
+@frozen
+class IndexedItem:
+    """An item of the list: its id, its text, and what else is known of it (the item itself, where it is a mapping)."""
+
+    id: str
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def index_entries(
+    name: str,
+    matching: Matching,
+    entries: Sequence[IndexedItem],
+    *,
+    count: Callable[[str], int],
+    encode: Callable[[str], Vector] | None,
+) -> LoadedIndex:
+    """The index of `entries`, one chunk each, in their order. `count` gives tokens; `encode` gives the vector of a text, or is None where
+    there are to be none.
+    """
+    fingerprint = digest_entries(name, entries)
+    made = [Chunk(one.id, "", place, (), (), one.text, count(one.text), one.metadata) for place, one in enumerate(entries)]
+    chunks = tuple(sorted(made, key=lambda chunk: (chunk.version, chunk.ordinal)))
+    vectors = _encode(chunks, matching.encoder, encode) if encode is not None else None
+    return open_index(name, matching, BuiltIndex(name, "", "", (), chunks, weigh_words(chunks), vectors, fingerprint))
+
+
+def digest_entries(name: str, entries: Sequence[IndexedItem]) -> str:
+    """What stands for the list: equal lists have equal digests."""
+    told = [name, *([one.id, one.text, one.metadata] for one in entries)]
+    return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
+
+
+def _encode(chunks: Sequence[Chunk], encoder: str, encode: Callable[[str], Vector]) -> Vectors:
+    """A list has no headings to measure what lies behind every text: a number of the encoder's own stands for it."""
+    values = array("h")
+    for chunk in chunks:
+        values.extend(encode(chunk.text))
+    return Vectors(encoder, KNOWN.get(encoder, ""), len(values) // max(len(chunks), 1), BACKGROUNDS.get(encoder, 0), values)
+
+
+def check_index(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str, place: IndexPlace) -> None:
+    """Raises `DiskError` (PC0192) where the index is not of these documents, or of other settings or another model than the pack's."""
+    why = _find_difference(index, built, documents, counter)
+    if why:
+        message = f"the index `{index.name}` in `{place.folder}` is stale: {why}"
+        raise DiskError([Diagnostic("PC0192", message, place.span, f"run `{place.command}`")])
+
+
+def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
+    """The index as queries meet it."""
+    words, vectors = built.words, built.vectors
+    weights = matching.weights
+    asked = bool(weights.vectors and matching.encoder)
+    ours = vectors if asked else None
+    told = [built.fingerprint, [weights.words, weights.vectors], matching.encoder, matching.synonyms]
+    return LoadedIndex(
+        name,
+        render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass")),
+        make_store(built.chunks, words, vectors.values if vectors is not None else array("h"), vectors.size if vectors is not None else 0),
+        {word: words.ideals[number] for word, number in words.numbers.items()},
+        words.unseen,
+        read_synonyms(matching.synonyms),
+        (weights.words, weights.vectors),
+        ours.encoder if ours is not None else "",
+        ours.background if ours is not None else 0,
+        _UNBUILT.format(name) if asked and ours is None else "",
+    )
+
+
+def _find_difference(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str) -> str:
+    encoder, vectors = index.matching.encoder, built.vectors
+    if built.config != digest_config(index, counter):
+        return "the pack's settings of chunks, or its tokenizer, are not those it was built with"
+    if vectors is not None and encoder and (vectors.encoder, vectors.digest) != (encoder, KNOWN.get(encoder)):
+        return f"its vectors were made by `{vectors.encoder}` ({vectors.digest[:19]}…), not by what `{encoder}` is now"
+    return "" if built.corpus == digest_corpus(documents) else _describe_changes(built, documents)
+
+
+def _describe_changes(built: BuiltIndex, documents: Sequence[Document]) -> str:
+    before, now = dict(built.documents), {one.file: one.digest for one in documents}
+    new, gone = sorted(now.keys() - before.keys()), sorted(before.keys() - now.keys())
+    changed = sorted(file for file in now.keys() & before.keys() if now[file] != before[file])
+    told = [(changed, "changed"), (new, "new"), (gone, "gone")]
+    return ", ".join(f"`{files[0]}`{f' and {len(files) - 1} more' if files[1:] else ''} {word}" for files, word in told if files)

@@ -1,7 +1,51 @@
 """What a read of a store gives."""
 
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.diag.value import show_value
 from promptc.model.sources import Segment
+from promptc.text.json import render_canonical_json
+
+Place = tuple[str, str | None, str | None]
+MAX_ID = 200
+"""Characters of the longest id, scope or ref_id: what an index of either database holds."""
+
+MAX_CONTENT = 4_000_000
+"""Bytes of the longest content."""
+
+_MAX_METADATA = 100_000
+_MAX_DEPTH = 20
+_MAX_KEY = 100
+_MAX_VALUES = 5_000
+_BITS = 63
+_KEPT = 4096
+_PART = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+
+_SEMVER = re.compile(
+    rf"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-({_PART}(?:\.{_PART})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?", re.ASCII
+)
+SemVer = tuple[tuple[int, int, int], int, tuple[tuple[int, int, str], ...], str]
+"""Compares as versions do; those that differ in build metadata alone compare as texts, so that the order is total."""
+
+_TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
+_LONGEST = 100
+
+
+def find_malformed(rows: Iterable[Malformed], shown: str, span: Span | None = None) -> tuple[Diagnostic, ...]:
+    """PC0172 for each, a warning. `shown` is what the store's address is called, `span` where the store is named."""
+    return tuple(
+        Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", span, "correct the row", "warn")
+        for one in rows
+    )
 
 
 @frozen
@@ -51,3 +95,264 @@ class Changes:
     changed: int
     same: int
     removed: int
+
+
+def find_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:
+    """PC0173 for every active segment that has the place (`place_of`) of one before it."""
+    places: dict[Any, Segment] = {}
+    for one in segments:
+        place = place_of(one)
+        if place is not None and places.setdefault(place, one) is not one:
+            yield Diagnostic("PC0173", describe_twins(places[place], one), help="give them different keys, locales or versions")
+
+
+def place_of(segment: Segment) -> Any:
+    """What no two active segments share: the place of the one it is (`name_place`), locale and version. None without a key, and for an
+    inactive one: those may share it.
+    """
+    place = name_place(segment)
+    return (place, fold_locale(segment), segment.version) if segment.active and place[2] is not None else None
+
+
+def describe_twins(one: Segment, other: Segment) -> str:
+    """What PC0173 says of two segments that are one."""
+    about = f", ref_id `{one.ref_id}`" if one.ref_id is not None else ""
+    key = render_canonical_json(one.metadata["key"])
+    return f"`{other.id}` is the same segment as `{one.id}`: scope `{one.scope}`{about}, key {key}, locale and version are equal"
+
+
+@frozen
+class ChosenSegments:
+    """The chosen segments in their order, how many others of theirs were not, and the ids of those in no preferred locale."""
+
+    chosen: tuple[Segment, ...]
+    passed_over: int
+    foreign: tuple[str, ...]
+
+
+def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | None) -> ChosenSegments:
+    """Segments of equal (scope, ref_id, metadata.key) are one in several locales and versions.
+
+    Its locale is the first of `expand_locales(locales)` it has, else none at all, if it has a segment without one; without any
+    preference it is none, else its lowest by code point. A segment that has no such locale is `foreign`. In that locale its version is
+    the wanted one if it has it, else its highest; no version is the lowest. Where a key is given and several are left, the highest
+    priority wins, then the lowest id; without a key they are different segments, and all stand.
+
+    The order is `metadata.order` (0), then id, by code point; it does not depend on the order of `segments`.
+    """
+    groups: dict[Place, list[Segment]] = {}
+    for one in segments:
+        groups.setdefault(name_place(one), []).append(one)
+    chain = expand_locales(locales)
+    chosen: list[Segment] = []
+    foreign: list[str] = []
+    total = 0
+    for place, group in groups.items():
+        total += len(group)
+        left = _choose_one(place, group, chain, version)
+        chosen += left
+        foreign += [] if left else [one.id for one in group]
+    return ChosenSegments(tuple(sorted(chosen, key=_rank)), total - len(chosen) - len(foreign), tuple(sorted(foreign)))
+
+
+def name_place(segment: Segment) -> Place:
+    """What makes two segments the same one: scope, ref_id, and the text of `metadata.key`; None without a key."""
+    key = segment.metadata.get("key")
+    return segment.scope, segment.ref_id, render_canonical_json(key) if key is not None else None
+
+
+def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], version: str | None) -> list[Segment]:
+    present = {fold_locale(one) for one in group}
+    candidates = (*chain, "") if chain else ("", *sorted(present))
+    locale = next((one for one in candidates if one in present), None)
+    if locale is None:
+        return []
+    spoken = [one for one in group if fold_locale(one) == locale]
+    wanted = version if version is not None and any(one.version == version for one in spoken) else _find_highest(spoken)
+    left = [one for one in spoken if one.version == wanted]
+    return left if place[2] is None else [min(left, key=lambda one: (-one.priority, one.id, *rank_equals(one)))]
+
+
+def fold_locale(segment: Segment) -> str:
+    """The locale as it is compared; empty for none."""
+    return (segment.locale or "").lower()
+
+
+def _find_highest(segments: Sequence[Segment]) -> str | None:
+    return max(segments, key=_rank_version).version
+
+
+def _rank_version(segment: Segment) -> tuple[bool, SemVer | tuple[()]]:
+    read = read_semver(segment.version) if segment.version is not None else None
+    return read is not None, read or ()
+
+
+def _rank(segment: Segment) -> tuple[Any, ...]:
+    return segment.metadata.get("order", 0), segment.id, *rank_equals(segment)
+
+
+def rank_equals(segment: Segment) -> tuple[str, str, int]:
+    """What orders rows of one id, which a table that promptc did not make may hold, so that the order is no database's."""
+    return segment.content, f"{segment.metadata}{segment.locale}{segment.version}", segment.priority
+
+
+class _MalformedError(Exception):
+    """The row is none; the argument says why."""
+
+
+@lru_cache(maxsize=_KEPT, typed=True)
+def judge_row(
+    id: Any, scope: Any, ref_id: Any, content: Any, metadata: Any, active: Any, locale: Any, version: Any, priority: Any
+) -> Segment | str:
+    """The segment in a row, or what is wrong with it, in words that follow its name.
+
+    Rows met again are not judged again. `metadata` is JSON text; an absent one is empty, as an absent priority is 0.
+    """
+    try:
+        return Segment(
+            _read_name("id", id),
+            _read_name("scope", scope),
+            None if ref_id is None else _read_name("ref_id", ref_id),
+            _read_content(content),
+            _read_metadata(metadata),
+            _read_active(active),
+            _read_locale(locale),
+            _read_version(version),
+            _read_priority(priority),
+        )
+    except _MalformedError as wrong:
+        return str(wrong)
+
+
+def _read_name(what: str, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise _MalformedError(f"`{what}` is no text")
+    if len(value) > MAX_ID:
+        raise _MalformedError(f"`{what}` has {len(value)} characters, more than {MAX_ID}")
+    if not value.isprintable():
+        raise _MalformedError(f"`{what}` holds an invisible character")
+    return value
+
+
+def _read_content(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _MalformedError("`content` is no UTF-8 text")
+    if "\0" in value:
+        raise _MalformedError("`content` holds U+0000")
+    if len(value.encode("utf-8", "replace")) > MAX_CONTENT:
+        raise _MalformedError(f"`content` has more than {MAX_CONTENT} bytes")
+    return value
+
+
+def _read_metadata(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, str):
+        raise _MalformedError("`metadata` is no JSON")
+    if len(value) > _MAX_METADATA:
+        raise _MalformedError(f"`metadata` has more than {_MAX_METADATA} characters")
+    try:
+        read = json.loads(value, object_pairs_hook=_read_object, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise _MalformedError("`metadata` is no JSON") from None
+    if not isinstance(read, dict):
+        raise _MalformedError("`metadata` is no object")
+    if _count_values(read, _MAX_DEPTH) > _MAX_VALUES:
+        raise _MalformedError(f"`metadata` holds more than {_MAX_VALUES} values")
+    order = read.get("order", 0)
+    if isinstance(order, bool) or not isinstance(order, int | float):
+        raise _MalformedError("`metadata.order` is no number")
+    return read
+
+
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(sorted(pairs))
+    if len(read) < len(pairs):
+        raise _MalformedError("`metadata` has a key twice")
+    return read
+
+
+def _refuse_constant(name: str) -> None:
+    raise _MalformedError(f"`metadata` holds {name}")
+
+
+def _count_values(value: Any, depth: int) -> int:
+    if depth < 0:
+        raise _MalformedError(f"`metadata` is nested more than {_MAX_DEPTH} deep")
+    if isinstance(value, dict):
+        if any(len(key) > _MAX_KEY for key in value):
+            raise _MalformedError(f"`metadata` has a key of more than {_MAX_KEY} characters")
+        return 1 + sum(_count_values(key, depth) + _count_values(inner, depth - 1) for key, inner in value.items())
+    if isinstance(value, list):
+        return 1 + sum(_count_values(inner, depth - 1) for inner in value)
+    _check_scalar(value)
+    return 1
+
+
+def _check_scalar(value: Any) -> None:
+    if isinstance(value, str):
+        if "\0" in value:
+            raise _MalformedError("`metadata` holds U+0000")
+        if any("\ud800" <= one <= "\udfff" for one in value):
+            raise _MalformedError("`metadata` holds half of a surrogate pair")
+    elif isinstance(value, int) and value.bit_length() > _BITS:
+        raise _MalformedError("`metadata` holds an integer of more than 64 bits")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise _MalformedError("`metadata` holds a number out of range")
+
+
+def _read_active(value: Any) -> bool:
+    if value not in (0, 1):
+        raise _MalformedError("`active` is neither true nor false")
+    return bool(value)
+
+
+def _read_locale(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or not is_locale(value):
+        raise _MalformedError(f"its locale {show_value(value)} is no language tag, such as `de` or `de-CH`")
+    return value
+
+
+def _read_version(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or read_semver(value) is None:
+        raise _MalformedError(f"its version {show_value(value)} is no SemVer, such as `1.0.0`")
+    return value
+
+
+def _read_priority(value: Any) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() > _BITS:
+        raise _MalformedError("`priority` is no whole number")
+    return value
+
+
+def read_semver(text: str) -> SemVer | None:
+    """The version that `text` writes, to be compared; None when it is none, or longer than 100 characters."""
+    match = _SEMVER.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None:
+        return None
+    before = match[4].split(".") if match[4] else []
+    return (int(match[1]), int(match[2]), int(match[3])), 0 if before else 1, tuple(map(_rank_part, before)), text
+
+
+def _rank_part(part: str) -> tuple[int, int, str]:
+    """Numbers before words."""
+    return (0, int(part), "") if part.isdigit() else (1, 0, part)
+
+
+def is_locale(text: str) -> bool:
+    """Whether `text` has the form of a language tag, such as `de` or `de-CH`: a language, then parts joined by `-`."""
+    return len(text) <= _LONGEST and _TAG.fullmatch(text) is not None
+
+
+def expand_locales(preferred: Sequence[str]) -> tuple[str, ...]:
+    """The preferred locales, each followed by what remains of it part by part: `de-CH` then `de`. In lower case, as they are compared;
+    each once, at its first place.
+    """
+    tags = (tag.lower().split("-") for tag in preferred)
+    return tuple(dict.fromkeys("-".join(parts[:stop]) for parts in tags for stop in range(len(parts), 0, -1)))

@@ -8,7 +8,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError
 from promptc.sources.retrieval.encoder import KNOWN, SCALE, MissingEncoder, find_encoder
-from promptc.sources.retrieval.products import multiply
+from promptc.sources.retrieval.scoring import multiply
 from tests.contract.sources import ROOT
 
 TEXTS = ["a dog chases a cat", "the puppy runs after a kitten", "interest rates of banks", "", "x " * 2000, "字 é \u200b"]

@@ -1,4 +1,4 @@
-from promptc.sources.retrieval.find_terms import Term, find_terms, read_synonyms
+from promptc.sources.retrieval.scoring import Term, find_terms, read_synonyms
 
 SYNONYMS = read_synonyms([("CR", ["challenge rating"]), ("hit points", ["HP", "health"]), ("hit", ["strike"]), ("...", ["nothing"])])
 

@@ -1,5 +1,5 @@
-from promptc.sources.retrieval.judge_index import Answer, KnownAnswer, judge_index
-from promptc.sources.retrieval.request import FoundChunk, Retrieved, Score
+from promptc.sources.retrieval.index import Answer, KnownAnswer, judge_index
+from promptc.sources.retrieval.retrieve import FoundChunk, Retrieved, Score
 from tests.retrieval_drawing import make_chunk
 
 LONG = "word " * 600

@@ -4,8 +4,7 @@ import pytest
 
 from promptc.diag.frozen import replace
 from promptc.model.section import MICRO
-from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery, describe_chunk
-from promptc.sources.retrieval.retrieve import Query, retrieve
+from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, describe_chunk, retrieve
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
 
 CHUNKS = [

@@ -2,9 +2,7 @@ from threading import Thread
 
 from promptc.model.sources import Matching, Weights
 from promptc.sources.retrieval.encoder import MissingEncoder
-from promptc.sources.retrieval.index_entries import IndexedItem
-from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery
-from promptc.sources.retrieval.retriever import RecentValues, Retriever
+from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, IndexedItem, RecentValues, Retriever
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
 
 CHUNKS = [make_chunk("goblin cave"), make_chunk("long rest", 1)]

@@ -12,15 +12,12 @@ import pytest
 from promptc.diag.findings import DiskError
 from promptc.diag.frozen import replace
 from promptc.model.sources import Matching, Weights
-from promptc.sources.database.address import read_address
-from promptc.sources.database.connect import Database
-from promptc.sources.retrieval.built_index import BuiltIndex, Vectors
-from promptc.sources.retrieval.database_store import DatabaseStore, write_chunks
-from promptc.sources.retrieval.local_store import LocalStore, _NumpyStore
-from promptc.sources.retrieval.open_index import open_index
-from promptc.sources.retrieval.request import Boost, ChunkFilter, ChunkQuery
-from promptc.sources.retrieval.retrieve import Query, retrieve
-from promptc.sources.retrieval.weigh_words import weigh_words
+from promptc.sources.address import read_address
+from promptc.sources.database import Database
+from promptc.sources.retrieval.local import LocalStore, _NumpyStore
+from promptc.sources.retrieval.postgres import BuiltIndex, DatabaseStore, Vectors, write_chunks
+from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, open_index, retrieve
+from promptc.sources.retrieval.scoring import weigh_words
 from tests.retrieval_drawing import WordEncoder, array, make_chunk
 
 STORES = ("memory", "numpy", "postgresql")

@@ -2,7 +2,7 @@ from math import log
 
 import pytest
 
-from promptc.sources.retrieval.weigh_words import HEADING, UNIT, find_idf, iter_counted, weigh_words
+from promptc.sources.retrieval.scoring import HEADING, UNIT, find_idf, iter_counted, weigh_words
 from tests.retrieval_drawing import make_chunk
 
 CHUNKS = [

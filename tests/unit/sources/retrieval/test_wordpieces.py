@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from promptc.sources.retrieval.encoder import VOCABULARY
-from promptc.sources.retrieval.wordpieces import find_pieces, load_vocabulary
+from promptc.sources.retrieval.encoder import VOCABULARY, find_pieces, load_vocabulary
 
 PIECES = load_vocabulary(VOCABULARY.read_text(encoding="utf-8"))
 

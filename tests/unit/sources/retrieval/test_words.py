@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.sources.retrieval.words import find_words
+from promptc.sources.retrieval.scoring import find_words
 
 
 @pytest.mark.parametrize(

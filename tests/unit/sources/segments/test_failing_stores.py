@@ -12,9 +12,9 @@ import pytest
 
 from promptc.diag.findings import DiskError, PromptcError
 from promptc.model.sources import Segment
-from promptc.sources.database import connect
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.segment_store import SegmentStore
+from promptc.sources import database
+from promptc.sources.address import read_address
+from promptc.sources.segments.store import SegmentStore
 from tests.postgres import run_server, url_of
 
 ROWS = tuple(Segment(f"s{number:04}", "core", f"r{number % 7}", "text " * 200) for number in range(300))
@@ -134,7 +134,7 @@ def test_a_failed_import_leaves_no_store(tmp_path):
 
 
 def test_a_locked_file(file, monkeypatch):
-    monkeypatch.setattr(connect, "PATIENCE", 0.05)
+    monkeypatch.setattr(database, "PATIENCE", 0.05)
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         assert _refuse(lambda: _read(file)).code == "PC0162"
@@ -157,7 +157,7 @@ _VIEWS = {
 
 @pytest.mark.parametrize(("name", "code"), [("without end", "PC0168"), ("of many rows", "PC0168")])
 def test_a_view_is_stopped(name, code, tmp_path, monkeypatch):
-    monkeypatch.setattr(connect, "_TURNS_READ", 100_000)
+    monkeypatch.setattr(database, "_TURNS_READ", 100_000)
     path = tmp_path / "view.db"
     with closing(sqlite3.connect(path)) as made:
         made.execute(
@@ -196,7 +196,7 @@ _LONG_STEPS = ["randomblob(3000000 + n % 9)", "hex(zeroblob(n % 9 + 900000))", "
 @pytest.mark.parametrize("making", _LONG_STEPS)
 def test_a_view_of_few_and_long_steps_is_stopped(making, tmp_path, monkeypatch):
     """A hundred thousand of them are far fewer steps than a view may take, and hours."""
-    monkeypatch.setattr(connect, "SECONDS", 0.3)
+    monkeypatch.setattr(database, "SECONDS", 0.3)
     _make_view(tmp_path / "view.db", f"(SELECT sum(length({making})) FROM c)", 100_000)
     begun = time.process_time()
     found = _refuse(lambda: SegmentStore(read_address(f"sqlite:{tmp_path / 'view.db'}")).read([("core", None)]))
@@ -277,7 +277,7 @@ def test_a_locked_table(postgres, monkeypatch):
 
     store = SegmentStore(read_address(postgres))
     store.write(ROWS)
-    monkeypatch.setattr(connect, "PATIENCE", 0.05)
+    monkeypatch.setattr(database, "PATIENCE", 0.05)
     with psycopg.connect(postgres) as other:
         other.execute("LOCK TABLE prompt_segments IN ACCESS EXCLUSIVE MODE")
         assert _refuse(store.load_all).code == "PC0162"

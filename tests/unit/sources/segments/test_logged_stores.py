@@ -12,9 +12,9 @@ import pytest
 
 from promptc.diag.findings import DiskError
 from promptc.model.sources import Segment
-from promptc.sources.database import still_file
-from promptc.sources.database.address import read_address
-from promptc.sources.segments.segment_store import SegmentStore
+from promptc.sources import still_file
+from promptc.sources.address import read_address
+from promptc.sources.segments.store import SegmentStore
 
 ROWS = tuple(Segment(f"s{number:03}", "core", None, f"text {number}") for number in range(300))
 

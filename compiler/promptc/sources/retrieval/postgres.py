@@ -7,15 +7,18 @@ rows that memory does, as long as no approximate index of pgvector's is put on i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.sources import Chunk
-from promptc.sources.database.connect import Database
-from promptc.sources.retrieval.built_index import BuiltIndex
+from promptc.model.sources import Chunk, CorpusIndex, Document
+from promptc.sources.database import Database
 from promptc.sources.retrieval.encoder import Vector
+from promptc.sources.retrieval.scoring import IndexWords
+from promptc.text.json import render_canonical_json, render_digest
 
 _PAGE = 200
 _BATCH = 1000
@@ -28,16 +31,22 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS promptc_postings (fingerprint TEXT NOT NULL REFERENCES promptc_indexes ON DELETE CASCADE, "
     "word TEXT NOT NULL, place BIGINT NOT NULL, impact BIGINT NOT NULL, PRIMARY KEY (fingerprint, word, place))",
 )
+
 _BY_WORDS = """SELECT place FROM promptc_postings JOIN promptc_chunks USING (fingerprint, place)
     WHERE fingerprint = :fingerprint AND word = ANY(:words) AND (CAST(:version AS TEXT) IS NULL OR version = :version)
     GROUP BY place ORDER BY sum(impact) DESC, place LIMIT :page OFFSET :passed"""
+
 _BY_VECTOR = """SELECT place FROM promptc_chunks
     WHERE fingerprint = :fingerprint AND near IS NOT NULL AND (CAST(:version AS TEXT) IS NULL OR version = :version)
     ORDER BY near <#> CAST(:vector AS vector), place LIMIT :page OFFSET :passed"""
+
 _CHUNKS = "SELECT place, told FROM promptc_chunks WHERE fingerprint = :fingerprint AND place = ANY(:rows)"
 _VECTORS = "SELECT place, CAST(near AS TEXT) FROM promptc_chunks WHERE fingerprint = :fingerprint AND place = ANY(:rows)"
 _IMPACTS = """SELECT place, word, impact FROM promptc_postings
     WHERE fingerprint = :fingerprint AND word = ANY(:words) AND place = ANY(:rows)"""
+
+FORMAT = 1
+"""Rises with every change of the files' form, or of how chunks, words and vectors are made."""
 
 
 class DatabaseStore:
@@ -140,3 +149,48 @@ def _tell_chunk(chunk: Chunk) -> dict[str, Any]:
 
 def _read_chunk(told: dict[str, Any]) -> Chunk:
     return Chunk(**told | {"heading": tuple(told["heading"]), "covers": tuple(told["covers"])})
+
+
+@frozen
+class Vectors:
+    """The vectors of all chunks in turn, what made them, and the product of a heading with chunks it does not stand above, in 1/10000."""
+
+    encoder: str
+    digest: str
+    size: int
+    background: int
+    values: array[int]
+
+
+@frozen(eq=False)
+class BuiltIndex:
+    """All that an index is. `config` and `corpus` are digests of what it was made from, `documents` the digest of each file."""
+
+    name: str
+    config: str
+    corpus: str
+    documents: tuple[tuple[str, str], ...]
+    chunks: Sequence[Chunk]
+    words: IndexWords
+    vectors: Vectors | None
+    fingerprint: str = ""
+
+
+def digest_corpus(documents: Iterable[Document]) -> str:
+    """One digest of every file's path and content, in order."""
+    return render_digest("".join(f"{one.file}\0{one.digest}\n" for one in documents).encode("utf-8", "surrogatepass"))
+
+
+def digest_config(index: CorpusIndex, counter: str) -> str:
+    """One digest of what decides how files become chunks; `counter` is that of what counts tokens. What only decides how queries meet
+    chunks (weights, synonyms) is not in it: it may change without a build.
+    """
+    chunk = index.chunk
+    told = {
+        "format": FORMAT,
+        "pattern": index.pattern,
+        "chunk": [chunk.least, chunk.most, chunk.overlap],
+        "defaults": dict(index.defaults),
+        "counter": counter,
+    }
+    return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))

@@ -1,27 +1,45 @@
 """A store of segments: read for a render, read whole, written."""
 
+from __future__ import annotations
+
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, Select, Text, cast, column, literal, select, table
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    MetaData,
+    Select,
+    Table,
+    Text,
+    bindparam,
+    cast,
+    column,
+    delete,
+    insert,
+    literal,
+    select,
+    table,
+    text,
+    update,
+)
 
-from promptc.diag.findings import Diagnostic, DiskError, Span
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
 from promptc.diag.frozen import frozen
-from promptc.diag.typed import Any
+from promptc.diag.typed import Any, TypeVar
 from promptc.model.sources import TABLE, Segment
-from promptc.sources.database.address import Address
-from promptc.sources.database.connect import Database
-from promptc.sources.segments.choose import choose, rank_equals
-from promptc.sources.segments.judge_row import judge_row
-from promptc.sources.segments.rows import Changes, Malformed, Rows, Stored
-from promptc.sources.segments.tables import COLUMNS, FoundTable, check_table_name, find_table, migrate
-from promptc.sources.segments.write_segments import write_segments
+from promptc.sources.address import Address
+from promptc.sources.database import Database
+from promptc.sources.segments.rows import Changes, Malformed, Rows, Stored, choose, judge_row, rank_equals
+from promptc.text.json import render_canonical_json
 
 Wish = tuple[str, Sequence[str] | None]
 """A scope, and what its segments are to be about; None for all of the scope."""
 
 Read = Callable[[Sequence[Wish], Sequence[str], str | None], Rows]
-
 MAX_ROWS = 100_000
 """Rows that a render reads of one scope."""
 
@@ -30,6 +48,27 @@ _MAX_BYTES = 64_000_000
 _MAX_STORED_BYTES = 1_000_000_000
 _MOST_REFS = 20_000
 _AS_TEXT = ("id", "ref_id", "metadata")
+_T = TypeVar("_T")
+_BATCH = 5_000
+_TYPES: dict[str, type[Boolean] | type[BigInteger]] = {"active": Boolean, "priority": BigInteger}
+COLUMNS = ("id", "scope", "ref_id", "content", "metadata", "active", "locale", "version", "priority")
+SCHEMAS = "promptc_schemas"
+"""The table that tells which version of its schema each table of promptc's has."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,47}", re.ASCII)
+_INDEX = 'CREATE INDEX IF NOT EXISTS "{0}_place" ON "{0}" (scope, ref_id)'
+
+_MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        'CREATE TABLE "{0}" (id TEXT NOT NULL PRIMARY KEY, scope TEXT NOT NULL, ref_id TEXT, content TEXT NOT NULL, '
+        "metadata TEXT NOT NULL DEFAULT '{{}}', active BOOLEAN NOT NULL DEFAULT TRUE, locale TEXT, version TEXT)",
+        _INDEX,
+    ),
+    ('ALTER TABLE "{0}" ADD COLUMN priority BIGINT NOT NULL DEFAULT 0',),
+)
+"""What leads from each version of the schema to the next, in SQL that both databases read. What was released is never changed."""
+
+LATEST = len(_MIGRATIONS)
 
 
 class SegmentStore:
@@ -207,3 +246,138 @@ def _name_row(row: tuple[Any, ...], why: str) -> Malformed:
 
 def _rank(segment: Segment) -> tuple[Any, ...]:
     return segment.scope, segment.ref_id or "", segment.id, *rank_equals(segment)
+
+
+def write_segments(connection: Connection, name: str, segments: Sequence[Segment], *, prune: bool) -> Changes:
+    """Adds the segments to the table or changes those of their id; with `prune` every other row goes. The ids differ.
+
+    The caller's transaction makes it one act.
+    """
+    rows = Table(name, MetaData(), *(Column(one, _TYPES.get(one, Text), primary_key=one == "id") for one in COLUMNS), quote=True)
+    added: list[dict[str, Any]] = []
+    changed: list[dict[str, Any]] = []
+    for batch in _iter_batches(segments):
+        old = _find_rows(connection, rows, [one.id for one in batch])
+        for one in batch:
+            new = _render_row(one)
+            before = old.get(one.id)
+            if before is None:
+                added.append(new)
+            elif before != new:
+                changed.append({**new, "row_id": one.id})
+    removed = _prune(connection, rows, {one.id for one in segments}) if prune else 0
+    if changed:
+        values: dict[str, Any] = {one: bindparam(one) for one in COLUMNS if one != "id"}
+        connection.execute(update(rows).where(rows.c.id == bindparam("row_id")).values(values), [_drop_id(one) for one in changed])
+    if added:
+        connection.execute(insert(rows), added)
+    return Changes(len(added), len(changed), len(segments) - len(added) - len(changed), removed)
+
+
+def _render_row(segment: Segment) -> dict[str, Any]:
+    row = {one: getattr(segment, one) for one in COLUMNS}
+    return {**row, "metadata": render_canonical_json(segment.metadata)}
+
+
+def _find_rows(connection: Connection, rows: Table, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    found = connection.execute(select(*(rows.c[one] for one in COLUMNS)).where(rows.c.id.in_(ids)))
+    return {one["id"]: dict(one) for one in found.mappings()}
+
+
+def _prune(connection: Connection, rows: Table, kept: set[str]) -> int:
+    gone = [one for one in connection.execute(select(rows.c.id)).scalars() if one not in kept]
+    for batch in _iter_batches(gone):
+        connection.execute(delete(rows).where(rows.c.id.in_(batch)))
+    return len(gone)
+
+
+def _drop_id(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "id"}
+
+
+def _iter_batches(many: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    return (many[start : start + _BATCH] for start in range(0, len(many), _BATCH))
+
+
+@frozen
+class FoundTable:
+    """A table that can be read. `version` is that of its schema; 0 when promptc did not make it."""
+
+    version: int
+    has_priority: bool
+
+
+def check_table_name(name: str, span: Span | None = None) -> None:
+    """A table's name is one word of ASCII letters, digits and `_`, at most 48 characters long; otherwise PC0167."""
+    if not _NAME.fullmatch(name):
+        raise fail(
+            "PC0167", f"`{name[:60]}` is no name of a table", span, help="letters, digits and `_`, at most 48, such as prompt_segments"
+        )
+
+
+def find_table(connection: Connection, name: str, shown: str, span: Span | None = None) -> FoundTable:
+    """The table `name`, of this schema or an older one, or any table or view with its columns.
+
+    `DiskError`: PC0164 when it is not there or lacks columns, PC0165 when its schema is newer than what is known.
+    """
+    columns = _list_columns(connection, name)
+    if not columns:
+        help = "`promptc segments import` makes it; or name another with `table`"
+        raise _refuse("PC0164", f"the store `{shown}` has no table `{name}`", span, help)
+    missing = [one for one in COLUMNS if one not in columns and one != "priority"]
+    if missing:
+        words = ", ".join(f"`{one}`" for one in missing)
+        raise _refuse("PC0164", f"the table `{name}` of `{shown}` is none of segments: it lacks {words}", span, "name another with `table`")
+    version = _find_version(connection, name)
+    if version > LATEST:
+        message = f"the table `{name}` of `{shown}` has version {version} of its schema; this promptc knows up to {LATEST}"
+        raise _refuse("PC0165", message, span, "use the promptc that made it, or a newer one")
+    return FoundTable(version, "priority" in columns)
+
+
+def migrate(connection: Connection, name: str, shown: str, span: Span | None = None) -> None:
+    """Brings the table to the latest version of its schema, or makes it. To be called in a transaction that writes.
+
+    A table that promptc did not make is taken on as it is, and gets what it lacks. Errors as for `find_table`.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": f"promptc {name}"})
+    if _list_columns(connection, name):
+        found = find_table(connection, name, shown, span)
+        version = found.version or (2 if found.has_priority else 1)
+        if found.version == LATEST:
+            return
+        if not found.version:
+            connection.exec_driver_sql(_INDEX.format(name))
+    else:
+        version = 0
+    for steps in _MIGRATIONS[version:]:
+        for step in steps:
+            connection.exec_driver_sql(step.format(name))
+    _note_version(connection, name)
+
+
+def _note_version(connection: Connection, name: str) -> None:
+    connection.exec_driver_sql(f"CREATE TABLE IF NOT EXISTS {SCHEMAS} (name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL)")
+    connection.execute(text(f"DELETE FROM {SCHEMAS} WHERE name = :name"), {"name": name})
+    connection.execute(text(f"INSERT INTO {SCHEMAS} (name, version) VALUES (:name, :version)"), {"name": name, "version": LATEST})
+
+
+def _find_version(connection: Connection, name: str) -> int:
+    if not {"name", "version"} <= set(_list_columns(connection, SCHEMAS)):
+        return 0
+    found = connection.execute(text(f"SELECT version FROM {SCHEMAS} WHERE name = :name"), {"name": name}).scalar()
+    return found if isinstance(found, int) else 0
+
+
+def _list_columns(connection: Connection, name: str) -> Sequence[str]:
+    """The columns of a table or view; none when there is no such table."""
+    if connection.dialect.name == "sqlite":
+        asked = "SELECT name FROM pragma_table_info(:name)"
+    else:
+        asked = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(quote_ident(:name)) AND attnum > 0 AND NOT attisdropped"
+    return [str(one).lower() for one in connection.execute(text(asked), {"name": name}).scalars()]
+
+
+def _refuse(code: str, message: str, span: Span | None, help: str) -> PromptcError:
+    return DiskError([Diagnostic(code, message, span, help)])

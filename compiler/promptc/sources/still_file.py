@@ -4,6 +4,8 @@ SQLite makes `-shm` and `-wal` beside such a file even to read it. So promptc re
 large and has nothing in its log is read where it lies, as one that nobody changes, and is looked at again afterwards.
 """
 
+from __future__ import annotations
+
 import os
 import sqlite3
 import time
@@ -14,10 +16,10 @@ from pathlib import Path
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import read_beginning, read_file
-from promptc.sources.database.watch import SqlWatch
 
 MOST_COPIED = 256_000_000
 """Bytes of a file and its log that are copied where something is in the log."""
+
 MOST_COPIED_AT_REST = 16_000_000
 """Bytes of a file that is copied though nothing is in its log: so few cost no time, and what is read is of one moment."""
 
@@ -27,6 +29,11 @@ _LOG_HEAD = 32
 """Bytes at the beginning of a log, which are others whenever it is begun anew."""
 
 _TRIES, _PAUSE = 20, 0.1
+TURN = 100
+"""Steps of SQLite's machine between two looks. One step may make four million bytes, so there are few."""
+
+SECONDS = 5
+"""Seconds of the processor."""
 
 
 class ChangedError(OSError):
@@ -48,7 +55,7 @@ class OpenedFile:
 class _Cursor(sqlite3.Cursor):
     """What SQLite says of a damaged file may hold bytes of it, which `sqlite3` fails to decode. Then all that is told is the damage."""
 
-    connection: "StillFile"
+    connection: StillFile
 
     def execute(self, *given: Any) -> Any:
         with _working(self.connection):
@@ -68,7 +75,7 @@ class _Cursor(sqlite3.Cursor):
 
 
 @contextmanager
-def _working(connection: "StillFile") -> Iterator[None]:
+def _working(connection: StillFile) -> Iterator[None]:
     connection.watch.resume()
     try:
         yield
@@ -158,3 +165,27 @@ def _measure(path: str) -> int:
     """The bytes of a file; none of one that is not there."""
     stamp = _stamp(path)
     return stamp[1] if stamp else 0
+
+
+class SqlWatch:
+    """For `set_progress_handler`: stops SQLite after so many turns, and once it has used so many seconds of the processor (None: however
+    many). What else the process does between `resume` and the next look counts too.
+    """
+
+    def __init__(self, most_turns: int, seconds: float | None) -> None:
+        self._turns = most_turns
+        self._left = seconds
+        self.resume()
+
+    def resume(self) -> None:
+        """SQLite goes on from here."""
+        self._last = time.process_time()
+
+    def __call__(self) -> bool:
+        """Whether it is over."""
+        self._turns -= 1
+        if self._left is not None:
+            now = time.process_time()
+            self._left -= now - self._last
+            self._last = now
+        return self._turns < 0 or (self._left is not None and self._left < 0)

@@ -1,0 +1,249 @@
+"""From a document to chunks: sections are put together up to a target and cut where they pass the limit, never across a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from itertools import pairwise
+
+from promptc.diag.frozen import frozen
+from promptc.model.sources import Chunk, ChunkPlan, Document
+from promptc.text.cutting import Boundary, find_region, iter_gaps
+from promptc.text.white import is_blank
+
+Count = Callable[[str], int]
+MICRO = 1_000_000
+_ARROW = " > "
+_ID = 16
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_MARKS = re.compile(r"[*_`]+")
+_ORDER: tuple[Boundary, ...] = ("paragraph", "line", "sentence", "word")
+_REPEATED: tuple[Boundary, ...] = ("sentence", "line", "word")
+
+
+@frozen
+class _Draft:
+    """A chunk to be: its heading path, the headings it covers, and its text."""
+
+    heading: tuple[str, ...]
+    covers: tuple[str, ...]
+    text: str
+
+
+def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[Chunk, ...]:
+    """The chunks of `document` in order. `count` gives the tokens of a text.
+
+    No chunk with its heading path counts more than `plan.most`. Neighbours under one first heading are put together until they reach
+    `plan.least`, if they fit; a section that does not fit is cut into parts of about equal size, the only place where text is repeated.
+    """
+    title = str(document.metadata.get("title") or document.file.rpartition("/")[2].rpartition(".")[0])
+    parts = find_sections(document.text, title)
+    drafts = [draft for group in _gather(parts, plan, count) for draft in _write(group, plan, count)]
+    return tuple(_finish(document, place, draft, count) for place, draft in enumerate(drafts))
+
+
+def render_indexed(heading: Sequence[str], text: str) -> str:
+    """What is embedded and counted of a chunk: its heading path in one line, then its text."""
+    return f"{_ARROW.join(heading)}\n\n{text}" if heading else text
+
+
+def _gather(parts: Sequence[HeadingPart], plan: ChunkPlan, count: Count) -> Iterator[tuple[HeadingPart, ...]]:
+    """Neighbouring sections that go into one chunk, if they fit."""
+    group: tuple[HeadingPart, ...] = ()
+    for part in parts:
+        joined = (*group, part)
+        if group and not _joins(group, part, joined, plan, count):
+            yield group
+            joined = (part,)
+        group = joined
+    if group:
+        yield group
+
+
+def _joins(group: tuple[HeadingPart, ...], part: HeadingPart, joined: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> bool:
+    """A group below its target takes what fits; a heading without a text of its own takes at least its first section."""
+    if part.path[0] != group[0].path[0]:
+        return False
+    is_short = _measure(group, count) < plan.least or not any(one.text for one in group)
+    return is_short and _measure(joined, count) <= plan.most
+
+
+def _measure(group: tuple[HeadingPart, ...], count: Count) -> int:
+    heading = _find_shared(group)
+    return count(render_indexed(heading, _join(group, heading)))
+
+
+def _write(group: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> Iterator[_Draft]:
+    """The chunk of a group, or the parts of one section that does not fit."""
+    if not any(one.text for one in group):
+        return
+    heading = _clip_heading(_find_shared(group), plan.most // 2, count)
+    covers = tuple(dict.fromkeys(one.path[-1] for one in group))
+    text = _join(group, _find_shared(group))
+    room = plan.most - count(render_indexed(heading, ""))
+    fits = count(render_indexed(heading, text)) <= plan.most
+    for piece in (text,) if fits else cut_body(text, room, room * plan.overlap // MICRO, count):
+        yield _Draft(heading, covers, piece)
+
+
+def _find_shared(group: tuple[HeadingPart, ...]) -> tuple[str, ...]:
+    """The headings that all text of the group stands under."""
+    paths = [one.path for one in group if one.text] or [one.path for one in group]
+    first, last = min(paths), max(paths)
+    depth = next((depth for depth, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), min(len(first), len(last)))
+    return first[:depth]
+
+
+def _join(group: tuple[HeadingPart, ...], heading: tuple[str, ...]) -> str:
+    """The sections with those heading lines that the path does not hold."""
+    blocks = [block for one in group for block in (("" if heading[: len(one.path)] == one.path else one.line), one.text) if block]
+    return "\n\n".join(blocks)
+
+
+def _clip_heading(heading: tuple[str, ...], room: int, count: Count) -> tuple[str, ...]:
+    """The path without its first headings, where it would take more than `room`; of a last one that long, as many words as fit."""
+    while len(heading) > 1 and count(_ARROW.join(heading)) > room:
+        heading = heading[1:]
+    if heading and count(heading[0]) > room:
+        words = heading[0].split(" ")
+        while words and count(" ".join(words)) > room:
+            words = words[: len(words) // 2]
+        heading = (" ".join(words),) if words else ()
+    return heading
+
+
+def _finish(document: Document, place: int, draft: _Draft, count: Count) -> Chunk:
+    version = str(document.metadata.get("version") or "")
+    named = "\0".join((version, document.file, str(place), render_indexed(draft.heading, draft.text)))
+    id = sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:_ID]
+    tokens = count(render_indexed(draft.heading, draft.text))
+    return Chunk(id, document.file, place, draft.heading, draft.covers, draft.text, tokens, document.metadata)
+
+
+@frozen
+class HeadingPart:
+    """A heading's own text, up to the next heading of any level. `path` are the headings it stands under, itself last; `line` is the
+    heading as it was written, empty before the first one.
+    """
+
+    path: tuple[str, ...]
+    line: str
+    text: str
+
+
+def find_sections(text: str, title: str) -> tuple[HeadingPart, ...]:
+    """The parts of `text` (line ends as `\\n`) in order, `title` standing above what has no heading. ATX headings only: lines that begin
+    with `#`, outside of fenced code. Parts of white space are kept where they have a heading.
+    """
+    parts: list[HeadingPart] = []
+    open_headings: list[tuple[int, str]] = []
+    line, lines, fence = "", list[str](), ""
+
+    def close() -> None:
+        body = "\n".join(lines).strip("\n").rstrip()
+        if line or not is_blank(body):
+            parts.append(HeadingPart(tuple(name for _, name in open_headings) or (title,), line, body))
+
+    for one in text.split("\n"):
+        fence = _follow_fence(one, fence)
+        found = None if fence else _HEADING.fullmatch(one)
+        if found is None:
+            lines.append(one.rstrip())
+            continue
+        close()
+        level, name = len(found[1]), _plain_title(found[2] or "")
+        open_headings = [(above, kept) for above, kept in open_headings if above < level] + [(level, name or title)]
+        line, lines = one.strip(), []
+    close()
+    return tuple(parts)
+
+
+def _follow_fence(line: str, fence: str) -> str:
+    """The mark of the fence that is open after `line`, empty where none is."""
+    found = _FENCE.match(line)
+    if fence:
+        closes = found is not None and found[1].startswith(fence) and not line.strip().strip(fence[0])
+        return "" if closes else fence
+    return found[1] if found is not None else ""
+
+
+def _plain_title(title: str) -> str:
+    """A heading without the marks of emphasis and code."""
+    return " ".join(_MARKS.sub("", title).split())
+
+
+@frozen
+class _Unit:
+    """A stretch of the text: where it begins and ends, and its tokens."""
+
+    start: int
+    stop: int
+    tokens: int
+
+
+def cut_body(text: str, room: int, overlap: int, count: Count) -> list[str]:
+    """`text` in parts of about equal size of at most `room` tokens (of one character at least), in order.
+
+    Every character that is not white space stands in a part; the end of a part, up to `overlap` tokens, begins the next one
+    again.
+    """
+    room, overlap = max(room, 1), min(overlap, room // 2)
+    start, stop = find_region(text)
+    units = _cut(text, start, stop, 0, max(room - overlap, 1), count)
+    spans = _pack(text, units, max(room - overlap, 1), count)
+    pieces = [text[spans[0][0] : spans[0][1]]] if spans else []
+    for before, own in pairwise(spans):
+        pieces.append(text[_find_overlap(text, before, own, overlap, room, count) : own[1]])
+    return pieces
+
+
+def _cut(text: str, start: int, stop: int, level: int, room: int, count: Count) -> list[_Unit]:
+    """Units that fit, as coarse as they may be."""
+    tokens = count(text[start:stop])
+    if tokens <= room or stop - start <= 1:
+        return [_Unit(start, stop, tokens)]
+    if level == len(_ORDER):
+        middle = (start + stop) // 2
+        spans = [(start, middle), (middle, stop)]
+    else:
+        spans = _find_spans(text, start, stop, _ORDER[level])
+        level += 1
+    return [unit for first, last in spans for unit in _cut(text, first, last, level, room, count)]
+
+
+def _find_spans(text: str, start: int, stop: int, boundary: Boundary) -> list[tuple[int, int]]:
+    gaps = list(iter_gaps(text, boundary, (start, stop), ()))
+    firsts = [start, *(gap.start for gap in gaps)]
+    lasts = [*(gap.stop for gap in gaps), stop]
+    return [(first, last) for first, last in zip(firsts, lasts, strict=True) if last > first]
+
+
+def _pack(text: str, units: Sequence[_Unit], room: int, count: Count) -> list[tuple[int, int]]:
+    """Neighbouring units together, up to an equal share of the whole."""
+    total = sum(unit.tokens for unit in units)
+    share = -(-total // -(-total // room))
+    spans: list[tuple[int, int]] = []
+    filled = room + 1
+    for unit in units:
+        start = spans[-1][0] if spans else 0
+        if filled < share and filled + unit.tokens <= room + 1 and (joined := count(text[start : unit.stop])) <= room:
+            spans[-1], filled = (start, unit.stop), joined
+        else:
+            spans.append((unit.start, unit.stop))
+            filled = unit.tokens
+    return spans
+
+
+def _find_overlap(text: str, before: tuple[int, int], own: tuple[int, int], overlap: int, room: int, count: Count) -> int:
+    """Where a part begins that repeats the end of the one before it: at a sentence, a line or a word."""
+    for boundary in _REPEATED if overlap else ():
+        best = own[0]
+        for gap in reversed(list(iter_gaps(text, boundary, before, ()))):
+            if count(text[gap.start : before[1]]) > overlap or count(text[gap.start : own[1]]) > room:
+                break
+            best = gap.start
+        if best < own[0]:
+            return best
+    return own[0]

@@ -1,0 +1,172 @@
+"""BM25 with whole numbers: what each word of a chunk adds to a query's score, worked out when the index is built.
+
+Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009), with k1 = 1.2 and b = 0.75; idf = ln((N + 1) / (df
++ 1/2)), which is never negative. Fractions throughout and one logarithm that is rounded correctly, so every machine gets the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_HALF_EVEN, Context
+from operator import mul
+
+from promptc.diag.frozen import frozen
+from promptc.model.sources import Chunk
+from promptc.sources.retrieval.encoder import Vector
+from promptc.text.guard import compile_later, normalize
+
+UNIT = 10_000
+"""What a score of one is counted as."""
+
+HEADING = 2
+"""How often a word of the heading path counts as one of the text."""
+
+_EXACT = Context(prec=34, rounding=ROUND_HALF_EVEN)
+_NANO = 1_000_000_000
+Phrase = tuple[str, ...]
+Synonyms = Mapping[Phrase, tuple[Phrase, ...]]
+_UNSPACED = "\u1100-\u11ff\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_TERM = compile_later(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
+_IS_UNSPACED = compile_later(rf"[{_UNSPACED}]")
+_LONGEST = 64
+
+
+@frozen
+class IndexWords:
+    """The words of an index. `ideals` gives for each word the most it can add to a score; `unseen` is that of a word no chunk has.
+
+    The chunks that have word number n are `rows[ends[n]:ends[n + 1]]`, rising; `impacts` tells beside each what the word adds there.
+    """
+
+    numbers: Mapping[str, int]
+    ideals: array[int]
+    ends: array[int]
+    rows: array[int]
+    impacts: array[int]
+    unseen: int
+
+
+def weigh_words(chunks: Sequence[Chunk]) -> IndexWords:
+    """The table of the words of `chunks`, whose places are the rows. Words stand in the order of their code points."""
+    counted = [Counter(iter_counted(chunk)) for chunk in chunks]
+    sizes = [sum(counts.values()) for counts in counted]
+    total, rows_of = sum(sizes), dict[str, list[int]]()
+    for row, counts in enumerate(counted):
+        for word in counts:
+            rows_of.setdefault(word, []).append(row)
+    ends, rows, impacts, ideals = array("I", [0]), array("I"), array("I"), array("I")
+    for word in sorted(rows_of):
+        idf = find_idf(len(chunks), len(rows_of[word]))
+        ideals.append(_find_ideal(idf))
+        rows.extend(rows_of[word])
+        impacts.extend(_weigh(idf, counted[row][word], sizes[row], total, len(chunks)) for row in rows_of[word])
+        ends.append(len(rows))
+    numbers = {word: number for number, word in enumerate(sorted(rows_of))}
+    return IndexWords(numbers, ideals, ends, rows, impacts, _find_ideal(find_idf(len(chunks), 0)))
+
+
+def iter_counted(chunk: Chunk) -> Iterable[str]:
+    """The words of a chunk, those of its heading path HEADING times."""
+    heading = find_words(" ".join(chunk.heading))
+    return [*heading * HEADING, *find_words(chunk.text)]
+
+
+def find_idf(chunks: int, having: int) -> int:
+    """ln((chunks + 1) / (having + 1/2)), times 10**9, rounded."""
+    ratio = _EXACT.divide(2 * chunks + 2, 2 * having + 1)
+    return int(_EXACT.multiply(_EXACT.ln(ratio), _NANO).to_integral_value(ROUND_HALF_EVEN))
+
+
+def _find_ideal(idf: int) -> int:
+    """idf × (k1 + 1): what the word would add to a chunk full of it."""
+    return _round(idf * 22 * UNIT, 10 * _NANO)
+
+
+def _weigh(idf: int, times: int, size: int, total: int, chunks: int) -> int:
+    """idf × times × (k1 + 1) / (times + k1 × (1 - b + b × size / mean size))."""
+    return _round(idf * times * 22 * total * UNIT, (10 * times * total + 3 * total + 9 * size * chunks) * _NANO)
+
+
+def _round(over: int, under: int) -> int:
+    """over / under to the nearest, halves up."""
+    return (2 * over + under) // (2 * under)
+
+
+@frozen
+class Term:
+    """One thing a query asks for: phrases of which the best match counts, the query's own first."""
+
+    phrases: tuple[Phrase, ...]
+
+
+def find_terms(query: str, synonyms: Synonyms) -> tuple[Term, ...]:
+    """The terms of a query in order, each once. Where several synonyms begin at a word, the one of most words holds."""
+    words = find_words(query)
+    longest = max(map(len, synonyms), default=0)
+    terms: dict[Term, None] = {}
+    place = 0
+    while place < len(words):
+        sizes = range(min(longest, len(words) - place), 0, -1)
+        size = next((size for size in sizes if tuple(words[place : place + size]) in synonyms), 1)
+        own = tuple(words[place : place + size])
+        terms[Term(tuple(dict.fromkeys((own, *synonyms.get(own, ())))))] = None
+        place += size
+    return tuple(terms)
+
+
+def read_synonyms(given: Sequence[tuple[str, Sequence[str]]]) -> Synonyms:
+    """The pack's synonyms by their words. What has no words in it says nothing."""
+    read: dict[Phrase, tuple[Phrase, ...]] = {}
+    for key, values in given:
+        phrase, others = tuple(find_words(key)), tuple(tuple(find_words(value)) for value in values)
+        if phrase:
+            read[phrase] = (*read.get(phrase, ()), *(other for other in others if other))
+    return read
+
+
+def has_words(text: str) -> bool:
+    """Whether there is a word in it."""
+    return _TERM.search(normalize(text)) is not None
+
+
+def find_words(text: str) -> list[str]:
+    """The words of `text` in order: runs of letters and digits in normalised form (`normalize`), an English plural's `s` left away.
+
+    Scripts without spaces between words give each pair of neighbouring characters. Words are at most 64 characters long.
+    """
+    words: list[str] = []
+    for found in _TERM.finditer(normalize(text)):
+        term = found[0]
+        if _IS_UNSPACED.match(term):
+            words += [term[place : place + 2] for place in range(max(len(term) - 1, 1))]
+        else:
+            words.append(_fold_plural(term)[:_LONGEST])
+    return words
+
+
+def _fold_plural(word: str) -> str:
+    """Harman's S stemmer: queries and texts differ in number more than in anything else, and it joins few words that differ in meaning."""
+    if len(word) < 4 or word[-1] != "s" or not word.isascii():
+        return word
+    if word.endswith("ies") and word[-4] not in "ae":
+        return word[:-3] + "y"
+    if word.endswith("es") and word[-3] not in "aeo":
+        return word[:-1]
+    return word[:-1] if word[-2] not in "us" else word
+
+
+def multiply(vectors: Sequence[Vector], vector: Vector) -> list[int]:
+    """The product of each of `vectors` with `vector`.
+
+    numpy is used where something else has loaded it: loading it takes longer than a hundred products. float32 is exact here (see
+    `encoder.SCALE`), so the order in which a library adds does not matter.
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not vectors:
+        return [sum(map(mul, one, vector)) for one in vectors]
+    matrix = numpy.array(vectors, dtype=numpy.int16).astype(numpy.float32)
+    products: list[int] = (matrix @ numpy.array(vector, numpy.float32)).astype(numpy.int64).tolist()
+    return products
