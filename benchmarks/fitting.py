@@ -12,7 +12,7 @@ from benchmarks.blocks import make_reach_state
 from benchmarks.measure import Scale, show, time_interleaved
 from promptc.model.stages import RenderOptions, Strained
 from promptc.passes.bind import bind
-from promptc.passes.fit import fit
+from promptc.passes.fit.fit import fit
 from promptc.passes.strain import strain
 from promptc.text.meter import Meter
 

@@ -11,7 +11,7 @@ from promptc.model.stages import Bound, Gathering, RenderOptions
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble
 from promptc.passes.bind import bind
-from promptc.passes.fit import Fitted, fit
+from promptc.passes.fit.fit import Fitted, fit
 from promptc.passes.strain import strain
 from promptc.passes.verify import verify
 from promptc.passes.warn import warn

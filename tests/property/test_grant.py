@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.passes.grant import Claim, find_shares
+from promptc.passes.fit.grant import Claim, find_shares
 from tests.property.oracle.granting import share_out
 
 _AMOUNTS = st.integers(0, 60)

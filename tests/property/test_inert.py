@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from promptc.passes.assemble import Part
-from promptc.passes.section_fit import SectionLayout
+from promptc.passes.layout.section import SectionLayout
 from promptc.pipeline import Outcome
 from promptc.text.guard import replace_hidden
 from tests.property.drawing.draws import draw_hostile

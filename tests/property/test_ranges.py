@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from promptc.passes.render_items import render_part
+from promptc.passes.items.render import render_part
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any
 from tests.property.load_drawn import Loaded

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from promptc.passes.tape import Piece, TokenLedger
+from promptc.passes.layout.tape import Piece, TokenLedger
 from promptc.text.counters.exact import load_counter
 from promptc.text.meter import Meter
 from tests.property.drawing.words import draw_text, draw_word

@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from promptc.passes.ladder import LadderRun
+from promptc.passes.fit.ladder import LadderRun
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any, draw_monotone
 from tests.property.load_drawn import Library, Loaded

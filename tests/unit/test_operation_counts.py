@@ -10,8 +10,8 @@ from benchmarks.blocks import make_reach_state, make_sentinel_state
 from benchmarks.fitting import CountingMeter
 from promptc.model.stages import RenderOptions
 from promptc.passes.bind import bind
-from promptc.passes.fit import fit
-from promptc.passes.render_items import ItemRenderer
+from promptc.passes.fit.fit import fit
+from promptc.passes.items.render import ItemRenderer
 from promptc.passes.strain import strain
 from promptc.pipeline import compile_prompt
 

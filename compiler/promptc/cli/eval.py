@@ -18,8 +18,8 @@ from promptc.model.stages import RenderOptions
 from promptc.model.state import State
 from promptc.passes.act import Entry
 from promptc.passes.bind import bind
+from promptc.passes.fit.steps import StepScope
 from promptc.passes.scope import find_names
-from promptc.passes.steps.ranking import StepScope
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
 from promptc.template.compile import Expression, load_expression

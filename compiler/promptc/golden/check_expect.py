@@ -9,7 +9,7 @@ from promptc.diag.value import join_names, show_value
 from promptc.golden.case import Case
 from promptc.golden.outcome import CaseOutcome, Ran
 from promptc.model.state import Node
-from promptc.passes.render_items import render_part
+from promptc.passes.items.render import render_part
 
 _BOUND = re.compile(r"(<=|>=|<|>) ?([0-9]+)")
 _OF_REPORT = ("strain", "variants", "flags", "order", "sections")

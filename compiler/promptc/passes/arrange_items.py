@@ -7,7 +7,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell_key
-from promptc.passes.read_items import Read
+from promptc.passes.items.read import Read
 from promptc.passes.scope import evaluate_key, pay_text, type_key
 from promptc.template.compile import Expression
 from promptc.text.guard import normalize

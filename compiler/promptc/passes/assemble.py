@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal, NamedTuple
 from promptc.passes.act import Entry
-from promptc.passes.fit import Fitted
-from promptc.passes.tape import Kind
+from promptc.passes.fit.fit import Fitted
+from promptc.passes.layout.tape import Kind
 
 Owner = Kind | Literal["separator"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from promptc.passes.assemble import Part
-from promptc.passes.frame import Layout
+from promptc.passes.layout.layout import Layout
 
 
 def attribute(parts: Sequence[Part], frame: Layout) -> list[int]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from promptc.diag.typed import Any
 from promptc.model.section import Section, Segments
 from promptc.model.stages import Gathered, Selected
-from promptc.passes.fit import Fitted
+from promptc.passes.fit.fit import Fitted
 from promptc.text.json import render_digest
 
 

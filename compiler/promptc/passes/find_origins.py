@@ -7,8 +7,8 @@ from promptc.diag.typed import Any
 from promptc.model.section import Recap, Replace, Section
 from promptc.model.state import Pointers
 from promptc.passes.act import Entry
-from promptc.passes.fit import Fitted
-from promptc.passes.ladder import Applied
+from promptc.passes.fit.fit import Fitted
+from promptc.passes.fit.ladder import Applied
 from promptc.passes.scope import find_names
 from promptc.template.compile import Expression, Template
 

@@ -2,8 +2,8 @@
 
 from promptc.diag.typed import Protocol
 from promptc.passes.act import EntryEdit
-from promptc.passes.section_fit import SectionLayout
-from promptc.passes.tape import TokenLedger
+from promptc.passes.layout.section import SectionLayout
+from promptc.passes.layout.tape import TokenLedger
 
 
 class Measure(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from promptc.diag.typed import Any
 from promptc.model.section import Items, spell_key
-from promptc.passes.read_items import Read
+from promptc.passes.items.read import Read
 from promptc.passes.scope import evaluate_key
 
 

@@ -2,8 +2,8 @@
 
 from promptc.diag.typed import Any
 from promptc.model.stages import Memory, Selected, Selection
-from promptc.passes.frame import Layout
-from promptc.passes.section_fit import SectionLayout
+from promptc.passes.layout.layout import Layout
+from promptc.passes.layout.section import SectionLayout
 
 
 def recall_fit(memory: Memory, selection: Selection, selected: Selected, part: int, frame: Layout) -> SectionLayout:

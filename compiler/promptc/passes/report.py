@@ -15,8 +15,8 @@ from promptc.passes.assemble import Emitted, Part
 from promptc.passes.attribute import attribute
 from promptc.passes.describe_sources import describe_digests, describe_segments, describe_source, list_sparse
 from promptc.passes.find_origins import Origins
-from promptc.passes.fit import Fitted
-from promptc.passes.ladder import Applied, LadderRun
+from promptc.passes.fit.fit import Fitted
+from promptc.passes.fit.ladder import Applied, LadderRun
 from promptc.passes.place_parts import place_parts
 from promptc.passes.strain import measure_after
 from promptc.version import VERSION

@@ -9,10 +9,10 @@ from promptc.diag.value import show_value
 from promptc.model.pack import Choice, Guarding, Plan, has_reach
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Gathered, Gathering, Item, Selected, Selection
+from promptc.passes.items.render import find_literals, guard_fence, render_fence, strip_lines
+from promptc.passes.items.select import select_items
 from promptc.passes.reach import Reach
-from promptc.passes.render_items import find_literals, guard_fence, render_fence, strip_lines
 from promptc.passes.scope import pay_text, section_names
-from promptc.passes.select_items import select_items
 from promptc.template.compile import Expression
 from promptc.text.guard import Guard
 
@@ -117,7 +117,7 @@ class _Selecting:
         """As `select`, from the memory where it has what the section would come to."""
         if self._bound.memory is None:
             return self.select(section, fences)
-        from promptc.passes.recall_selected import recall_selected  # a warm render has no memory
+        from promptc.passes.memo import recall_selected  # a warm render has no memory
 
         recalled = recall_selected(self._bound, section, self._guard, self._strain, self._counts, fences)
         if recalled is None or self._find_reach(section) is not None:

@@ -8,8 +8,8 @@ from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.pack import Strain, Tier, find_caps, list_steps
 from promptc.model.stages import Bound, Gathering, Pressure, Selected, Selection, Strained
-from promptc.passes.fit import count_demand
-from promptc.passes.frame import Layout, load_layout
+from promptc.passes.fit.fit import count_demand
+from promptc.passes.layout.layout import Layout, load_layout
 from promptc.passes.select import select
 
 

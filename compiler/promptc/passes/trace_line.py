@@ -5,7 +5,7 @@ from itertools import groupby
 
 from promptc.diag.frozen import frozen
 from promptc.passes.assemble import Part
-from promptc.passes.fit import Fitted
+from promptc.passes.fit.fit import Fitted
 from promptc.passes.piece import TracedText, slice_pieces
 from promptc.passes.trace_part import PartTracer
 

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.typed import Any
+from promptc.explain.output import ItemTracer, Pieces, strip_pieces
 from promptc.model.section import Evict, Fence, Section
 from promptc.passes.act import Entry
 from promptc.passes.assemble import Part
 from promptc.passes.find_origins import Origins
-from promptc.passes.fit import Fitted
+from promptc.passes.fit.fit import Fitted
 from promptc.passes.know_names import know_names
+from promptc.passes.layout.section import SectionLayout
 from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
-from promptc.passes.section_fit import SectionLayout
-from promptc.passes.trace_item import ItemTracer, Pieces, strip_pieces
 from promptc.template.compile import Template
 from promptc.template.place import TraceContext
 from promptc.template.tracing import trace_template

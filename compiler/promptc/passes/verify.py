@@ -8,7 +8,7 @@ from itertools import chain
 from promptc.diag.findings import fail
 from promptc.diag.value import show_value
 from promptc.passes.assemble import Emitted, Part
-from promptc.passes.fit import Fitted
+from promptc.passes.fit.fit import Fitted
 from promptc.passes.guard_value import iter_joined
 
 

@@ -6,8 +6,8 @@ from promptc.diag.findings import Diagnostic, count_noun
 from promptc.model.section import Step
 from promptc.passes.act import Entry
 from promptc.passes.assemble import Emitted
-from promptc.passes.fit import Fitted
-from promptc.passes.ladder import Applied, LadderRun
+from promptc.passes.fit.fit import Fitted
+from promptc.passes.fit.ladder import Applied, LadderRun
 from promptc.passes.strain import iter_warnings
 
 _PLACES = 6

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise
 
-from promptc.passes.grant import Claim, find_shares
+from promptc.passes.fit.grant import Claim, find_shares
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 

@@ -1,7 +1,7 @@
 """Tool uses and results: a half whose other half was left out goes, and whatever loses its own half by that."""
 
 from promptc.model.stages import Item
-from promptc.passes.join_units import join_units
+from promptc.passes.items.arrange import join_units
 
 
 def _item(place: int, *, uses: tuple[str, ...] = (), results: tuple[str, ...] = ()) -> Item:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import PromptcError
 from promptc.model.section import PART_KINDS
-from promptc.passes.payload.check_parts import _KEYS
+from promptc.passes.payload.checks import _KEYS
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 

@@ -1,6 +1,6 @@
 """Tapes count what they emit."""
 
-from promptc.passes.tape import Piece, TokenLedger
+from promptc.passes.layout.tape import Piece, TokenLedger
 from promptc.text.counters.exact import load_counter
 from promptc.text.meter import Meter
 

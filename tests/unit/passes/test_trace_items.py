@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import promptc
-from promptc.passes.trace_items import trace_items
+from promptc.explain.items import trace_items
 
 ROOT = Path(__file__).resolve().parents[3]
 KEEP = ROOT / "tests" / "cli" / "keep"

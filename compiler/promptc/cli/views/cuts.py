@@ -10,7 +10,7 @@ from promptc.cli.views.figures import show_count, show_ids, show_plural
 from promptc.cli.views.wrap import wrap
 from promptc.diag.frozen import frozen
 from promptc.model.section import Ranked
-from promptc.passes.ladder import Applied, LadderRun
+from promptc.passes.fit.ladder import Applied, LadderRun
 from promptc.pipeline import Outcome
 
 

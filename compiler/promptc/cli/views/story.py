@@ -10,13 +10,13 @@ from promptc.cli.views.stages import has_pipeline
 from promptc.cli.views.wrap import wrap
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
+from promptc.explain.items import Trace, trace_items
 from promptc.model.stages import Item, Selected
 from promptc.passes.act import Entry
-from promptc.passes.ladder import Applied
+from promptc.passes.fit.ladder import Applied
+from promptc.passes.layout.section import SectionLayout
 from promptc.passes.read_parts import list_kinds
-from promptc.passes.section_fit import SectionLayout
 from promptc.passes.tell_source import describe_refused, describe_value
-from promptc.passes.trace_items import Trace, trace_items
 from promptc.pipeline import Outcome
 
 _LABEL = 10

@@ -7,16 +7,16 @@ from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.model.messages import Provider
 from promptc.model.pack import Response, Tool
-from promptc.passes.payload.arrange import arrange
-from promptc.passes.payload.check_parts import check_parts
+from promptc.passes.payload.bodies import write_openai
+from promptc.passes.payload.build import arrange
 from promptc.passes.payload.check_turns import check_turns
 from promptc.passes.payload.check_uses import check_uses
+from promptc.passes.payload.checks import check_parts
 from promptc.passes.payload.choose_breakpoints import choose_breakpoints
 from promptc.passes.payload.message import ContentBlock, Message, Payload, PayloadRequest, ReplyLimits
 from promptc.passes.payload.write_anthropic import write_anthropic
 from promptc.passes.payload.write_gemini import write_gemini
 from promptc.passes.payload.write_ollama import write_ollama
-from promptc.passes.payload.write_openai import write_openai
 from promptc.passes.payload.write_responses import write_responses
 
 _WRITERS: Mapping[str, Callable[[PayloadRequest], dict[str, Any]]] = {

@@ -7,8 +7,8 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import Section
 from promptc.passes.assemble import Emitted, Part
-from promptc.passes.fit import Fitted
-from promptc.passes.frame import Layout
+from promptc.passes.fit.fit import Fitted
+from promptc.passes.layout.layout import Layout
 from promptc.passes.payload.message import ContentBlock, Message
 from promptc.text.json import render_canonical_json
 

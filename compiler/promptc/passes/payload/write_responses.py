@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.diag.typed import Any
+from promptc.passes.payload.bodies import BREAKPOINT, describe_function
 from promptc.passes.payload.message import ContentBlock, Message, PayloadRequest
 from promptc.passes.payload.result_text import join_texts, render_result
-from promptc.passes.payload.write_openai import BREAKPOINT, describe_function
 from promptc.text.json import render_canonical_json
 
 

@@ -6,8 +6,8 @@ from itertools import chain
 
 from promptc.model.section import Evict
 from promptc.passes.act import Act, Entry
-from promptc.passes.section_fit import SectionLayout
-from promptc.passes.steps.ranking import Block, StepScope, iter_classes, make_blocks, sort_by_age
+from promptc.passes.fit.steps import Block, StepScope, iter_classes, make_blocks, sort_by_age
+from promptc.passes.layout.section import SectionLayout
 from promptc.template.compile import Template
 from promptc.text.guard import Guard
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from promptc.model.section import Lower
 from promptc.passes.act import Act, Entry
-from promptc.passes.section_fit import SectionLayout
-from promptc.passes.steps.ranking import StepScope, find_rank, make_blocks
+from promptc.passes.fit.steps import StepScope, find_rank, make_blocks
+from promptc.passes.layout.section import SectionLayout
 
 _Level = int | float
 _Move = tuple[str, _Level, _Level | None]

@@ -6,9 +6,9 @@ from promptc.diag.typed import Literal
 from promptc.model.section import Recap, Replace
 from promptc.model.stages import Item
 from promptc.passes.act import Act, Entry
-from promptc.passes.render_items import strip_lines
-from promptc.passes.section_fit import SectionLayout
-from promptc.passes.steps.ranking import StepScope, list_units
+from promptc.passes.fit.steps import StepScope, list_units
+from promptc.passes.items.render import strip_lines
+from promptc.passes.layout.section import SectionLayout
 from promptc.template.compile import Template
 from promptc.template.runtime.run import price_count
 from promptc.text.guard import Guard

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from promptc.model.section import Shorten
 from promptc.model.stages import Item
 from promptc.passes.act import Act, EntryEdit
-from promptc.passes.section_fit import SectionLayout
-from promptc.passes.steps.ranking import StepScope, iter_classes, sort_by_age
+from promptc.passes.fit.steps import StepScope, iter_classes, sort_by_age
+from promptc.passes.layout.section import SectionLayout
 
 
 def iter_shortenings(step: Shorten, fit: SectionLayout, scope: StepScope, render_form: Callable[[Item, int], Item | None]) -> Iterator[Act]:

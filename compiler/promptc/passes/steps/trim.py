@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from promptc.model.section import Trim
 from promptc.passes.act import Act, Entry, EntryEdit
 from promptc.passes.cut_text import Cut, Most, iter_cuts
-from promptc.passes.render_items import fits_size
-from promptc.passes.section_fit import SectionLayout
-from promptc.passes.steps.ranking import Block, StepScope, iter_classes, sort_by_age
+from promptc.passes.fit.steps import Block, StepScope, iter_classes, sort_by_age
+from promptc.passes.items.render import fits_size
+from promptc.passes.layout.section import SectionLayout
 from promptc.text.guard import Guard
 
 

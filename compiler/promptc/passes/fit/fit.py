@@ -11,11 +11,11 @@ from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import frozen
 from promptc.model.section import Ratio, Section
 from promptc.model.stages import Selected, Selection, Strained
-from promptc.passes.frame import Layout, load_layout
-from promptc.passes.ladder import NEVER, Expander, LadderRun, run_ladder
+from promptc.passes.fit.ladder import NEVER, Expander, LadderRun, run_ladder
+from promptc.passes.layout.layout import Layout, load_layout
+from promptc.passes.layout.section import SectionLayout
+from promptc.passes.layout.tape import TokenLedger
 from promptc.passes.measures import ChargeMeasure, CharsMeasure, Measure, WholeMeasure
-from promptc.passes.section_fit import SectionLayout
-from promptc.passes.tape import TokenLedger
 
 
 @frozen(eq=False)
@@ -207,7 +207,7 @@ class _Fitting:
                 fixed += min(demand, numbers[name])
         if not percents and not grows:
             return numbers
-        from promptc.passes.grant import find_grants
+        from promptc.passes.fit.grant import find_grants
 
         return {**numbers, **find_grants(percents, grows, self._total - fixed)}
 

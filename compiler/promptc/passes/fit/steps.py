@@ -7,7 +7,7 @@ from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.section import Ranked, has_each
 from promptc.passes.act import Entry
-from promptc.passes.section_fit import SectionLayout
+from promptc.passes.layout.section import SectionLayout
 from promptc.template.compile import Expression
 from promptc.template.runtime.run import price_count
 

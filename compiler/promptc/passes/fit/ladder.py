@@ -7,12 +7,12 @@ from promptc.diag.typed import NamedTuple
 from promptc.model.section import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
 from promptc.model.stages import Item
 from promptc.passes.act import Act, Entry, EntryEdit
+from promptc.passes.fit.steps import StepScope
+from promptc.passes.items.render import ItemRenderer
+from promptc.passes.layout.section import SectionLayout
 from promptc.passes.measures import Measure
-from promptc.passes.render_items import ItemRenderer
-from promptc.passes.section_fit import SectionLayout
 from promptc.passes.steps.evict import iter_evictions
 from promptc.passes.steps.lower import iter_lowerings
-from promptc.passes.steps.ranking import StepScope
 from promptc.passes.steps.recap import iter_recaps, iter_replacements
 from promptc.passes.steps.shorten import iter_shortenings
 from promptc.passes.steps.trim import iter_trims

@@ -7,7 +7,7 @@ from promptc.model.messages import Provider
 from promptc.model.pack import Format, Output, Plan, Response, Tool
 from promptc.model.section import Section
 from promptc.model.stages import Bound
-from promptc.passes.tape import Piece
+from promptc.passes.layout.tape import Piece
 from promptc.text.json import render_canonical_json
 from promptc.text.meter import Meter
 

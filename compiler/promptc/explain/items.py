@@ -9,10 +9,10 @@ from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items, MessageForm
 from promptc.model.stages import Item, Selected, Selection
 from promptc.passes.arrange_items import arrange_items, find_cap_name, find_dedupe_key
+from promptc.passes.items.read import ItemReader, Read
+from promptc.passes.items.render import ItemRenderer
 from promptc.passes.name_items import find_id, name_items
-from promptc.passes.read_items import ItemReader, Read
 from promptc.passes.read_parts import is_gone, list_kinds
-from promptc.passes.render_items import ItemRenderer
 from promptc.passes.scope import find_names
 from promptc.passes.tell_source import describe_source
 

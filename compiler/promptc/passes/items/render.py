@@ -9,7 +9,7 @@ from promptc.model.section import Items, MessageForm, Section, Size, TrimEach, h
 from promptc.model.stages import Item
 from promptc.passes.cut_text import Cut, Most, find_cut
 from promptc.passes.guard_value import guard_parts
-from promptc.passes.read_items import Read
+from promptc.passes.items.read import Read
 from promptc.passes.scope import pay_text
 from promptc.template.compile import Template
 from promptc.template.runtime.run import find_run

@@ -12,9 +12,9 @@ from functools import cached_property, partial
 from promptc.diag.typed import Any
 from promptc.model.stages import Item, Selected, Selection
 from promptc.passes.act import Act, Entry, EntryEdit
-from promptc.passes.frame import Layout
+from promptc.passes.layout.layout import Layout
+from promptc.passes.layout.tape import Kind, Laid, Piece, TokenLedger
 from promptc.passes.scope import find_names, type_key
-from promptc.passes.tape import Kind, Laid, Piece, TokenLedger
 
 
 class PlacedSection:

@@ -8,11 +8,11 @@ from promptc.diag.typed import Any
 from promptc.model.section import PART_KINDS, Items, Section
 from promptc.model.stages import Gathered, GroupHeader, Item, Selected
 from promptc.passes.arrange_items import arrange_items
-from promptc.passes.join_units import join_units
+from promptc.passes.items.arrange import join_units
+from promptc.passes.items.read import ItemReader, Read, Reading
+from promptc.passes.items.render import ItemRenderer, strip_lines
 from promptc.passes.name_items import find_id, name_items
 from promptc.passes.reach import Reach
-from promptc.passes.read_items import ItemReader, Read, Reading
-from promptc.passes.render_items import ItemRenderer, strip_lines
 from promptc.passes.scope import evaluate_key, pay_text, type_key
 from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter

@@ -14,13 +14,13 @@ from promptc.model.stages import Item
 from promptc.passes.act import Entry
 from promptc.passes.cut_text import Cut
 from promptc.passes.find_origins import Origins
-from promptc.passes.fit import Fitted
+from promptc.passes.fit.fit import Fitted
+from promptc.passes.fit.ladder import Applied
+from promptc.passes.items.render import ItemRenderer, render_part, strip_lines
 from promptc.passes.know_names import know_value
-from promptc.passes.ladder import Applied
+from promptc.passes.layout.section import SectionLayout
 from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
 from promptc.passes.read_parts import read_parts
-from promptc.passes.render_items import ItemRenderer, render_part, strip_lines
-from promptc.passes.section_fit import SectionLayout
 from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
 from promptc.template.tracing import trace_expression, trace_template
 
