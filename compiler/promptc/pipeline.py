@@ -9,12 +9,10 @@ from promptc.model.messages import Provider
 from promptc.model.pack import PackModel
 from promptc.model.stages import Bound, Gathering, RenderOptions
 from promptc.model.state import State
-from promptc.passes.assemble import Emitted, assemble
+from promptc.passes.assemble import Emitted, assemble, verify, warn
 from promptc.passes.bind import bind
 from promptc.passes.fit.fit import Fitted, fit
 from promptc.passes.strain import strain
-from promptc.passes.verify import verify
-from promptc.passes.warn import warn
 from promptc.text.meter import Meter
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.passes.cut_text import Most, find_cut, iter_cuts
+from promptc.passes.items.render import Most, find_cut, iter_cuts
 from promptc.text.counters import load_counter
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from promptc.passes.piece import TracedText, join_pieces
-from promptc.passes.trace_line import LineTracer
-from promptc.passes.trace_part import PartTracer
+from promptc.explain.output import LineTracer, PartTracer, TracedText, join_pieces
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_hostile
 from tests.property.load_drawn import Loaded

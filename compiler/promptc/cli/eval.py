@@ -16,10 +16,10 @@ from promptc.diag.findings import Diagnostic, Source, UsageError, suggest
 from promptc.diag.typed import Any
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
-from promptc.passes.act import Entry
 from promptc.passes.bind import bind
 from promptc.passes.fit.steps import StepScope
-from promptc.passes.scope import find_names
+from promptc.passes.layout.section import Entry
+from promptc.passes.select import find_names
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
 from promptc.template.compile import Expression, load_expression

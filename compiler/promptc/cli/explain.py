@@ -143,7 +143,7 @@ def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
 def _show_source(outcome: Outcome, given: str, page: Page) -> None:
     """Nothing for what does not fit: there is no output."""
     from promptc.cli.views.source import find_lines, render_lines
-    from promptc.passes.trace_line import LineTracer
+    from promptc.explain.output import LineTracer
 
     message, lines = _read_lines(given)
     if outcome.emitted is None:

@@ -21,12 +21,12 @@ from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
+from promptc.explain.items import WHYS
 from promptc.frontend.open_corpus import open_corpus
 from promptc.model.section import MICRO, show_score
 from promptc.model.sources import CorpusIndex, StateIndex
-from promptc.passes.bind_lets import bind_lets
-from promptc.passes.list_entries import list_entries
-from promptc.passes.tell_source import WHYS
+from promptc.passes.bind import bind_lets
+from promptc.passes.gather import list_entries
 from promptc.sources.retrieval.local import LoadedIndex
 from promptc.sources.retrieval.retrieve import ChunkQuery, FoundChunk, Retrieved, Retriever
 from promptc.template.runtime.run import RUN

@@ -4,25 +4,216 @@ What rendered, cut and guarded the item is done once more, and held against what
 of which the template's place is all that is told.
 """
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-from promptc.diag.findings import PromptcError
-from promptc.diag.frozen import replace
-from promptc.diag.typed import Any
-from promptc.model.section import Items, MessageForm, TrimEach
-from promptc.model.stages import Item
-from promptc.passes.act import Entry
-from promptc.passes.cut_text import Cut
-from promptc.passes.find_origins import Origins
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from promptc.diag.findings import PromptcError, Span
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any, Literal
+from promptc.model.pack import Axis, Let
+from promptc.model.section import Evict, Fence, Items, MessageForm, Section, TrimEach
+from promptc.model.stages import Bound, Item
+from promptc.model.state import Pointers as StatePointers
+from promptc.passes.assemble import Part
 from promptc.passes.fit.fit import Fitted
 from promptc.passes.fit.ladder import Applied
-from promptc.passes.items.render import ItemRenderer, render_part, strip_lines
-from promptc.passes.know_names import know_value
-from promptc.passes.layout.section import SectionLayout
-from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
-from promptc.passes.read_parts import read_parts
+from promptc.passes.items.read import read_parts
+from promptc.passes.items.render import Cut, ItemRenderer, render_part, strip_lines
+from promptc.passes.layout.section import Entry, SectionLayout
+from promptc.passes.report import Origins
+from promptc.template.compile import Expression, Template
 from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
 from promptc.template.tracing import trace_expression, trace_template
+from promptc.text.guard import REPLACEMENT, may_hide
+
+What = Literal["template", "cut", "guard", "separator", "line end"]
+
+
+@frozen(eq=False)
+class TracedLine:
+    """A line, from 1 in the text or in its message's content: its text without its end, and its pieces under the parts they belong to.
+
+    An empty line has its end as its only piece.
+    """
+
+    message: int
+    line: int
+    text: str
+    parts: tuple[tuple[Part, tuple[TracedText, ...]], ...]
+
+
+class LineTracer:
+    """Traces lines of one output."""
+
+    def __init__(self, fitted: Fitted, parts: Sequence[Part]) -> None:
+        self._parts = parts
+        self._tracer = PartTracer(fitted, parts)
+        self._traced: dict[int, tuple[TracedText, ...]] = {}
+        self.origins = self._tracer.origins
+        self._lines = {
+            message: "".join(part.text for part in own).split("\n") for message, own in groupby(parts, lambda part: part.message)
+        }
+
+    def count_messages(self) -> int:
+        """How many messages there are; 1 in text output that is not empty."""
+        return len(self._lines)
+
+    def count_lines(self, message: int = 0) -> int:
+        """How many lines the text, or a message's content, has; an empty one behind the last line end is none."""
+        lines = self._lines.get(message, [""])
+        return len(lines) - (not lines[-1])
+
+    def trace(self, message: int, line: int) -> TracedLine:
+        """The line, which is there."""
+        text = self._lines[message][line - 1]
+        start = sum(len(one) + 1 for one in self._lines[message][: line - 1])
+        found = self._iter_parts(message, start, start + len(text)) if text else self._iter_parts(message, start, start + 1)
+        return TracedLine(message, line, text, tuple(found))
+
+    def _iter_parts(self, message: int, start: int, stop: int) -> Iterator[tuple[Part, tuple[TracedText, ...]]]:
+        place = 0
+        for at, part in enumerate(self._parts):
+            if part.message != message:
+                continue
+            if place < stop and start < place + len(part.text):
+                if at not in self._traced:
+                    self._traced[at] = self._tracer.trace(at)
+                yield part, slice_pieces(self._traced[at], start - place, stop - place)
+            place += len(part.text)
+
+
+class PartTracer:
+    """Traces the parts of one output."""
+
+    def __init__(self, fitted: Fitted, parts: Sequence[Part]) -> None:
+        self._fitted = fitted
+        self._parts = parts
+        self.origins = Origins(fitted)
+        self._known = know_names(fitted.strained.selection.bound, self.origins.pointers)
+        self._items = ItemTracer(fitted, self.origins, self._known)
+
+    def trace(self, at: int) -> Pieces:
+        """The pieces of the part at a place; joined, they are its text."""
+        part = self._parts[at]
+        if part.owner == "separator":
+            output = self._fitted.strained.selection.plan.output
+            return (TracedText("separator", part.text, span=output.span, code="output.separator"),)
+        fit = self._fitted.fits[part.section]
+        own = tuple(self._iter_own(fit, part, at))
+        text = join_pieces(own)
+        if not part.text.startswith(text):
+            own = (TracedText("template", part.text.rstrip("\n"), span=fit.section.span),)
+            text = join_pieces(own)
+        return (*own, *_iter_trail(fit.section, part.text[len(text) :], self._follows_item(at)))
+
+    def _iter_own(self, fit: SectionLayout, part: Part, at: int) -> Iterator[TracedText]:
+        """Without what follows it."""
+        selected, section = fit.selected, fit.section
+        if part.item is not None:
+            yield from self._iter_item(fit, part.item)
+        elif part.owner == "fence" and section.fence is not None:
+            is_open = all(one.section != part.section or one is part for one in self._parts[: at + 1])
+            names = {**fit.names, "selected": {}}
+            yield from self._trace_fence(section.fence, is_open=is_open, names=names, known=self._known)
+        elif part.owner == "header" and section.header is not None:
+            yield from self._trace_header(section.header, selected.header, fit.names, self._known)
+        elif part.owner == "group":
+            yield from self._iter_group(fit, at)
+        elif part.owner == "marker":
+            yield from self._iter_marker(fit, part.text.removesuffix("\n"))
+
+    # --- what stands around items ---
+
+    def _trace_fence(self, fence: Fence, *, is_open: bool, names: Mapping[str, Any], known: TraceContext) -> Pieces:
+        pieces = make_pieces(trace_template(fence.open if is_open else fence.close, names, known))
+        text = join_pieces(pieces)
+        start = len(text) - len(text.lstrip())
+        return slice_pieces(pieces, start, start + len(text.strip()))
+
+    def _trace_header(self, template: Template, emitted: str, names: Mapping[str, Any], known: TraceContext) -> Pieces:
+        pieces = guard_pieces(strip_pieces(make_pieces(trace_template(template, names, known))), emitted)
+        return pieces if pieces is not None else (TracedText("template", emitted, span=template.place.span),)
+
+    def _iter_group(self, fit: SectionLayout, at: int) -> Iterator[TracedText]:
+        """The header of the group that the next item is in. The keys of the state are those of its first item that no step made."""
+        entries = [part.item for part in self._parts[at:] if part.item is not None and part.section == fit.section.id]
+        items, group = fit.section.items, fit.selected.groups[entries[0].run]
+        assert items is not None and items.group is not None and items.group.header is not None
+        own = next((entry for entry in entries if entry.run == entries[0].run and not entry.is_made), None)
+        known = self._items.know(fit, own) if own is not None else self._known
+        yield from self._trace_header(items.group.header, group.header, {**fit.names, "group": group.key}, known)
+
+    def _iter_marker(self, fit: SectionLayout, emitted: str) -> Iterator[TracedText]:
+        """What an `evict` put in the place of what it took: its template gives one line, whatever its white space."""
+        cuts = [cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.fit is fit]
+        at = max((at for at, cut in enumerate(cuts) if cut.act.marker is not None), default=None)
+        step = cuts[at].step if at is not None else None
+        if at is None or not isinstance(step, Evict) or step.marker is None:
+            yield TracedText("cut", emitted)
+            return
+        removed = sum(len(cut.act.gone) for cut in cuts[: at + 1])
+        made = make_pieces(trace_template(step.marker, {**fit.names, "removed": removed}, self._known))
+        pieces = guard_pieces(made, emitted) or guard_pieces(_join_words(made), emitted)
+        yield from pieces if pieces is not None else (TracedText("template", emitted, span=step.marker.place.span),)
+
+    # --- items ---
+
+    def _iter_item(self, fit: SectionLayout, entry: Entry) -> Iterator[TracedText]:
+        pieces = self._items.trace(fit, entry)
+        if not entry.item.open:
+            yield from pieces
+            return
+        items = fit.section.items
+        assert items is not None and items.fence is not None
+        names, known = self._items.find_renderer(fit, items).bind_item(entry.item), self._items.know(fit, entry)
+        yield from self._trace_item_fence(items.fence, entry.item.open, names, known, is_open=True)
+        yield TracedText("line end", "\n")
+        yield from pieces
+        yield TracedText("line end", "\n")
+        yield from self._trace_item_fence(items.fence, entry.item.close, names, known, is_open=False)
+
+    def _trace_item_fence(self, fence: Fence, emitted: str, names: Mapping[str, Any], known: TraceContext, *, is_open: bool) -> Pieces:
+        pieces = self._trace_fence(fence, is_open=is_open, names=names, known=known)
+        template = fence.open if is_open else fence.close
+        return pieces if join_pieces(pieces) == emitted else (TracedText("template", emitted, span=template.place.span),)
+
+    def _follows_item(self, at: int) -> bool:
+        """True where the part and the next are items of one section: its separator stands between them."""
+        part, follower = self._parts[at], self._parts[at + 1] if at + 1 < len(self._parts) else None
+        return part.item is not None and follower is not None and follower.item is not None and follower.section == part.section
+
+
+def _join_words(pieces: Pieces) -> Pieces:
+    """The pieces on one line, words a space apart."""
+    words = [slice_pieces(pieces, *found.span()) for found in re.finditer(r"\S+", join_pieces(pieces))]
+    return tuple(piece for at, word in enumerate(words) for piece in ((*([TracedText("separator", " ")] if at else []), *word)))
+
+
+def _iter_trail(section: Section, trail: str, is_between: bool) -> Iterator[TracedText]:
+    if trail and is_between and section.separator is not None:
+        yield TracedText("separator", trail, span=section.span, code="separator")
+    elif trail:
+        yield TracedText("line end", trail)
+
+
+@frozen(eq=False)
+class TracedText:
+    """A run of emitted characters and what made it.
+
+    `template`: `made` tells all, or where nothing more can be told, `span` where the template begins. `cut`: what a cut put in the place of
+    what it took, maybe nothing; `guard`: an escape; `separator`, `line end`: the layout. `span` is where the manifest asks for it, `code`
+    what it says there.
+    """
+
+    what: What
+    text: str
+    made: OutputSpan | None = None
+    span: Span | None = None
+    code: str = ""
+
 
 Pieces = tuple[TracedText, ...]
 
@@ -151,3 +342,99 @@ def _cut(pieces: Sequence[TracedText], cut: Cut, mark: TracedText) -> Pieces:
     """What a cut leaves, with its mark where it was made."""
     size = len(join_pieces(pieces))
     return (*slice_pieces(pieces, 0, cut.start), replace(mark, text=cut.middle), *slice_pieces(pieces, cut.stop, size))
+
+
+def make_pieces(parts: Iterable[OutputSpan]) -> tuple[TracedText, ...]:
+    """The pieces of what a template printed."""
+    return tuple(TracedText("template", made.text, made) for made in parts)
+
+
+def join_pieces(pieces: Iterable[TracedText]) -> str:
+    """Their text."""
+    return "".join(piece.text for piece in pieces)
+
+
+def slice_pieces(pieces: Sequence[TracedText], start: int, stop: int) -> tuple[TracedText, ...]:
+    """What stands from `start` to `stop`, cuts of no length at either end included."""
+    return tuple(_iter_slice(pieces, start, stop))
+
+
+def _iter_slice(pieces: Sequence[TracedText], start: int, stop: int) -> Iterator[TracedText]:
+    place = 0
+    for piece in pieces:
+        first, last = max(start - place, 0), min(stop - place, len(piece.text))
+        place += len(piece.text)
+        if first < last or (not piece.text and first == last == 0):
+            yield _part(piece, first, last)
+
+
+def _part(piece: TracedText, first: int, last: int) -> TracedText:
+    if last - first == len(piece.text):
+        return piece
+    return replace(piece, text=piece.text[first:last], made=piece.made.part(first, last) if piece.made is not None else None)
+
+
+def guard_pieces(pieces: Sequence[TracedText], guarded: str) -> tuple[TracedText, ...] | None:
+    """The pieces of a guarded text, given those of the text before; None where it is not made of them by escapes alone.
+
+    An escape is a backslash that was put in, `\\u{...}` in the place of a character that shows nothing, or one U+FFFD in the place of some
+    that hide a text.
+    """
+    if join_pieces(pieces) == guarded:
+        return tuple(pieces)
+    found: list[TracedText] = []
+    place, is_replaced = 0, False
+    for piece in pieces:
+        start = 0
+        for at, character in enumerate(piece.text):
+            escape = f"\\u{{{ord(character):x}}}"
+            is_hidden, goes_on, is_replaced = not guarded.startswith(character, place), is_replaced, False
+            while not guarded.startswith((character, escape), place) and guarded.startswith("\\", place):
+                found += [_part(piece, start, at), TracedText("guard", "\\")]
+                place, start = place + 1, at
+            if guarded.startswith(character, place):
+                place += 1
+            elif is_hidden and guarded.startswith(escape, place):
+                found += [_part(piece, start, at), TracedText("guard", escape)]
+                place, start = place + len(escape), at + 1
+            elif is_hidden and may_hide(character):
+                found.append(_part(piece, start, at))
+                is_replaced = True
+                if not goes_on and guarded.startswith(REPLACEMENT, place):
+                    found.append(TracedText("guard", REPLACEMENT))
+                    place += 1
+                start = at + 1
+            else:
+                return None
+        found.append(_part(piece, start, len(piece.text)) if start else piece)
+    if guarded[place:] == "\\":
+        found.append(TracedText("guard", "\\"))  # behind a character that begins a special token
+        place += 1
+    kept = tuple(piece for piece in found if piece.text or piece.what == "cut")
+    return kept if place == len(guarded) else None
+
+
+def know_names(bound: Bound, pointers: StatePointers) -> TraceContext:
+    """Of the `let` names and the variants. `strain`, `selected`, `section` and `this` are the compiler's own: no key made them."""
+    known = TraceContext(pointers.find, {}, {})
+    names = {name: value for name, value in bound.names.items() if name == "state" or name.startswith("__") or name in bound.pack.given}
+    for let in bound.pack.lets:
+        known = know_value(known, let.name, _find_expression(let), names)
+        names[let.name] = bound.names[let.name]
+    chosen: Mapping[str, Any] = bound.names["variant"]
+    names["variant"] = chosen
+    return replace(known, parts={id(chosen): {axis.name: _trace_case(axis, chosen, names, known) for axis in bound.pack.axes}})
+
+
+def _trace_case(axis: Axis, chosen: Mapping[str, Any], names: Mapping[str, Any], known: TraceContext) -> Pointers:
+    """None for a case that was asked for, or is the default."""
+    return trace_expression(axis.select, names, known) if axis.select.evaluate(names) == chosen[axis.name] else ()
+
+
+def know_value(known: TraceContext, name: str, expression: Expression, names: Mapping[str, Any]) -> TraceContext:
+    """With the value of one more name, which an expression gave."""
+    return replace(known, named={**known.named, name: trace_expression(expression, names, known)})
+
+
+def _find_expression(let: Let) -> Expression:
+    return let.value if isinstance(let.value, Expression) else let.value.value

@@ -11,7 +11,7 @@ from promptc.model.state import State
 from promptc.operations.answer_ask import Answered, answer_ask
 from promptc.operations.check_args import check_args
 from promptc.operations.opened import Opened, find_operation
-from promptc.passes.bind_lets import bind_lets
+from promptc.passes.bind import bind_lets
 from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 

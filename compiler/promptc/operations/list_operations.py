@@ -7,7 +7,7 @@ from promptc.model.messages import Operation
 from promptc.model.state import State
 from promptc.operations.done import Listed
 from promptc.operations.opened import Opened
-from promptc.passes.bind_lets import bind_lets
+from promptc.passes.bind import bind_lets
 from promptc.template.runtime.run import RUN
 
 

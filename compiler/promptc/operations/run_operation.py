@@ -12,8 +12,7 @@ from promptc.operations.begin_operation import OperationRun, begin_operation, re
 from promptc.operations.done import Archive, OperationResult
 from promptc.operations.make_edits import Edited, make_edits
 from promptc.operations.opened import Opened
-from promptc.passes.bind_lets import bind_lets
-from promptc.passes.check_asserts import check_asserts
+from promptc.passes.bind import bind_lets, check_asserts
 from promptc.template.runtime.run import RUN
 
 

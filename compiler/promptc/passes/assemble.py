@@ -1,14 +1,230 @@
 """From what fitting left to bytes: the text or the messages, and a record of which part is whose."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from promptc.diag.findings import Diagnostic, count_noun, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal, NamedTuple
-from promptc.passes.act import Entry
+from promptc.diag.value import show_value
+from promptc.model.section import Step
 from promptc.passes.fit.fit import Fitted
+from promptc.passes.fit.ladder import Applied, LadderRun
+from promptc.passes.items.render import iter_joined
+from promptc.passes.layout.section import Entry
 from promptc.passes.layout.tape import Kind
+from promptc.passes.strain import iter_warnings
 
+_HALVES = "what stands around its items is half of one, and data completes it: give the section another `separator`"
+_PARTS = "the texts of its parts make it when they are joined: clean the state"
+_NEIGHBOURS = "a message and the next of its role make it when they are joined: end the message with other text, or clean the state"
+_PLACES = 6
+
+_HIDDEN = {
+    "replace_hidden": "each such text became one U+FFFD; clean the state, or refuse it: `output: {guard: {invisible: reject}}`",
+    "escape": "it was escaped, as `output.guard` asks, and can be read in the prompt now; clean the state",
+    "keep": "it was kept, and a model reads it; clean the state, or leave `output.guard.invisible` at its default",
+}
 Owner = Kind | Literal["separator"]
+
+
+class MiscountError(Exception):
+    """The exact count of the output differs from the sum it was fitted by, or is over the budget."""
+
+
+def verify(fitted: Fitted, emitted: Emitted) -> int:
+    """The output's tokens, counted anew and whole; looked up only where this very text was counted whole before.
+
+    Raises `MiscountError` when the receipt does not hold, `PromptcError` (PC0591) for a fence or a special token that the manifest did not
+    put where it stands, as where data completes what a separator begins.
+    """
+    _prove_structure(fitted, emitted)
+    frame, meter = fitted.frame, fitted.frame.meter
+    counter = meter.counter
+    if frame.format == "text":
+        units = meter.count_whole(emitted.text)
+    else:
+        contents: dict[int, list[str]] = {}
+        for part in emitted.parts:
+            contents.setdefault(part.message, []).append(part.text)
+        units = (frame.costs.prompt + frame.count_offered(meter.count_whole)) * counter.unit
+        units += sum(meter.count_whole("".join(texts)) for texts in contents.values())
+        units += sum(frame.count_message(message["role"]) for message in emitted.messages)
+    expected = (fitted.tape.units if fitted.tape is not None else 0) + frame.fixed
+    total = fitted.strained.selection.bound.total * counter.unit
+    if units != expected or units > total:
+        raise MiscountError(f"counted {units} units where fitting had {expected}, of {total} allowed")
+    return frame.meter.tokens(units)
+
+
+def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
+    """Looks through the text, or each message, and then through all messages of a role as one text: services join those of one role that
+    stand beside each other, or do once what stands between them is moved or left out.
+    """
+    messages: dict[int, list[Part]] = {}
+    for part in emitted.parts:
+        messages.setdefault(part.message, []).append(part)
+    if fitted.frame.format == "text":
+        _prove(fitted, emitted.parts, _HALVES)
+        return
+    roles: dict[str, list[Sequence[Part]]] = {}
+    for parts, message in zip(messages.values(), emitted.messages, strict=True):
+        role = "system" if message["role"] == "developer" else message["role"]
+        roles.setdefault(role, []).append(_prove_message(fitted, parts))
+    guard = fitted.strained.selection.guard
+    for alike in roles.values():
+        if any(guard.may_go_on("".join([part.text for part in parts])) for parts in alike[:-1]):
+            _prove(fitted, list(chain(*alike)), _NEIGHBOURS)
+
+
+def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> Sequence[Part]:
+    """The parts with the texts that a service reads, once they hold: the manifest writes nothing in a message that is a list of parts."""
+    content = next((part.item.item.content for part in parts if part.item is not None and part.item.item.content is not None), None)
+    if content is None:
+        _prove(fitted, parts, _HALVES)
+        return parts
+    texts = list(iter_joined(content))
+    read = [Part("item", parts[0].section, text, parts[0].message) for text in texts]
+    for one in read:
+        _prove(fitted, [one], _PARTS)
+    return read[:1]
+
+
+def _prove(fitted: Fitted, parts: Sequence[Part], help: str) -> None:
+    """Every fence and special token of the joined parts lies wholly in a text of the manifest."""
+    text = "".join([part.text for part in parts])
+    marks = sorted((start, end, kind) for kind, start, end in fitted.strained.selection.guard.iter_marks(text))
+    if not marks:
+        return
+    ranges = list(_iter_written(parts))
+    place = 0
+    for start, end, kind in marks:
+        while place < len(ranges) and ranges[place][1] < end:
+            place += 1
+        if place == len(ranges) or ranges[place][0] > start:
+            _refuse(fitted, parts, start, kind, text[start:end], help)
+
+
+def _iter_written(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
+    """Where what the manifest wrote begins and ends: fences, separators, and what follows an item."""
+    at = 0
+    for part in parts:
+        end = at + len(part.text)
+        if part.owner in ("fence", "separator"):
+            yield at, end
+        elif part.item is not None:
+            item, body = part.item.item, len(part.item.body)
+            if item.open:
+                yield at, at + len(item.open)
+                yield at + body - len(item.close), at + body
+            yield at + body, end
+        at = end
+
+
+def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: str, help: str) -> None:
+    at = 0
+    for part in parts:
+        at += len(part.text)
+        if at > start:
+            section = next(one for one in fitted.frame.sections if one.id == part.section)
+            noun = "a fence" if kind == "fence" else "a special token"
+            message = f"{noun} that the manifest does not write would stand in `{section.id}`: {show_value(text)}"
+            raise fail("PC0591", message, section.span, help=help)
+
+
+def warn(fitted: Fitted, emitted: Emitted | None) -> tuple[Diagnostic, ...]:
+    """Every warning of the render, in the order of the passes, each once."""
+    return tuple(dict.fromkeys(_iter_all(fitted, emitted)))
+
+
+def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
+    yield from iter_warnings(fitted.strained)
+    yield from (found for found in fitted.errors if found.level != "error")
+    for name, run in fitted.iter_runs():
+        yield from _iter_cuts(name, run, fitted)
+        for step, act in run.void:
+            message = f"`{step.label}` did not shorten {_name_entries(act.entries)} of `{step.section}`: left as it was"
+            yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
+    yield from _tell_hidden(fitted)
+    yield from _tell_schema(fitted)
+    output = fitted.strained.selection.plan.output
+    limit, span = output.warn_chars, output.warn_span
+    if emitted is not None and limit is not None and emitted.characters > limit:
+        yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
+
+
+def _tell_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
+    """Where content that is in the prompt held a text that nobody sees."""
+    for name, fit in fitted.fits.items():
+        headers = () if fit.is_empty else fit.selected.found
+        places = [("a header", headers), *((f"item `{entry.item.id}`", entry.item.found) for entry in fit.alive)]
+        for place, list_of in places:
+            spelt = [one for one in list_of if one.kind == "hidden_text"]
+            if spelt:
+                shown = spelt[0].text[:60] + ("…" if len(spelt[0].text) > 60 else "")
+                more = f", and {count_noun(sum(one.count for one in spelt) - 1, 'more text')}" if len(spelt) > 1 else ""
+                message = f"{place} of `{name}`, line {spelt[0].line}, hides a text in characters that nobody sees: `{shown}`{more}"
+                yield Diagnostic("PC0594", message, fit.selected.section.span, _HIDDEN[spelt[0].policy], "warn")
+
+
+def _tell_schema(fitted: Fitted) -> Iterator[Diagnostic]:
+    """What the provider is not sent of the schema of the answer."""
+    selection = fitted.strained.selection
+    provider, response = selection.bound.provider, selection.plan.response
+    if provider is None or response is None or fitted.frame.format != "messages":
+        return
+    sent = response.find_sent(provider.name)
+    if sent.schema is None:
+        what = f"the schema of the answer is not sent: {provider.title} cannot be told it, since {sent.why}"
+        yield Diagnostic("PC0583", what, response.span, "hold the answer against the schema, or write it in words it takes", "warn")
+    elif sent.left_out:
+        what = f"of the schema of the answer {provider.title} takes no {_list_left_out(sent.left_out)}"
+        yield Diagnostic("PC0582", what, response.span, "they are left out: hold the answer against the whole schema", "warn")
+
+
+def _list_left_out(pointers: Sequence[str]) -> str:
+    """Keywords with the places they stand at, each place once."""
+    places: dict[str, list[str]] = {}
+    for pointer in pointers:
+        place, _, keyword = pointer.rpartition("/")
+        places.setdefault(place, []).append(f"`{keyword}`")
+    told = [f"{', '.join(keywords)} at `{place or '/'}`" for place, keywords in places.items()]
+    return "; ".join(told[:_PLACES]) + (f"; and at {count_noun(len(told) - _PLACES, 'more place')}" if len(told) > _PLACES else "")
+
+
+def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:
+    by_step: dict[str, list[Applied]] = {}
+    for one in run.applied:
+        if one.act.warn:
+            by_step.setdefault(f"{one.step.label} {one.section}", []).append(one)
+    for cuts in by_step.values():
+        first, last = cuts[0], cuts[-1]
+        meter = fitted.frame.meter
+        before, after = meter.tokens(first.before), meter.tokens(last.after)
+        more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
+        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
+        whole = " of the whole prompt" if ladder == "truncate" else ""
+        by = f"its default `overflow` ({_name(first.step)})" if first.step.is_default else f"`{first.step.label}`"
+        message = f"`{first.section}` was shortened by {by}: {cut}{whole} ({last.act.why})"
+        yield Diagnostic(
+            "PC0540",
+            message,
+            first.step.span,
+            "`promptc explain` shows each" + (f"; with {more} more, the last cut would not be needed" if last.needs else ""),
+            "warn",
+        )
+
+
+def _name(step: Step) -> str:
+    """As a manifest would write it."""
+    return f"`{type(step).__name__.lower()}`"
+
+
+def _name_entries(entries: Sequence[Entry]) -> str:
+    names = [entry.item.id for entry in entries]
+    return f"item `{names[0]}`" if len(names) == 1 else f"{len(names)} items"
 
 
 class Part(NamedTuple):

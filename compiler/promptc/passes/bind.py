@@ -1,15 +1,16 @@
 """First pass: asserts, `let`, the choice of variants and patches, the budget."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, UsageError, fail, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
-from promptc.model.pack import Axis, Choice, PackModel
+from promptc.model.pack import Assign, Axis, Band, Choice, Let, PackModel
 from promptc.model.stages import Bound, RenderOptions
 from promptc.model.state import State
-from promptc.passes.bind_lets import bind_lets
-from promptc.passes.check_asserts import check_asserts
+from promptc.passes.select import find_whole
 from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 
@@ -112,3 +113,57 @@ def _check_patches(pack: PackModel, patches: Sequence[str]) -> tuple[str, ...]:
         if name not in pack.patch_names:
             raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names))])
     return tuple(patches)
+
+
+def check_asserts(pack: PackModel, names: Mapping[str, Any]) -> list[Diagnostic]:
+    """The warnings of asserts that fail; `names` hold the state. Raises `PromptcError` where one fails whose level is an error."""
+    failed = [one for one in pack.asserts if not one.that.evaluate(names)]
+    found = [Diagnostic("PC0503", one.otherwise.render(names).strip(), one.span, level=one.level) for one in failed]
+    if any(one.level == "error" for one in found):
+        raise PromptcError(found)
+    return found
+
+
+def bind_lets(pack: PackModel, names: Mapping[str, Any]) -> dict[str, Any]:
+    """`names`, which hold the state, and those of `let`, each of which sees the earlier ones. Raises `PromptcError` for what cannot be
+    evaluated.
+    """
+    bound = dict(names)
+    for let in pack.lets:
+        bound[let.name] = _evaluate_let(let, bound)
+    return bound
+
+
+def _evaluate_let(let: Let, names: Mapping[str, Any]) -> Any:
+    if isinstance(let.value, Band):
+        return _find_band(let, let.value, names)
+    if isinstance(let.value, Assign):
+        return _draw(let, let.value, names)
+    return let.value.evaluate(names)
+
+
+def _find_band(let: Let, band: Band, names: Mapping[str, Any]) -> str:
+    number = band.value.evaluate(names)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise fail("PC0504", f"the band `{let.name}` needs a number, not {show_value(number)}", band.value.span)
+    label = band.bounds[0][1]
+    for bound, name in band.bounds:
+        if number >= bound:
+            label = name
+    return label
+
+
+def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
+    given = assign.value.evaluate(names)
+    key = given if isinstance(given, str) else find_whole(given)
+    if key is None:
+        what = f"the assignment `{let.name}` needs a text or a whole number as its id, not {show_value(given)}"
+        raise fail("PC0505", what, assign.value.span)
+    from hashlib import sha256
+
+    draws = [
+        (sha256(f"{let.name}\0{key}\0{label}\0{turn}\0".encode()).digest(), label)
+        for label, weight in assign.weights
+        for turn in range(1, weight + 1)
+    ]
+    return max(draws)[1]

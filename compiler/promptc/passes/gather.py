@@ -6,23 +6,52 @@ selected. It reads nothing but through `Sources`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from promptc.diag.findings import Diagnostic, count_noun, fail
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Protocol
-from promptc.model.section import Retrieve, Section, Segments
-from promptc.model.sources import CorpusIndex, StateIndex, Store
-from promptc.model.stages import Bound, Gathered
-from promptc.passes.ask_segments import Preference, Wish, ask_segments
-from promptc.passes.gather_chunks import gather_chunks
-from promptc.passes.gather_segments import gather_segments
-from promptc.passes.list_entries import list_entries
+from promptc.diag.value import show_value
+from promptc.model.section import MICRO, Retrieve, Section, Segments, show_score, spell_key
+from promptc.model.sources import CorpusIndex, Segment, StateIndex, Store
+from promptc.model.stages import Bound, Gathered, SourceDigest
+from promptc.passes.select import evaluate_key, find_whole
 from promptc.sources.retrieval.local import LoadedIndex
-from promptc.sources.retrieval.retrieve import ChunkQuery, IndexedItem, Retrieved
-from promptc.sources.segments.rows import Rows
+from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, IndexedItem, Retrieved
+from promptc.sources.retrieval.scoring import has_words
+from promptc.sources.segments.rows import Malformed, Rows
+from promptc.template.compile import Expression
+from promptc.text.json import render_canonical_json, render_digest
+from promptc.text.white import is_blank
 
 _ROW = 100
 """Steps of judging one row."""
+
+_NAMED = 5
+Wish = tuple[str, tuple[str, ...] | None]
+"""A scope, and what its segments are to be about; None for all of it."""
+
+Open = Callable[[str | None], Sequence[LoadedIndex]]
+Ask = Callable[[Sequence[LoadedIndex], ChunkQuery], Retrieved]
+
+_SAY = (
+    "ask for something, as `query: state.input` does; `when` leaves the section out where there is nothing to ask, "
+    "and `sparse_below: 0` says that nothing is a good answer"
+)
+_ASK = "ask in words that the chunks hold; `promptc index query` shows what is found"
+
+_WHYS: Mapping[str, Callable[[Retrieve], str]] = {
+    "floor": lambda source: f"is under the floor of {show_score(source.floor)}",
+    "candidates": lambda source: f"is not among the best {source.candidates} of its index",
+    "top": lambda source: f"is not among the best {source.top}",
+}
+
+_HELPS = {
+    "floor": "lower `floor` to {score}, or ask in fewer words: each word of the query that a chunk lacks lowers its score for words",
+    "candidates": "raise `candidates`",
+    "top": "raise `top`, or lower `sparse_below`",
+}
 
 
 class Sources(Protocol):
@@ -86,3 +115,335 @@ class Gatherer:
             texts = sum(len(one.content) for one in rows.rows)
             self._bound.run.pay(_ROW * len(rows.rows) + texts, store.span, f"reading the store `{store.name}`", 4 * texts)
         return self._rows[key]
+
+
+@frozen
+class Preference:
+    """Which of a segment's locales and versions is wanted."""
+
+    locales: tuple[str, ...]
+    version: str | None
+
+
+Read = Callable[[Store, Sequence[Wish], Preference], Rows]
+
+
+@frozen(eq=False)
+class _Answer:
+    """What a store gave to all wishes of one preference."""
+
+    preference: Preference
+    wishes: tuple[Wish, ...]
+    rows: Rows
+
+    def find_part(self, wish: Wish) -> Sequence[Segment]:
+        return self.rows.parts[self.wishes.index(wish)]
+
+
+def gather_segments(section: str, source: Segments, store: Store, asked: Sequence[SegmentQuery], read: Read) -> Gathered:
+    """The rows that were asked for, in the order of `each`, then of the store. `read` is called once for every preference."""
+    answers = {preference: _answer(store, preference, asked, read) for preference in dict.fromkeys(one.preference for one in asked)}
+    values: list[dict[str, Any]] = []
+    elements: list[Any] = []
+    refused = 0
+    for one in asked:
+        for row in answers[one.preference].find_part(one.wish):
+            item = describe_segment(row)
+            if source.where is None or source.where.evaluate({**one.names, "item": item}):
+                values.append(item)
+                elements.append(one.names["each"] if source.each is not None else None)
+            else:
+                refused += 1
+    found = list(answers.values())
+    return Gathered(
+        values=tuple(values),
+        elements=tuple(elements) if source.each is not None else (),
+        left_out=_count_left_out(found, refused),
+        account=_describe_segment(source, values, found),
+        digests=tuple(SourceDigest("store", store.name, _digest(answer.rows)) for answer in found),
+        warnings=tuple(_warn_segments(section, source, store, found)),
+    )
+
+
+def describe_segment(row: Segment) -> dict[str, Any]:
+    """The item a template sees."""
+    return {
+        "id": row.id,
+        "scope": row.scope,
+        "ref_id": row.ref_id,
+        "content": row.content,
+        "metadata": row.metadata,
+        "locale": row.locale,
+        "version": row.version,
+    }
+
+
+def _answer(store: Store, preference: Preference, asked: Sequence[SegmentQuery], read: Read) -> _Answer:
+    wishes = tuple(dict.fromkeys(one.wish for one in asked if one.preference == preference))
+    return _Answer(preference, wishes, read(store, wishes, preference))
+
+
+def _count_left_out(answers: Sequence[_Answer], refused: int) -> dict[str, int]:
+    counts = {
+        "inactive": max((one.rows.inactive for one in answers), default=0),
+        "malformed": len(_list_malformed(answers)),
+        "other_variant": sum(one.rows.passed_over for one in answers),
+        "other_locale": sum(len(one.rows.foreign) for one in answers),
+        "source": refused,
+    }
+    return {stage: count for stage, count in counts.items() if count}
+
+
+def _list_malformed(answers: Sequence[_Answer]) -> list[Malformed]:
+    return list(dict.fromkeys(one for answer in answers for one in answer.rows.malformed))
+
+
+def _describe_segment(source: Segments, values: Sequence[dict[str, Any]], answers: Sequence[_Answer]) -> dict[str, Any]:
+    return {
+        "kind": "segments",
+        "store": source.store,
+        "scope": source.scope,
+        "asked": [
+            {"refs": _list_refs(one.wishes), "locales": list(one.preference.locales), "version": one.preference.version} for one in answers
+        ],
+        "ids": [value["id"] for value in values],
+        "malformed": [{"id": one.id, "why": one.why} for one in _list_malformed(answers)],
+    }
+
+
+def _list_refs(wishes: Sequence[Wish]) -> list[str] | None:
+    """None for the whole scope."""
+    refs: dict[str, None] = {}
+    for _, some in wishes:
+        if some is None:
+            return None
+        refs.update(dict.fromkeys(some))
+    return list(refs)
+
+
+def _digest(rows: Rows) -> str:
+    """Of what was read, whichever database holds it."""
+    text = render_canonical_json([describe_segment(row) for row in rows.rows])
+    return render_digest(text.encode("utf-8", "surrogatepass"))
+
+
+def _warn_segments(section: str, source: Segments, store: Store, answers: Sequence[_Answer]) -> list[Diagnostic]:
+    malformed = _list_malformed(answers)
+    if not malformed:
+        return []
+    named = "; ".join(f"`{one.id}`: {one.why}" for one in malformed[:_NAMED])
+    more = f"; and {len(malformed) - _NAMED} more" if len(malformed) > _NAMED else ""
+    rows = count_noun(len(malformed), "malformed row")
+    message = f"`{section}` leaves out {rows} of the store `{store.name}`, scope `{source.scope}`: {named}{more}"
+    return [Diagnostic("PC0553", message, source.span, "mend them; `promptc segments check` lists all", "warn")]
+
+
+@frozen(eq=False)
+class SegmentQuery:
+    """What is asked for one element of `each`, or, without `each`, once. `names` are those `where` sees."""
+
+    names: Mapping[str, Any]
+    wish: Wish
+    preference: Preference
+
+
+def ask_segments(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> list[SegmentQuery]:
+    """The wishes in order; none for a `ref` that is none.
+
+    Raises `PromptcError`: PC0550 for an `each` that is no list, PC0551 for a `ref` that is neither text nor a list of texts, PC0552 for
+    a `locale` or `version` of another kind than theirs.
+    """
+    asked = [_ask(section, source, store, inner) for inner in _iter_names(section, source, names)]
+    return [one for one in asked if one is not None]
+
+
+def _iter_names(section: str, source: Segments, names: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    if source.each is None:
+        yield names
+        return
+    elements = source.each.evaluate(names)
+    if elements is not None and not isinstance(elements, list | tuple):
+        raise fail("PC0550", f"`segments.each` of `{section}` must be a list, not {show_value(elements)}", source.each.span)
+    for element in elements or ():
+        yield {**names, "each": element}
+
+
+def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> SegmentQuery | None:
+    refs = _find_refs(section, source.ref, names) if source.ref is not None else None
+    if refs is not None and not refs:
+        return None
+    locale, version = source.locale or store.locale, source.version or store.version
+    locales = _find_locales(section, locale, names) if locale is not None else ()
+    wanted = _find_version(section, version, names) if version is not None else None
+    return SegmentQuery(names, (source.scope, refs), Preference(locales, wanted))
+
+
+def _find_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
+    """Every reference once; whole numbers stand for their digits, as ids in a state may be either."""
+    value = ref.evaluate(names)
+    given = [one if isinstance(one, str) else find_whole(one) for one in _list(value)]
+    if None in given:
+        what = f"`segments.ref` of `{section}` must be text or a list of texts, not {show_value(value)}"
+        raise fail("PC0551", what, ref.span, help="null asks for nothing; leave `ref` out to ask for the whole scope")
+    return tuple(dict.fromkeys(str(one) for one in given))
+
+
+def _find_locales(section: str, locale: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
+    value = locale.evaluate(names)
+    given = [one for one in _list(value) if one is not None]
+    if not all(isinstance(one, str) for one in given):
+        raise fail("PC0552", f"the `locale` of `{section}` must be text or a list of texts, not {show_value(value)}", locale.span)
+    return tuple(dict.fromkeys(str(one) for one in given if one))
+
+
+def _find_version(section: str, version: Expression, names: Mapping[str, Any]) -> str | None:
+    value = version.evaluate(names)
+    if value is not None and not isinstance(value, str):
+        raise fail("PC0552", f"the `version` of `{section}` must be text or null, not {show_value(value)}", version.span)
+    return value or None
+
+
+def _list(value: Any) -> Sequence[Any]:
+    if value is None:
+        return ()
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask) -> Gathered:
+    """The best chunks, best first. `open` gives the indexes for a version, which a query without words does not need; `stamp` changes with
+    every state and pack.
+
+    Raises `PromptcError`: PC0554 for a query and PC0555 for a version of another kind than text.
+    """
+    query = _find_text(source.query, names, "PC0554", f"`retrieve.query` of `{section}`")
+    version = _find_text(source.version, names, "PC0555", f"`retrieve.version` of `{section}`") or None
+    indexes = open(version) if has_words(query) else ()
+    found = ask(indexes, _make_request(source, query, version, names, stamp)) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
+    chosen, floor = len(found.found), found.under_floor
+    left_out = {"floor": floor, "top": found.considered - floor - chosen}
+    return Gathered(
+        values=tuple(one.describe() for one in found.found),
+        left_out={stage: count for stage, count in left_out.items() if count},
+        account=_describe_retrieval(indexes, query, version, found),
+        digests=tuple(SourceDigest("index", index.name, index.fingerprint) for index in indexes),
+        is_sparse=found.is_sparse,
+        unwanted=found.unwanted,
+        refused=tuple({**_describe_chunk(one), "why": why} for one, why in found.refused),
+        warnings=(*(_warn_chunks(section, source, note) for note in found.notes), *_warn_few(section, source, query, found, indexes)),
+    )
+
+
+def _find_text(expression: Expression | None, names: Mapping[str, Any], code: str, what: str) -> str:
+    value = expression.evaluate(names) if expression is not None else None
+    if value is not None and not isinstance(value, str):
+        raise fail(code, f"{what} must be text or null, not {show_value(value)}", expression.span if expression is not None else None)
+    return value or ""
+
+
+def _make_request(source: Retrieve, query: str, version: str | None, names: Mapping[str, Any], stamp: str) -> ChunkQuery:
+    return ChunkQuery(
+        query=query,
+        version=version,
+        where=_make_condition(source.where, names, stamp) if source.where is not None else None,
+        boosts=tuple(Boost(one.add, _make_condition(one.where, names, stamp)) for one in source.boosts),
+        window=source.window,
+        candidates=source.candidates,
+        floor=source.floor,
+        top=source.top,
+        sparse_below=source.sparse_below,
+    )
+
+
+def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str) -> ChunkFilter:
+    """With all that it reads but the chunk as its key: what it says depends on nothing else."""
+    read = [[list(path), _find_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
+
+    def accepts(item: Mapping[str, Any]) -> bool:
+        return bool(expression.evaluate({**names, "item": item}))
+
+    told = render_canonical_json([expression.text, read])
+    return ChunkFilter(accepts, render_digest(told.encode("utf-8", "surrogatepass")))
+
+
+def _find_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> Any:
+    """What stands at the path, or as much of the way to it as there is; the stamp for all of the state."""
+    at: Any = names
+    for key in path:
+        if not isinstance(at, Mapping) or key not in at:
+            break
+        at = at[key]
+    return stamp if at is names or at is names["state"] else at
+
+
+def _describe_retrieval(indexes: Sequence[LoadedIndex], query: str, version: str | None, found: Retrieved) -> dict[str, Any]:
+    return {
+        "kind": "retrieve",
+        "indexes": [{"name": index.name, "fingerprint": index.fingerprint} for index in indexes],
+        "query": query,
+        "version": version,
+        "considered": found.considered,
+        "under_floor": found.under_floor,
+        "sparse": found.is_sparse,
+        "notes": list(found.notes),
+        "chunks": [_describe_chunk(one) for one in found.found],
+    }
+
+
+def _describe_chunk(found: FoundChunk) -> dict[str, Any]:
+    chunk, score = found.chunk, found.score
+    return {
+        "id": chunk.id,
+        "index": found.index,
+        "file": chunk.file,
+        "version": chunk.version or None,
+        "tokens": chunk.tokens,
+        "score": score.total / MICRO,
+        "words": score.words / MICRO,
+        "vectors": score.vectors / MICRO,
+        "boost": (score.total - score.fused) / MICRO,
+    }
+
+
+def _warn_chunks(section: str, source: Retrieve, note: str) -> Diagnostic:
+    return Diagnostic("PC0197", f"`{section}` retrieves by words alone: {note}", source.span, level="warn")
+
+
+def _warn_few(section: str, source: Retrieve, query: str, found: Retrieved, indexes: Sequence[LoadedIndex]) -> Iterator[Diagnostic]:
+    """Where less than `sparse_below` was found, whatever the reason: a pack that says 0 expects nothing."""
+    if not found.is_sparse:
+        return
+    if not indexes:
+        why = "its query is empty" if is_blank(query) else f"there is no word in its query {show_value(query)}"
+        yield Diagnostic("PC0592", f"`{section}` retrieves nothing: {why}", source.query.span, _SAY, "warn")
+        return
+    got = count_noun(len(found.found), "chunk") if found.found else "nothing"
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(index.name for index in indexes))
+    unwanted = f"; `where` refused {found.unwanted}" if found.unwanted else ""
+    if not found.refused:
+        message = f"`{section}` retrieves {got}: no {'other ' if found.found else ''}chunk of {names} is near the query{unwanted}"
+        yield Diagnostic("PC0592", message, source.span, _ASK, "warn")
+        return
+    best, why = found.refused[0]
+    made = f"words {show_score(best.score.words)}, vectors {show_score(best.score.vectors)}"
+    named = f"`{best.chunk.id}`" + (f" of {best.chunk.file}" if best.chunk.file else "")
+    others = f"the best of the others, {named} with {show_score(best.score.total)} ({made}), {_WHYS[why](source)}"
+    message = f"`{section}` retrieves {got} of {count_noun(found.considered, 'scored chunk')}: {others}{unwanted}"
+    yield Diagnostic("PC0592", message, source.span, _HELPS[why].format(score=show_score(best.score.fused)), "warn")
+
+
+def list_entries(index: StateIndex, names: Mapping[str, Any]) -> list[IndexedItem]:
+    """The entries in the list's order; what has no text is none. `names` are those of `let`. Raises `PromptcError`: PC0556 for no list."""
+    source = index.source.evaluate(names)
+    if source is not None and not isinstance(source, list | tuple):
+        raise fail("PC0556", f"`from` of the index `{index.name}` must be a list, not {show_value(source)}", index.source.span)
+    entries = [_make_entry(index, place, {**names, "item": item}) for place, item in enumerate(source or ())]
+    return [entry for entry in entries if entry.text]
+
+
+def _make_entry(index: StateIndex, place: int, names: Mapping[str, Any]) -> IndexedItem:
+    """An item that is a mapping tells more of itself by its keys."""
+    id = evaluate_key(index.id, names, f"`id` of the index `{index.name}`") if index.id is not None else None
+    item = names["item"]
+    return IndexedItem(
+        str(place) if id is None else spell_key(id), index.text.render(names).strip(), item if isinstance(item, Mapping) else {}
+    )

@@ -1,19 +1,21 @@
 """Sections as an earlier render selected them, from the same parts of its state."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.section import Items, Section
-from promptc.model.stages import Bound, Memory, Selected
+from promptc.model.stages import Bound, Memory, Selected, Selection
+from promptc.passes.layout.layout import Layout
+from promptc.passes.layout.section import SectionLayout
 from promptc.template.compile import Expression
 from promptc.text.guard import Guard
 
 _PLAIN = frozenset((str, int, bool, type(None)))
-
 _ABSENT = object()
 """A key that the state does not have, which templates tell from one that holds null."""
-
 
 Paid = tuple[Selected, int, int]
 """What was selected, and the steps and bytes that took: recalling it takes as many, so that no memory moves a limit."""
@@ -93,3 +95,14 @@ def _add(
         parts.append(tuple(strain.values()))
     elif root == "selected":
         parts.append(tuple(counts.items()))
+
+
+def recall_fit(memory: Memory, selection: Selection, selected: Selected, part: int, frame: Layout) -> SectionLayout:
+    """As `SectionFit`, with what its pieces come to from the memory where the same items stood in the same frame before."""
+    objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, selection.bound.provider)
+    key = ("laid", *map(id, objects), frame.format, selected.open, selected.close, selected.header)
+    laid = memory.find(key)
+    fit = SectionLayout(selection, selected, part, frame, laid)
+    if laid is None:
+        memory.note(key, objects, fit.describe())
+    return fit

@@ -3,22 +3,28 @@
 Plain JSON data without times, paths of the machine or anything that varies between equal renders. Counts are in tokens.
 """
 
+from __future__ import annotations
+
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from posixpath import basename, dirname, isabs, relpath
 
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.typed import Any
-from promptc.model.stages import Pressure, Selected
-from promptc.passes.act import Entry
+from promptc.model.section import Recap, Replace, Section, Segments
+from promptc.model.stages import Gathered, Pressure, Selected
+from promptc.model.state import Pointers
 from promptc.passes.assemble import Emitted, Part
-from promptc.passes.attribute import attribute
-from promptc.passes.describe_sources import describe_digests, describe_segments, describe_source, list_sparse
-from promptc.passes.find_origins import Origins
 from promptc.passes.fit.fit import Fitted
 from promptc.passes.fit.ladder import Applied, LadderRun
-from promptc.passes.place_parts import place_parts
+from promptc.passes.layout.layout import Layout
+from promptc.passes.layout.section import Entry
+from promptc.passes.select import find_names
 from promptc.passes.strain import measure_after
+from promptc.template.compile import Expression, Template
+from promptc.text.json import render_digest
 from promptc.version import VERSION
 
 
@@ -280,3 +286,155 @@ def _describe_flags(fitted: Fitted) -> dict[str, Any]:
     selection = fitted.strained.selection
     sparse, due = list_sparse(selection.sections), list(selection.bound.due)
     return flags | ({"retrieval_sparse": sparse} if sparse else {}) | ({"due": due} if due else {})
+
+
+def attribute(parts: Sequence[Part], frame: Layout) -> list[int]:
+    """The tokens of every part, in order. Their sum is the count of the output without message overhead."""
+    if frame.meter.counter.unit > 1:
+        return list(_iter_running(parts, frame))
+    counts: list[int] = []
+    for _, members in groupby(parts, key=lambda part: part.message):
+        counts.extend(_attribute_message(list(members), frame))
+    return counts
+
+
+def _iter_running(parts: Sequence[Part], frame: Layout) -> Iterator[int]:
+    """An estimate's parts are differences of its running value, so that they add up."""
+    tokens, units = frame.meter.tokens, 0
+    for part in parts:
+        before = units
+        units += frame.meter.count(part.text)
+        yield tokens(units) - tokens(before)
+
+
+def _attribute_message(parts: Sequence[Part], frame: Layout) -> list[int]:
+    counts: list[int] = []
+    cluster: list[Part] = []
+    for part in parts:
+        if cluster and frame.meter.is_safe(cluster[-1].text, part.text):
+            counts.extend(_attribute_cluster(cluster, frame))
+            cluster = []
+        cluster.append(part)
+    return counts + _attribute_cluster(cluster, frame)
+
+
+def _attribute_cluster(cluster: Sequence[Part], frame: Layout) -> list[int]:
+    if len(cluster) == 1:
+        return [frame.meter.count(cluster[0].text)]
+    starts = frame.meter.counter.iter_starts("".join(part.text for part in cluster))
+    ends: list[int] = []
+    for part in cluster:
+        ends.append((ends[-1] if ends else 0) + len(part.text.encode()))
+    counts = [0] * len(cluster)
+    for start in starts:
+        counts[bisect_right(ends, start)] += 1
+    return counts
+
+
+def describe_digests(selected: Sequence[Selected]) -> dict[str, dict[str, str]]:
+    """One digest for each store and index that was read: of its content as far as it was. What was not read is not there."""
+    read = sorted({(one.kind, one.name, one.digest) for each in _iter_gathered(selected) for one in each.digests})
+    found: dict[str, dict[str, list[str]]] = {}
+    for kind, name, digest in read:
+        found.setdefault("stores" if kind == "store" else "indexes", {}).setdefault(name, []).append(digest)
+    return {key: {name: _join(digests) for name, digests in by_name.items()} for key, by_name in found.items()}
+
+
+def describe_segments(fitted: Fitted) -> dict[str, list[str]]:
+    """The ids of the segments that are in the prompt, by scope, in its order; each once."""
+    found: dict[str, dict[str, None]] = {}
+    for fit in fitted.fits.values():
+        if _has_segments(fit.section):
+            for entry in fit.alive:
+                if not entry.is_made:
+                    found.setdefault(str(entry.item.value["scope"]), {})[str(entry.item.value["id"])] = None
+    return {scope: list(ids) for scope, ids in sorted(found.items())}
+
+
+def list_sparse(selected: Sequence[Selected]) -> list[str]:
+    """The sections that retrieved fewer chunks than they want."""
+    return [one.section.id for one in selected if one.gathered is not None and one.gathered.is_sparse]
+
+
+def describe_source(selected: Selected) -> Mapping[str, Any]:
+    """What a section asked and was given; empty where its items come from the state, or nothing was asked."""
+    return {"source": dict(selected.gathered.account)} if selected.gathered is not None else {}
+
+
+def _has_segments(section: Section) -> bool:
+    return section.items is not None and isinstance(section.items.source, Segments)
+
+
+def _iter_gathered(selected: Sequence[Selected]) -> list[Gathered]:
+    return [one.gathered for one in selected if one.gathered is not None]
+
+
+def _join(digests: Sequence[str]) -> str:
+    """One digest of several: a store asked several times, or an index in several parts."""
+    return digests[0] if len(digests) == 1 else render_digest("\n".join(digests).encode())
+
+
+class Origins:
+    """Answers for the items of one fitted selection."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self._fitted = fitted
+        self._selection = fitted.strained.selection
+        self.pointers = Pointers(self._selection.bound.state.value)
+        self._sources: dict[str, tuple[Sequence[Any], str | None]] = {}
+
+    def find_template(self, section: Section, entry: Entry) -> Template | None:
+        """The template that made the item's text as it stands; None for a message's item, whose content is an expression's value."""
+        if entry.is_made:
+            step = self.find_making(entry).step
+            assert isinstance(step, Recap | Replace)
+            return step.template
+        if section.items is None:
+            return section.text
+        return section.items.forms[entry.form] if section.items.message is None else None
+
+    def find_making(self, entry: Entry) -> Applied:
+        """The notch that made an item out of others."""
+        return next(cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.act.made is entry.item)
+
+    def find_span(self, section: Section, entry: Entry) -> Span:
+        """Where the template, or the message's content, begins."""
+        template = self.find_template(section, entry)
+        if template is not None:
+            return template.place.span
+        assert section.items is not None and section.items.message is not None
+        return section.items.message.content.span
+
+    def find_pointer(self, section: Section, entry: Entry) -> str | None:
+        """The part of the state that is the item's value.
+
+        None where it is none, where the state holds it at several places, and for text or a number that an expression took out of a list.
+        """
+        if section.items is None or entry.is_made:
+            return None
+        if section.id not in self._sources:
+            self._sources[section.id] = self._find_source(section)
+        source, pointer = self._sources[section.id]
+        value, unit = entry.item.value, entry.item.unit
+        if pointer is None:
+            return self.pointers.find(value)
+        if 0 <= unit < len(source) and source[unit] is value:
+            return f"{pointer}/{unit}"
+        return next((f"{pointer}/{place}" for place, one in enumerate(source) if one is value), None)  # a tool's result has its use's unit
+
+    def _find_source(self, section: Section) -> tuple[Sequence[Any], str | None]:
+        """The list the section reads, and where it stands if it is one of the state's."""
+        assert section.items is not None
+        if not isinstance(section.items.source, Expression):
+            return (), None
+        source: Any = section.items.source.evaluate(find_names(self._selection, section))
+        return source or (), self.pointers.find_at(source, section.items.source.reads)
+
+
+def place_parts(parts: Sequence[Part]) -> Iterator[tuple[Part, int, int]]:
+    """Every part with the bytes (UTF-8, half-open) it takes of the text, or of its message's content."""
+    message, stop = 0, 0
+    for part in parts:
+        start = stop if part.message == message else 0
+        message, stop = part.message, start + len(part.text.encode())
+        yield part, start, stop

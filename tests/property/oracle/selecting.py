@@ -7,8 +7,7 @@ from functools import cache, cmp_to_key
 from pathlib import Path
 from typing import Any
 
-from promptc.passes.cut_text import iter_cuts
-from promptc.passes.guard_value import guard_parts
+from promptc.passes.items.render import guard_parts, iter_cuts
 from promptc.text.counters.exact import load_counter
 from promptc.text.counters.huggingface import load_hf_counter
 from promptc.text.guard import Guard, normalize

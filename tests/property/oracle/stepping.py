@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from promptc.passes.cut_text import iter_cuts
+from promptc.passes.items.render import iter_cuts
 from promptc.text.guard import Guard
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.parts import It, Sec

@@ -13,10 +13,9 @@ from promptc.frontend.json_io import load_json
 from promptc.frontend.set_values import set_values
 from promptc.golden.shelf import SuiteResources
 from promptc.model.stages import MOST, Memory
-from promptc.passes.act import Entry
 from promptc.passes.fit.fit import Fitted
 from promptc.passes.fit.ladder import Expander
-from promptc.passes.layout.section import SectionLayout
+from promptc.passes.layout.section import Entry, SectionLayout
 from promptc.passes.layout.tape import Piece, TokenLedger
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -6,8 +6,8 @@ from typing import Any
 from promptc.diag.findings import Span
 from promptc.frontend.load_provider import load_provider
 from promptc.model.pack import Response, Tool
-from promptc.passes.payload.build_payload import build_payload
-from promptc.passes.payload.message import ContentBlock, Message, Payload, ReplyLimits
+from promptc.passes.payload.build import ContentBlock, Message, Payload, ReplyLimits
+from promptc.passes.payload.checks import build_payload
 
 SPAN = Span("pack.yaml", 1, 1)
 TOOL = Tool("engage", "Open a scene.", {"type": "object", "properties": {"npc": {"type": "string"}}, "required": ["npc"]}, SPAN)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.passes.cut_text import Most, find_cut
+from promptc.passes.items.render import Most, find_cut
 from promptc.text.counters import load_counter
 from promptc.text.guard import Guard
 from promptc.text.meter import Meter

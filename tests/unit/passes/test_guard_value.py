@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.passes.guard_value import guard_value
+from promptc.passes.items.render import guard_value
 from promptc.text.guard import Guard
 
 

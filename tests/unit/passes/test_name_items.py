@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.explain.items import trace_items
+from promptc.passes.items.arrange import name_items
 from promptc.passes.items.read import Read
-from promptc.passes.name_items import name_items
 
 NAMES = st.lists(st.sampled_from(["a", "b", "a#2", "a#3", "a#2#2", "b#2", ""]), max_size=9)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.diag.findings import Span
-from promptc.passes.piece import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
+from promptc.explain.output import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
 from promptc.template.place import OutputSpan, Place
 from promptc.text.guard import Guard
 from tests.property.drawing.words import draw_hostile_text

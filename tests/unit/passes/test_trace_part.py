@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import promptc
-from promptc.passes.piece import join_pieces
-from promptc.passes.trace_line import LineTracer
-from promptc.passes.trace_part import PartTracer
+from promptc.explain.output import LineTracer, PartTracer, join_pieces
 
 ROOT = Path(__file__).resolve().parents[3]
 KEEP = ROOT / "tests" / "cli" / "keep"

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from promptc.cli.views.cuts import find_rule, iter_ladders, list_items
 from promptc.cli.views.figures import show_left_out, show_plural
 from promptc.cli.views.story import Fact, ItemHistory
+from promptc.explain.items import describe_refused, describe_source
 from promptc.model.stages import Selected
-from promptc.passes.tell_source import describe_refused, describe_source
 from promptc.pipeline import Outcome
 
 

@@ -9,11 +9,10 @@ from promptc.cli.views.figures import show_count, show_plural
 from promptc.cli.views.story import Fact, ItemHistory, render_histories
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.passes.act import Entry
+from promptc.explain.output import LineTracer, TracedLine, TracedText
 from promptc.passes.assemble import Part
-from promptc.passes.find_origins import Origins
-from promptc.passes.piece import TracedText
-from promptc.passes.trace_line import LineTracer, TracedLine
+from promptc.passes.layout.section import Entry
+from promptc.passes.report import Origins
 from promptc.pipeline import Outcome
 from promptc.text.json import render_canonical_json
 

@@ -10,10 +10,9 @@ from promptc.cli.views.figures import show_count, show_ids
 from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
 from promptc.diag.frozen import frozen
-from promptc.explain.items import Stage, Trace, trace_items
+from promptc.explain.items import Stage, Trace, describe_refused, trace_items
 from promptc.model.stages import Selected
 from promptc.passes.fit.ladder import Applied
-from promptc.passes.tell_source import describe_refused
 from promptc.pipeline import Outcome
 
 

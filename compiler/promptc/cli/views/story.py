@@ -10,13 +10,11 @@ from promptc.cli.views.stages import has_pipeline
 from promptc.cli.views.wrap import wrap
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.explain.items import Trace, trace_items
+from promptc.explain.items import Trace, describe_refused, describe_value, trace_items
 from promptc.model.stages import Item, Selected
-from promptc.passes.act import Entry
 from promptc.passes.fit.ladder import Applied
-from promptc.passes.layout.section import SectionLayout
-from promptc.passes.read_parts import list_kinds
-from promptc.passes.tell_source import describe_refused, describe_value
+from promptc.passes.items.read import list_kinds
+from promptc.passes.layout.section import Entry, SectionLayout
 from promptc.pipeline import Outcome
 
 _LABEL = 10

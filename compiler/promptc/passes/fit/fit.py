@@ -11,11 +11,10 @@ from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import frozen
 from promptc.model.section import Ratio, Section
 from promptc.model.stages import Selected, Selection, Strained
-from promptc.passes.fit.ladder import NEVER, Expander, LadderRun, run_ladder
+from promptc.passes.fit.ladder import NEVER, ChargeMeasure, CharsMeasure, Expander, LadderRun, Measure, WholeMeasure, run_ladder
 from promptc.passes.layout.layout import Layout, load_layout
 from promptc.passes.layout.section import SectionLayout
 from promptc.passes.layout.tape import TokenLedger
-from promptc.passes.measures import ChargeMeasure, CharsMeasure, Measure, WholeMeasure
 
 
 @frozen(eq=False)
@@ -122,7 +121,7 @@ class _Fitting:
         memory = selection.bound.memory
         if memory is None:
             return {one.section.id: SectionLayout(selection, one, part, self._frame) for part, one in present}
-        from promptc.passes.recall_fit import recall_fit  # a warm render has no memory
+        from promptc.passes.memo import recall_fit  # a warm render has no memory
 
         return {one.section.id: recall_fit(memory, selection, one, part, self._frame) for part, one in present}
 

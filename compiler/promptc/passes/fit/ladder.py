@@ -1,26 +1,25 @@
 """Ladders: steps expanded to notches, lazily, and the shortest prefix that meets a target (architecture §2, the law of fitting)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import NamedTuple
+from promptc.diag.typed import NamedTuple, Protocol
 from promptc.model.section import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
 from promptc.model.stages import Item
-from promptc.passes.act import Act, Entry, EntryEdit
-from promptc.passes.fit.steps import StepScope
+from promptc.passes.fit.steps import StepScope, iter_evictions, iter_lowerings, iter_recaps, iter_replacements, iter_shortenings, iter_trims
 from promptc.passes.items.render import ItemRenderer
-from promptc.passes.layout.section import SectionLayout
-from promptc.passes.measures import Measure
-from promptc.passes.steps.evict import iter_evictions
-from promptc.passes.steps.lower import iter_lowerings
-from promptc.passes.steps.recap import iter_recaps, iter_replacements
-from promptc.passes.steps.shorten import iter_shortenings
-from promptc.passes.steps.trim import iter_trims
+from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
+from promptc.passes.layout.tape import TokenLedger
 from promptc.text.guard import Guard
 
 Notch = tuple[Step, SectionLayout, Act]
 NEVER = -1
 """The target of a ladder that is walked to its end."""
+
+_NOTCH = 400
+"""Steps of trying one notch."""
 
 
 class Extent(NamedTuple):
@@ -76,7 +75,7 @@ class LadderRun:
         self.tried = 0
         self.failed: Step | None = None
 
-    def extend(self, other: "LadderRun") -> None:
+    def extend(self, other: LadderRun) -> None:
         """Take over what another run did."""
         self.applied += other.applied
         self.void += other.void
@@ -161,10 +160,6 @@ def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: i
     if run.low > target:
         _LadderWalk(run, measure, total, protect_min).walk(notches)
     return run
-
-
-_NOTCH = 400
-"""Steps of trying one notch."""
 
 
 class _LadderWalk:
@@ -273,3 +268,78 @@ def _weigh_extent(fit: SectionLayout, edit: EntryEdit) -> Extent:
 
 def _is_under_window(fit: SectionLayout, act: Act) -> bool:
     return fit.count_windowed < fit.least_windowed and any(entry.item.windowed for entry in act.gone)
+
+
+class Measure(Protocol):
+    """A count in units that notches bring down."""
+
+    def count(self) -> int:
+        """The count now."""
+
+    def weigh(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+        """The count if the edit's cut were made; None where only doing it tells."""
+
+    def book(self, count: int, edit: EntryEdit | None) -> int:
+        """What a report says of a `count`: the section's charge, or the whole's. `edit` is a cut that was weighed and not made."""
+
+
+class ChargeMeasure:
+    """A section's charge."""
+
+    def __init__(self, fit: SectionLayout) -> None:
+        self._fit = fit
+
+    def count(self) -> int:
+        """The charge in units."""
+        return self._fit.count_charge()
+
+    def weigh(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+        """The charge with the cut made."""
+        return fit.weigh_charge(edit)
+
+    def book(self, count: int, edit: EntryEdit | None) -> int:
+        """The charge itself."""
+        return count
+
+
+class CharsMeasure:
+    """The characters of a section's content."""
+
+    def __init__(self, fit: SectionLayout) -> None:
+        self._fit = fit
+
+    def count(self) -> int:
+        """The characters."""
+        return self._fit.count_chars()
+
+    def weigh(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+        """The characters with the cut made."""
+        if edit.cut is None or fit.weigh_charge(edit) is None:
+            return None
+        return fit.count_chars() - len(edit.entry.text) + edit.cut.chars
+
+    def book(self, count: int, edit: EntryEdit | None) -> int:
+        """The charge: a cap in characters is one of the content, but its cuts are told in what the section adds."""
+        weighed = self._fit.weigh_charge(edit) if edit is not None else None
+        return self._fit.count_charge() if weighed is None else weighed
+
+
+class WholeMeasure:
+    """The whole output, with the units that belong to no section."""
+
+    def __init__(self, tape: TokenLedger, fixed: int) -> None:
+        self._tape = tape
+        self._fixed = fixed
+
+    def count(self) -> int:
+        """The output's units."""
+        return self._tape.units + self._fixed
+
+    def weigh(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+        """The output's units with the cut made."""
+        units = fit.weigh(edit, self._tape)
+        return units + self._fixed if units is not None else None
+
+    def book(self, count: int, edit: EntryEdit | None) -> int:
+        """The whole itself."""
+        return count

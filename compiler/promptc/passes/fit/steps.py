@@ -1,17 +1,243 @@
 """In which order a step goes through entries: predicate classes (`order`), or a value (`by`), oldest first within one."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 
 from promptc.diag.findings import fail
-from promptc.diag.typed import Any
+from promptc.diag.typed import Any, Literal
 from promptc.diag.value import show_value
-from promptc.model.section import Ranked, has_each
-from promptc.passes.act import Entry
-from promptc.passes.layout.section import SectionLayout
-from promptc.template.compile import Expression
+from promptc.model.section import Evict, Lower, Ranked, Recap, Replace, Shorten, Trim, has_each
+from promptc.model.stages import Item
+from promptc.passes.items.render import Cut, Most, fits_size, iter_cuts, strip_lines
+from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
+from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count
+from promptc.text.guard import Guard
 
+_Level = int | float
+_Move = tuple[str, _Level, _Level | None]
 _MEASURED = (("this", "tokens"), ("this",))
+Block = Sequence[Entry]
+
+
+def iter_evictions(step: Evict, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
+    """The notches of the step, lazily.
+
+    Where a block cannot go whole (too little would stay), no later one of its class goes before it: at the end they go entry by entry,
+    so that the newest items, whose block is not full yet, do not go while older ones stay.
+    """
+    is_group = step.whole == "group"
+    marker = partial(_render_marker, step.marker, scope, guard) if step.marker is not None else None
+    for why, blocks in _list_rounds(step, fit, scope, is_group):
+        for block in blocks:
+            going = [entry for entry in block if entry.is_alive]
+            if going and _leaves(fit, going, step.floor, is_group):
+                yield Act(why, going, marker, step.warn)
+            if going and step.step > 1 and going[0].is_alive:
+                break
+
+
+def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: int) -> str:
+    text = marker.render({**scope.names, "removed": removed})
+    return guard.guard(" ".join(text.split()))[0]
+
+
+def _list_rounds(step: Evict, fit: SectionLayout, scope: StepScope, is_group: bool) -> list[tuple[str, Sequence[Block]]]:
+    """What goes together, in order, and why: the classes, items made by a recap, and what is then left of the blocks of `step`."""
+    blocks, made = _find_blocks(fit, is_group)
+    wholes: list[tuple[str, Sequence[Block]]] = list(iter_classes(step, blocks, scope))
+    parts: list[tuple[str, Sequence[Block]]] = []
+    if step.step > 1:
+        ordinal = {id(block[0]): place for place, block in enumerate(blocks)} if is_group else None
+        bundled = [(why, _bundle(ranked, step.step, ordinal)) for why, ranked in wholes]
+        wholes = [(why, [list(chain(*bundle)) for bundle in bundles]) for why, bundles in bundled]
+        parts = [(f"{why}; one by one, no whole block is left", list(chain(*bundles))) for why, bundles in bundled]
+    return [*wholes, ("a recap, after all others", [[entry] for entry in made]), *parts]
+
+
+def _find_blocks(fit: SectionLayout, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
+    standing = [entry for entry in fit.alive if not entry.is_made]
+    made = [entry for entry in fit.alive if entry.is_made]
+    blocks = sort_by_age(make_blocks(standing, lambda entry: entry.run if is_group else entry.item.unit), fit)
+    return [block for block in blocks if not any(entry.item.kept for entry in block)], made
+
+
+def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) -> list[list[Block]]:
+    """Blocks that go together: their numbers (ordinals, of groups) fall in the same multiple of `step`."""
+    bundles: dict[int, list[Block]] = {}
+    for block in ranked:
+        first = block[0]
+        number = first.item.number if ordinal is None else ordinal[id(first)]
+        bundles.setdefault(number // step, []).append(block)
+    return list(bundles.values())
+
+
+def _leaves(fit: SectionLayout, going: Sequence[Entry], floor: int, is_group: bool) -> bool:
+    """True when enough items (groups) stay without `going`; a message and its tool's result are one block but two items."""
+    if not floor:
+        return True
+    if is_group:
+        return fit.count_runs - len({entry.run for entry in going}) >= floor
+    return fit.count_alive - len(going) >= floor
+
+
+def iter_lowerings(step: Lower, fit: SectionLayout, scope: StepScope) -> Iterator[Act]:
+    """The notches of the step, greatest level first; levels up to `floor` stay. Kept items stay, and a tool's use with its result."""
+    levels: dict[Entry, _Level] = {}
+    fixed: set[Entry] = set()
+    for unit in make_blocks([entry for entry in fit.alive if not entry.is_made], lambda entry: entry.item.unit):
+        levels.update(dict.fromkeys(unit, find_rank(step.by, scope.evaluate(step.by, unit[0]))))
+        if any(entry.item.kept for entry in unit):
+            fixed.update(unit)
+    by_level: dict[_Level, list[Entry]] = {}
+    by_run: dict[int, list[Entry]] = {}
+    for entry, level in levels.items():
+        by_level.setdefault(level, []).append(entry)
+        by_run.setdefault(entry.run, []).append(entry)
+    whole = _Slope(list(levels), levels)
+    runs = {run: _Slope(entries, levels) for run, entries in by_run.items()}
+    for level in sorted((level for level in by_level if level > step.floor), reverse=True):
+        going = {entry: None for entry in by_level[level] if entry.is_alive and entry not in fixed}
+        if going:
+            why = f"{step.by.text.strip()} = {level}, greatest level first"
+            moves = tuple(_iter_moves(going, runs))
+            yield Act(why, tuple(going), level=(level, whole.find_top(going)), moves=moves)
+
+
+class _Slope:
+    """Entries by level. What is gone from the top is passed once, so that all notches together cost one pass."""
+
+    def __init__(self, entries: Sequence[Entry], levels: Mapping[Entry, _Level]) -> None:
+        self._levels = levels
+        self._entries = deque(sorted(entries, key=levels.__getitem__, reverse=True))
+
+    def find_top(self, without: Collection[Entry] = ()) -> _Level | None:
+        """The greatest level that stands, also when `without` goes."""
+        while self._entries and not self._entries[0].is_alive:
+            self._entries.popleft()
+        standing = (entry for entry in self._entries if entry.is_alive and entry not in without)
+        return next((self._levels[entry] for entry in standing), None)
+
+
+def _iter_moves(going: Collection[Entry], runs: Mapping[int, _Slope]) -> Iterator[_Move]:
+    """(group, level before, level after) of every group that loses items; None when it has no other."""
+    for run, key in {entry.run: entry.item.key for entry in going}.items():
+        before = runs[run].find_top()
+        if before is not None:
+            yield "" if key is None else str(key), before, runs[run].find_top(going)
+
+
+def iter_recaps(step: Recap, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
+    """At most one notch: the oldest floor(n x older) of the n items that pass `where`. A tool's use and its result count as one."""
+    where = step.where
+    passing = [unit for unit in list_units(fit) if where is None or (not unit[0].is_made and scope.evaluate(where, unit[0]))]
+    share = int(len(passing) * step.older)
+    if share:
+        yield _act_recap("recap", passing[:share], step.template, fit, scope, guard, f"the oldest {share} of {len(passing)}")
+
+
+def iter_replacements(step: Replace, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
+    """At most one notch: everything that may go."""
+    passing = list_units(fit)
+    if passing:
+        yield _act_recap("replace", passing, step.template, fit, scope, guard, "the whole content")
+
+
+def _act_recap(
+    id: Literal["recap", "replace"],
+    units: Sequence[Sequence[Entry]],
+    template: Template,
+    fit: SectionLayout,
+    scope: StepScope,
+    guard: Guard,
+    why: str,
+) -> Act:
+    entries = [entry for unit in units for entry in unit]
+    values = [entry.item.value for entry in entries]
+    text = "\n".join(entry.item.raw for entry in entries)
+    fit.pay(price_count(text))
+    raw = strip_lines(template.render({**scope.names, "items": values, "text": text}))
+    made = None
+    fit.pay(price_count(raw))
+    if raw:
+        guarded, found = guard.guard(raw)
+        first = entries[0].item
+        role = fit.section.role
+        made = Item(id, first.number, None, raw, guarded, windowed=False, key=first.key, unit=-1 - len(fit.entries), role=role, found=found)
+    return Act(why, entries, made=made, voidable=True)
+
+
+def iter_shortenings(step: Shorten, fit: SectionLayout, scope: StepScope, render_form: Callable[[Item, int], Item | None]) -> Iterator[Act]:
+    """The notches of the step. What was trimmed is passed over; a form that is not shorter where it stands is void."""
+    items = fit.section.items
+    forms = len(items.forms) if items is not None else 0
+    blocks = [[entry] for entry in fit.alive if not entry.item.kept and not entry.is_made and entry.kept is None]
+    classes = list(iter_classes(step, sort_by_age(blocks, fit), scope))
+    for why, ranked in classes:
+        for form in range(1, forms):
+            for block in ranked:
+                entry = block[0]
+                if not entry.is_alive or entry.kept is not None or entry.form >= form:
+                    continue
+                item = render_form(entry.item, form)
+                label = f"form {form + 1} of {forms}; {why}"
+                if item is None:
+                    yield Act(label, (entry,), voidable=True)
+                else:
+                    yield Act(label, edit=EntryEdit(entry, item=item, form=form), voidable=True)
+
+
+def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
+    """The notches of the step: with `to` one a text, else every boundary down to `floor`.
+
+    An entry trimmed before is cut from its whole text again, only shorter.
+    """
+    marker = step.marker.render(scope.names).strip("\r\n") if step.marker is not None else ""
+    blocks = [[entry] for entry in fit.alive if not entry.item.kept and entry.item.content is None]
+    made = [block for block in blocks if block[0].is_made]
+    ordinary = sort_by_age([block for block in blocks if not block[0].is_made], fit)
+    classes: list[tuple[str, list[Block]]] = [*iter_classes(step, ordinary, scope), ("a recap, after all others", list(made))]
+    for why, ranked in classes:
+        for block in ranked:
+            yield from _iter_entry(step, fit, block[0], why, marker, guard, total)
+
+
+def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: str, guard: Guard, total: int) -> Iterator[Act]:
+    meter = fit.frame.meter
+    if not entry.is_alive or (step.to is not None and fits_size(entry.text, step.to, meter, total)):
+        return
+    shortest: Cut | None = None
+    most = Most(step.to.unit, step.to.tokens(total)) if step.to is not None else None
+    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, pay=fit.pay, most=most):
+        if _is_past(entry, cut):
+            continue
+        if most is None:
+            if step.floor is not None and cut.measure_size(step.floor.unit) < step.floor.tokens(total):
+                break
+            yield _act_trim(step, entry, cut, why)
+            continue
+        shortest = cut
+        if cut.measure_size(most.unit) <= most.size:
+            break
+    if shortest is not None:
+        yield _act_trim(step, entry, shortest, why)
+    yield Act("", ends=True)
+
+
+def _is_past(entry: Entry, cut: Cut) -> bool:
+    """True when the entry has been cut as short already, or is gone: another step may have come in between."""
+    return not entry.is_alive or (entry.kept is not None and cut.kept >= entry.kept)
+
+
+def _act_trim(step: Trim, entry: Entry, cut: Cut, why: str) -> Act:
+    place = f"cut at a {cut.boundary}"
+    if cut.boundary != step.at:
+        place += f" (no {step.at} ends in reach)"
+    return Act(f"{place}; {why}", edit=EntryEdit(entry, cut=cut), warn=step.warn, boundary=cut.boundary)
 
 
 class StepScope:
@@ -57,9 +283,6 @@ class StepScope:
         self._names["this"] = this
         self._names["group"] = item.key
         return self._names
-
-
-Block = Sequence[Entry]
 
 
 def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:

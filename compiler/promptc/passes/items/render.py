@@ -1,22 +1,41 @@
 """Items: from what was read to rendered, guarded, cut text (language.md §4, §10)."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from promptc.diag.findings import fail
-from promptc.diag.typed import Any
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any, Literal
 from promptc.diag.value import join_names, show_value
 from promptc.model.section import Items, MessageForm, Section, Size, TrimEach, has_each
 from promptc.model.stages import Item
-from promptc.passes.cut_text import Cut, Most, find_cut
-from promptc.passes.guard_value import guard_parts
 from promptc.passes.items.read import Read
-from promptc.passes.scope import pay_text
+from promptc.passes.select import pay_text
 from promptc.template.compile import Template
-from promptc.template.runtime.run import find_run
-from promptc.text.guard import Finding, Guard
+from promptc.template.runtime.run import find_run, price_count
+from promptc.text.counters.counter import iter_inner
+from promptc.text.cutting import KeptText, PrefixMeter, iter_kept
+from promptc.text.guard import Finding, Guard, escape_invisible
 from promptc.text.json import render_canonical_json
 from promptc.text.meter import Meter
 from promptc.text.white import WHITE, is_blank
+
+At = Literal["paragraph", "sentence", "line", "word", "token"]
+Side = Literal["end", "start", "middle"]
+_OWN_LINE = ("paragraph", "line")
+_NEAR = 400
+_REACH = 512  # more than what a guard or a counter looks at from a cut
+_CUT = 600
+"""Steps of one cut."""
+
+_ENDS = 4
+"""What finding the places for cuts costs, in countings of the text."""
+
+Pay = Callable[[int], None]
+_SIGNED: Mapping[str, tuple[str, ...]] = {"thinking": ("signature", "thinking"), "redacted_thinking": ("data",)}
+"""By kind of part: the keys that a provider signed. The first holds the signature; the part goes back to that provider alone."""
 
 
 def strip_lines(text: str) -> str:
@@ -126,7 +145,7 @@ class ItemRenderer:
         if not isinstance(content, list):
             what = f"the content of item `{id}` of `{self._section.id}` must be a text or a list of parts, not {show_value(content)}"
             raise fail("PC0515", what, message.content.span, help="write a text, or parts such as `[{type: text, text: Hello}]`")
-        from promptc.passes.read_parts import read_parts
+        from promptc.passes.items.read import read_parts
 
         parts = read_parts(content, message, f"item `{id}` of `{self._section.id}`")
         if parts.left_out:
@@ -178,3 +197,235 @@ def render_fence(rendered: str, section: Section) -> str:
         what = f"a fence of `{section.id}` must be one line of text, not {show_value(line)}"
         raise fail("PC0516", what, span, help="write one line, with text of your own in it: `<notes>`")
     return line
+
+
+def _pay_nothing(steps: int) -> None:
+    """For who cuts beside any render."""
+
+
+@frozen
+class Most:
+    """What a cut may come to at most: `size` characters (`chars`) or tokens."""
+
+    unit: str
+    size: int
+
+
+class Original:
+    """A text that is cut many times: what all its cuts share."""
+
+    def __init__(self, raw: str, guard: Guard, meter: Meter) -> None:
+        self.raw = raw
+        self.guard = guard
+        self.meter = meter
+        self.is_plain = guard.leaves(raw)
+        self._prefixes: dict[str, PrefixMeter] = {}
+        self._reach = len(raw)
+
+    def bound_head(self, most: Most) -> int:
+        """A place such that every cut which keeps the text beyond it is larger than `most`; the text's end where none is known.
+
+        It costs what stands before the place; counts of cuts that end before it then cost no more.
+        """
+        self._reach = min(len(self.raw), self._find_over(most) + _REACH)
+        return self._reach
+
+    def _find_over(self, most: Most) -> int:
+        if not self.is_plain:
+            return len(self.raw)
+        if most.unit == "chars":
+            return most.size
+        start, units = 0, 0
+        for place in iter_inner(self.meter.counter, self.raw):
+            if place - start >= _NEAR:
+                units += self.meter.counter.measure(self.raw[start:place])
+                start = place
+                if self.meter.tokens(units) > most.size:
+                    return place
+        return len(self.raw)
+
+    def count_cut(self, start: int, stop: int, middle: str, trail: str) -> int:
+        """The units of `raw[:start] + middle + raw[stop:] + trail`, without encoding the whole again."""
+        if stop < len(self.raw):
+            return self._prefix(trail).count_cut(start, stop, middle)
+        if start > self._reach:
+            self._reach = stop
+            self._heads = PrefixMeter(self.meter, self.raw)
+        return self._heads.count_cut(start, self._reach, middle + trail)
+
+    @cached_property
+    def _heads(self) -> PrefixMeter:
+        return PrefixMeter(self.meter, self.raw[: self._reach])
+
+    def _prefix(self, trail: str) -> PrefixMeter:
+        if trail not in self._prefixes:
+            self._prefixes[trail] = PrefixMeter(self.meter, self.raw + trail)
+        return self._prefixes[trail]
+
+
+class Cut:
+    """What a cut leaves: what stands before `start` and from `stop` on, the marker (`middle`) between. Its text is built when asked for."""
+
+    def __init__(self, original: Original, kept: KeptText, marker: str) -> None:
+        self._original = original
+        self._units: dict[str, int] = {}
+        raw = original.raw
+        self.start = kept.start if kept.side == "middle" else 0 if kept.side == "start" else kept.stop
+        self.stop = kept.start if kept.side == "start" else kept.stop if kept.side == "middle" else len(raw)
+        self.boundary = kept.boundary
+        self.middle = _place_marker(marker, kept.boundary, raw[max(0, self.start - 1) : self.start], raw[self.stop : self.stop + 1])
+
+    @property
+    def kept(self) -> int:
+        """How many characters of the original stand."""
+        return self.start + len(self._original.raw) - self.stop
+
+    @property
+    def opens(self) -> bool:
+        """True when the text meets a plain line's end safely."""
+        raw = self._original.raw
+        head = raw[: min(self.start, _NEAR)] or self.middle + raw[self.stop : self.stop + _NEAR]
+        return self._original.meter.is_safe("x\n", head)
+
+    @property
+    def raw(self) -> str:
+        """The text with its marker, not guarded."""
+        raw = self._original.raw
+        return raw[: self.start] + self.middle + raw[self.stop :]
+
+    @cached_property
+    def text(self) -> str:
+        """The text with its marker, guarded."""
+        return self.raw if self._is_plain else self._original.guard.guard(self.raw)[0]
+
+    @cached_property
+    def chars(self) -> int:
+        """The length of the text."""
+        return self.kept + len(self.middle) if self._is_plain else len(self.text)
+
+    def measure_size(self, unit: str) -> int:
+        """The size of the text alone, in characters (`chars`) or tokens."""
+        return self.chars if unit == "chars" else self._original.meter.tokens(self._count())
+
+    def _count(self) -> int:
+        return self.measure("") if self.measure is not None else self._original.meter.count(self.text)
+
+    @property
+    def measure(self) -> Callable[[str], int] | None:
+        """A way to count text and what follows it without a whole encode; None where the guard changed the text."""
+        return self._measure if self._is_plain else None
+
+    def _measure(self, trail: str) -> int:
+        if trail not in self._units:
+            self._units[trail] = self._original.count_cut(self.start, self.stop, self.middle, trail)
+        return self._units[trail]
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """True when the guard leaves the cut as it is. In a text that needs no guard, only what stands about the cut can need one."""
+        if not self._original.is_plain:
+            return False
+        raw = self._original.raw
+        about = raw[max(0, self.start - _NEAR) : self.start] + self.middle + raw[self.stop : self.stop + _NEAR]
+        return self._original.guard.leaves(about)
+
+
+def iter_cuts(
+    raw: str, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing, most: Most | None = None
+) -> Iterator[Cut]:
+    """Every proper cut of `raw`, nested, longest first; the shortest keeps the first unit of the finest boundary.
+
+    With `most`, those that are surely larger may be passed over, never the shortest. `pay` is told the steps of all before they are made.
+    """
+    pay(_ENDS * price_count(raw))
+    original = Original(raw, guard, meter)
+    price = _CUT if original.is_plain else _CUT + price_count(raw)
+    reach = original.bound_head(most) if most is not None and side != "start" else len(raw)
+    passed: KeptText | None = None
+    for kept in iter_kept(raw, at, side=side, token_ends=lambda: meter.counter.token_ends(raw)):
+        passed = kept if (kept.start if side == "middle" else kept.stop) > reach else None
+        if passed is None:
+            pay(price)
+            yield Cut(original, kept, marker)
+    if passed is not None:
+        yield Cut(original, passed, marker)
+
+
+def find_cut(raw: str, most: Most, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing) -> Cut | None:
+    """The longest cut that is not over `most`, else the shortest; None when `raw` cannot be cut."""
+    cut = None
+    for cut in iter_cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, pay=pay, most=most):
+        if cut.measure_size(most.unit) <= most.size:
+            return cut
+    return cut
+
+
+def _place_marker(marker: str, boundary: str, before: str, after: str) -> str:
+    """A marker stands on its own line where a line or paragraph was cut, after a space at a sentence or word, joined inside a word."""
+    gap = "\n" if boundary in _OWN_LINE else "" if boundary == "token" else " "
+    if not marker:
+        return gap if before and not is_blank(after) else ""
+    lead = gap if before and marker[0] not in WHITE else ""
+    follow = gap if marker[-1] not in WHITE and not is_blank(after) else ""
+    return lead + marker + follow
+
+
+def guard_parts(parts: Sequence[Mapping[str, Any]], guard: Guard) -> tuple[tuple[Mapping[str, Any], ...], tuple[Finding, ...]]:
+    """The parts of one message, guarded for themselves and as they are joined, and what was met.
+
+    Services put the texts of a list behind each other, and those of the next message of its role behind them; some leave out or move what
+    stands between.
+    """
+    guarded = [guard_value(part, guard, is_joined=guard.guards_ends) for part in parts]
+    return tuple(part for part, _ in guarded), tuple(one for _, met in guarded for one in met)
+
+
+def guard_value(value: Any, guard: Guard, *, is_joined: bool = False) -> tuple[Any, tuple[Finding, ...]]:
+    """The value with its texts guarded, keys of mappings among them, and what was met. Equal texts stay equal.
+
+    In messages the signed keys of a part are left as they are: what is met there is reported as kept, or as refused. With `is_joined` the
+    end of a part's text is guarded too, as are in messages the ends of texts that a tool gave as a list of parts; no others.
+    """
+    found: list[Finding] = []
+    signed = _find_signed(value) if guard.in_messages else {}
+    if not signed:
+        return _guard(value, guard, found, is_joined), tuple(found)
+    guarded = _guard({key: one for key, one in value.items() if key not in signed}, guard, found)
+    met: list[Finding] = []
+    _guard(list(signed.values()), guard, met)
+    kept = (replace(one, policy="keep") if one.policy != "reject" else one for one in met)
+    return {**guarded, **signed}, (*found, *kept)
+
+
+def iter_joined(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The texts that services may read as one: those of the parts, and those of each list of parts that a tool gave."""
+    yield "".join(part["text"] for part in parts if part.get("type") == "text")
+    for part in parts:
+        content = part.get("content")
+        if part.get("type") == "tool_result" and isinstance(content, list | tuple):
+            texts = (one.get("text") for one in content if isinstance(one, Mapping) and one.get("type") == "text")
+            yield "".join(text for text in texts if isinstance(text, str))
+
+
+def _find_signed(value: Any) -> dict[str, str]:
+    keys = _SIGNED.get(str(value.get("type")), ()) if isinstance(value, Mapping) else ()
+    found = {key: value[key] for key in keys if isinstance(value.get(key), str)}
+    return found if keys and found.get(keys[0]) else {}
+
+
+def _guard(value: Any, guard: Guard, found: list[Finding], is_joined: bool = False) -> Any:
+    if isinstance(value, str):
+        text, met = guard.guard(value, goes_on=is_joined)
+        found.extend(met)
+        return text
+    if isinstance(value, Mapping):
+        joined = "text" if is_joined and value.get("type") == "text" else None
+        names = [_guard(key, guard, found) for key in value]
+        if len({*names}) < len(names):  # keys that only hidden text told apart
+            names = [_guard(escape_invisible(key), guard, found) for key in value]
+        values = [_guard(one, guard, found, key == joined) for key, one in value.items()]
+        return dict(zip(names, values, strict=True))
+    if isinstance(value, list | tuple):
+        is_several = guard.in_messages and len(value) > 1
+        return [_guard(one, guard, found, is_several and isinstance(one, Mapping)) for one in value]
+    return value

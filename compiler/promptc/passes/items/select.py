@@ -7,13 +7,10 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import PART_KINDS, Items, Section
 from promptc.model.stages import Gathered, GroupHeader, Item, Selected
-from promptc.passes.arrange_items import arrange_items
-from promptc.passes.items.arrange import join_units
+from promptc.passes.items.arrange import arrange_items, find_id, join_units, name_items
 from promptc.passes.items.read import ItemReader, Read, Reading
 from promptc.passes.items.render import ItemRenderer, strip_lines
-from promptc.passes.name_items import find_id, name_items
-from promptc.passes.reach import Reach
-from promptc.passes.scope import evaluate_key, pay_text, type_key
+from promptc.passes.select import Reach, evaluate_key, pay_text, type_key
 from promptc.text.guard import Finding, Guard
 from promptc.text.meter import Meter
 
@@ -162,7 +159,7 @@ def _tell_parts(
     """How many parts of messages were left out, and a warning where a message went whole by that. `rendered`: ids, places, items."""
     if not renderer.left_out or items.message is None:
         return {}, ()
-    from promptc.passes.read_parts import is_gone, list_kinds
+    from promptc.passes.items.read import is_gone, list_kinds
 
     lost = [(id, renderer.left_out.get(place, ()), item) for id, place, item in rendered]
     count = sum(len(kinds) for _, kinds, _ in lost)

@@ -6,15 +6,16 @@ The one mutable thing of the passes, and private to fitting: what leaves is a fr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
-from promptc.diag.typed import Any
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any, NamedTuple
 from promptc.model.stages import Item, Selected, Selection
-from promptc.passes.act import Act, Entry, EntryEdit
+from promptc.passes.items.render import Cut
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.tape import Kind, Laid, Piece, TokenLedger
-from promptc.passes.scope import find_names, type_key
+from promptc.passes.select import find_names, type_key
 
 
 class PlacedSection:
@@ -362,3 +363,61 @@ class SectionLayout:
     def _before_first(self, lane: PlacedSection) -> Piece | None:
         first = next(self.alive)
         return (lane.groups.get(first.run) or lane.cells[first]).previous
+
+
+class Entry:
+    """An item as it stands: its guarded `text`, the `form` it is in, how many characters a trim `kept` of it."""
+
+    __slots__ = ("item", "place", "text", "form", "kept", "is_made", "is_alive", "run")
+
+    def __init__(self, item: Item, place: int, *, is_made: bool = False) -> None:
+        self.item = item
+        self.place = place
+        self.text = item.text
+        self.form = 0
+        self.kept: int | None = None
+        self.is_made = is_made
+        self.is_alive = True
+        self.run = 0
+
+    @property
+    def body(self) -> str:
+        """The text inside its own fence."""
+        item = self.item
+        return f"{item.open}\n{self.text}\n{item.close}" if item.open else self.text
+
+
+@frozen(eq=False)
+class EntryEdit:
+    """A change of one entry: it takes another form (`item`), or a `cut` is made of it."""
+
+    entry: Entry
+    item: Item | None = None
+    form: int | None = None
+    cut: Cut | None = None
+
+
+class Act(NamedTuple):
+    """One notch: the entries that are `gone` with it, or one that it edits.
+
+    `made` takes the place of the first of those gone. A `voidable` act that does not shorten is skipped.
+    """
+
+    why: str
+    gone: Sequence[Entry] = ()
+    marker: Callable[[int], str] | None = None
+    warn: bool = False
+    edit: EntryEdit | None = None
+    made: Item | None = None
+    voidable: bool = False
+    boundary: str = ""
+    level: tuple[int | float | None, int | float | None] = (None, None)
+    moves: Sequence[tuple[str, int | float, int | float | None]] = ()
+    drops: bool = False
+    fails: bool = False
+    ends: bool = False
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The entries it touches."""
+        return self.gone if self.edit is None else (self.edit.entry,)

@@ -1,11 +1,21 @@
 """Messages in the order and the roles that a provider takes: the folds of docs/payloads.md."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
 
-from promptc.diag.findings import Diagnostic
-from promptc.diag.frozen import replace
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from promptc.diag.findings import Diagnostic, Span
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any
 from promptc.model.messages import Provider
-from promptc.passes.payload.message import ContentBlock, Message
+from promptc.model.pack import Response, Tool
+from promptc.model.section import Section
+from promptc.passes.assemble import Emitted, Part
+from promptc.passes.fit.fit import Fitted
+from promptc.passes.layout.layout import Layout
+from promptc.text.json import render_canonical_json
+from promptc.text.white import is_blank
 
 _TOOL_PARTS = {"assistant": "tool_use", "user": "tool_result"}
 _BETWEEN = "\n\n"
@@ -95,3 +105,153 @@ def _tell_late(message: Message) -> Diagnostic:
         "put results before text in the state",
         "warn",
     )
+
+
+def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:
+    """The messages in order. The texts of a message's blocks, joined, equal its content to the byte; a list of parts is a block each."""
+    frame = fitted.frame
+    sections = {section.id: section for section in frame.sections}
+    last = {part.section: part for part in emitted.parts}
+    ends = {id(part): sections[name] for name, part in last.items() if sections[name].cache}
+    messages = []
+    for index, parts in groupby(emitted.parts, key=lambda part: part.message):
+        given, own = emitted.messages[index], list(parts)
+        blocks = tuple(_iter_blocks(own, ends)) if isinstance(given["content"], str) else _list_parts(given["content"], own, ends)
+        messages.append(Message(str(given["role"]), blocks, _name(own, frame), _find_section(own, sections).span))
+    return tuple(_measure(messages, frame)) if ends else tuple(messages)
+
+
+def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator[ContentBlock]:
+    texts: list[str] = []
+    is_cut = False
+    for part in parts:
+        texts.append(part.text)
+        if id(part) in ends:
+            end = ends[id(part)]
+            yield ContentBlock("".join(texts), ends=end.id, continues=is_cut, place=end.span)
+            texts, is_cut = [], True
+    if texts:
+        yield ContentBlock("".join(texts), continues=is_cut)
+
+
+def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[ContentBlock, ...]:
+    """The breakpoint of a section ends its last message, so it stands behind the last part."""
+    blocks = [ContentBlock(str(part["text"])) if part.get("type") == "text" else ContentBlock(part=part) for part in content]
+    end = next((ends[id(part)] for part in parts if id(part) in ends), None)
+    if end is not None:
+        blocks[-1] = replace(blocks[-1], ends=end.id, place=end.span)
+    return tuple(blocks)
+
+
+def _name(parts: Sequence[Part], frame: Layout) -> str:
+    first = next((part for part in parts if part.item is not None), parts[0])
+    if first.section in frame.each and first.item is not None:
+        return f"item `{first.item.item.id}` of `{first.section}`"
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(part.section for part in parts))
+
+
+def _find_section(parts: Sequence[Part], sections: Mapping[str, Section]) -> Section:
+    return sections[parts[0].section]
+
+
+def _measure(messages: Sequence[Message], frame: Layout) -> Iterator[Message]:
+    """The messages with the tokens up to each breakpoint, in this order: an estimate where the provider counts otherwise."""
+    meter, units = frame.meter, frame.fixed
+    for message in messages:
+        units += frame.count_message(message.role)
+        blocks = []
+        for block in message.blocks:
+            units += meter.count(block.text if block.part is None else render_canonical_json(block.part))
+            blocks.append(replace(block, prefix=meter.tokens(units)) if block.ends else block)
+        yield replace(message, blocks=tuple(blocks))
+
+
+@frozen(eq=False)
+class ContentBlock:
+    """A run of a message: `text`, or a `part` that is none (tool_use, tool_result, thinking).
+
+    `ends` is the section whose cache breakpoint stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens
+    of the whole request up to there.
+    `continues` tells that it goes on with the text of the block before, which a breakpoint cut.
+    """
+
+    text: str = ""
+    part: Mapping[str, Any] | None = None
+    ends: str = ""
+    prefix: int = 0
+    continues: bool = False
+    place: Span | None = None
+
+    @property
+    def kind(self) -> str:
+        """`text`, or the part's type."""
+        return "text" if self.part is None else str(self.part.get("type"))
+
+
+@frozen(eq=False)
+class Message:
+    """One message. The texts of its blocks, joined, are its content. `name` is what findings call it, `span` where the pack declares it."""
+
+    role: str
+    blocks: tuple[ContentBlock, ...]
+    name: str = ""
+    span: Span | None = None
+
+    def has(self, kind: str) -> bool:
+        """Whether any of its blocks is of that kind."""
+        return any(block.kind == kind for block in self.blocks)
+
+
+@frozen
+class ReplyLimits:
+    """Tokens: of the reply (None where the manifest reserves none), and of the reply with the prompt. `span` is where that is declared."""
+
+    reply: int | None
+    context: int
+    span: Span | None = None
+
+
+@frozen(eq=False)
+class PayloadRequest:
+    """What a body is made of: `system` holds the text that stands apart from the messages."""
+
+    messages: tuple[Message, ...]
+    system: tuple[ContentBlock, ...]
+    tools: tuple[Tool, ...]
+    response: Response | None
+    provider: Provider
+    limits: ReplyLimits
+    model: str | None
+
+
+@frozen(eq=False)
+class Payload:
+    """A request body, and what was said while it was made."""
+
+    body: dict[str, Any]
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def find_texts(content: Any) -> list[str] | None:
+    """The texts of a list of text parts, those of white space left out; None for anything else."""
+    if not isinstance(content, list | tuple):
+        return None
+    texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
+    if any(not isinstance(text, str) for text in texts):
+        return None
+    return [text for text in texts if isinstance(text, str) and not is_blank(text)]
+
+
+def render_result(content: Any) -> str:
+    """A text as it is, text parts a line end apart, any other value as canonical JSON, nothing for null."""
+    if isinstance(content, str):
+        return content
+    texts = find_texts(content)
+    if texts is not None:
+        return "\n".join(texts)
+    return "" if content is None else render_canonical_json(content)
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """Texts of one message where a provider takes a single one: a line end apart, which is how they are counted."""
+    return "\n".join(texts)

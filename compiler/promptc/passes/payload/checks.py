@@ -1,13 +1,27 @@
 """The parts of messages that are no text: held against what a provider takes, and reduced to the keys that have a meaning."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
 
-from promptc.diag.findings import Diagnostic
-from promptc.diag.frozen import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail
+from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names, show_value
 from promptc.model.messages import Provider
-from promptc.passes.payload.message import ContentBlock, Message
+from promptc.model.pack import Response, Tool
+from promptc.passes.payload.bodies import write_anthropic, write_gemini, write_ollama, write_openai, write_responses
+from promptc.passes.payload.build import ContentBlock, Message, Payload, PayloadRequest, ReplyLimits, arrange
+
+_WRITERS: Mapping[str, Callable[[PayloadRequest], dict[str, Any]]] = {
+    "openai": write_openai,
+    "openai-responses": write_responses,
+    "openai-compatible": write_openai,
+    "anthropic": write_anthropic,
+    "gemini": write_gemini,
+    "ollama": write_ollama,
+}
+_ABSENT = "`promptc explain` tells which sections are absent"
 
 _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "tool_use": ("assistant", {"id": str, "name": str, "input": Mapping}),
@@ -16,8 +30,86 @@ _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "redacted_thinking": ("assistant", {"data": str}),
 }
 """By kind: whose message it stands in, and the keys it must have, with what they hold."""
+
 _THOUGHTS = ("thinking", "redacted_thinking")
 _SPELLED: Mapping[Any, str] = {str: "a text", Mapping: "a mapping"}
+_BEFORE = "a use stands in front of its result; both have the same id"
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_LONGEST = 64
+
+_SAID: Mapping[str, tuple[str, str, str]] = {
+    "unanswered": (
+        "PC0571",
+        "the tool use {id} has no result, and other content follows",
+        "add its result, or leave the use out with `where`",
+    ),
+    "late": (
+        "PC0571",
+        "the result of the tool use {id} does not directly follow it",
+        "put all results of a message behind it, before anything else",
+    ),
+    "used twice": ("PC0572", "a second tool use has the id {id}", "give each use an id of its own, and its result the same"),
+    "answered twice": ("PC0572", "the tool use {id} has a second result", "leave one of them out"),
+}
+"""By what is met: the code, what is said of it, and the way out."""
+
+_HELD_BY = {
+    "anthropic": ("text", "tool_use", "tool_result"),
+    "openai": ("text", "tool_result"),
+    "openai-responses": ("text", "tool_result"),
+}
+"""By provider, the kinds of blocks that a breakpoint can stand behind."""
+
+
+def build_payload(
+    messages: Sequence[Message],
+    tools: Sequence[Tool],
+    response: Response | None,
+    *,
+    provider: Provider,
+    limits: ReplyLimits,
+    model: str | None = None,
+) -> Payload:
+    """The body, a value of its own, its keys always in the same order. Texts and their order are those of the messages, but for folds that
+    docs/payloads.md names; of the parts of messages nothing passes but what their kinds have.
+
+    Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0562 for parts it cannot take, PC0570 for
+    names of tools it refuses.
+    """
+    checked, found = check_parts(messages, provider)
+    found += _check_names(tools, provider)
+    if any(one.level == "error" for one in found):
+        raise PromptcError(one for one in found if one.level == "error")
+    found += check_uses(messages)
+    arranged, system, moved = arrange(checked, provider)
+    found += check_turns(arranged, checked, provider)
+    _check_messages(arranged, system, provider)
+    kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
+    request = PayloadRequest(kept, system, tuple(tools), response, provider, limits, model)
+    return Payload(as_plain(_WRITERS[provider.name](request)), (*found, *moved, *unheld, *_check_limit(provider, limits)))
+
+
+def _check_names(tools: Sequence[Tool], provider: Provider) -> list[Diagnostic]:
+    if provider.tool_names == "any":
+        return []
+    what = f"{provider.title} takes no tool whose name begins with a digit or a hyphen"
+    help = "give the tool a name that begins with a letter or `_`"
+    return [Diagnostic("PC0570", f"the tool `{one.name}`: {what}", one.span, help) for one in tools if one.name[0] in "0123456789-"]
+
+
+def _check_messages(messages: Sequence[Message], system: Sequence[ContentBlock], provider: Provider) -> None:
+    if not messages and not system:
+        raise fail("PC0560", f"the prompt is empty, and {provider.title} needs a message", help=_ABSENT)
+    if provider.needs_user and not any(one.role == "user" for one in messages):
+        what = f"the prompt has no message of the role `user`, and {provider.title} needs one"
+        raise fail("PC0560", what, help=f"`role: user` makes a section the user's; {_ABSENT}")
+
+
+def _check_limit(provider: Provider, limits: ReplyLimits) -> tuple[Diagnostic, ...]:
+    if limits.reply is not None or not provider.needs_limit:
+        return ()
+    what = f"{provider.title} needs a limit of the reply, and the manifest reserves nothing for it"
+    return (Diagnostic("PC0563", what, limits.span, "write `budget: {context: n, reserve: n}`, or add `max_tokens` yourself", "warn"),)
 
 
 def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[Message, ...], list[Diagnostic]]:
@@ -50,9 +142,6 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
         used.add(str(part.get("id")))
     elif kind == "tool_result" and isinstance(of := part.get("tool_use_id"), str) and of and of not in used:
         yield _refuse(message, f"a result of the tool use {show_value(of)}, which does not stand before it", _BEFORE)
-
-
-_BEFORE = "a use stands in front of its result; both have the same id"
 
 
 def _refuse(message: Message, what: str, help: str) -> Diagnostic:
@@ -112,3 +201,197 @@ def _reduce_block(block: ContentBlock, names: Mapping[str, str]) -> ContentBlock
             "is_error": part.get("is_error") is True,
         }
     return replace(block, part=own)
+
+
+def check_uses(messages: Sequence[Message]) -> Iterator[Diagnostic]:
+    """Warnings about parts as the state gives them: names of tools that no service takes (PC0573), and an `is_error` that is neither true
+    nor false, which is left out (PC0574). The first of each, with the number of others."""
+    blocks = [(message, block) for message in messages for block in message.blocks if block.part is not None]
+    named = [(message, block) for message, block in blocks if block.kind == "tool_use" and not _is_name(_find(block, "name"))]
+    marked = [(message, block) for message, block in blocks if block.kind == "tool_result" and not _is_truth(_find(block, "is_error"))]
+    if named:
+        message, block = named[0]
+        what = f"the tool use {show_value(_find(block, 'id'))} has the name {show_value(_find(block, 'name'))}"
+        said = f"{message.name}: {what}{_count(named)}; services refuse that"
+        help = f"a tool's name is of A-Z, a-z, 0-9, `_` and `-`, {_LONGEST} at most"
+        yield Diagnostic("PC0573", said, message.span, help, "warn")
+    if marked:
+        message, block = marked[0]
+        of, mark = show_value(_find(block, "tool_use_id")), show_value(_find(block, "is_error"))
+        what = f"`is_error` of the result of {of} must be true or false, not {mark}"
+        yield Diagnostic("PC0574", f"{message.name}: {what}{_count(marked)}: it is left out", message.span, "write true or false", "warn")
+
+
+def _find(block: ContentBlock, key: str) -> object:
+    return (block.part or {}).get(key)
+
+
+def _is_name(name: object) -> bool:
+    return not isinstance(name, str) or (len(name) <= _LONGEST and _NAME.issuperset(name))
+
+
+def _is_truth(mark: object) -> bool:
+    return mark is None or isinstance(mark, bool)
+
+
+def _count(met: Sequence[object]) -> str:
+    return f" ({len(met) - 1} more like it)" if len(met) > 1 else ""
+
+
+@frozen(eq=False)
+class _Met:
+    """A use or a result that is refused: what findings say of it (a key of `_SAID`), and its id."""
+
+    what: str
+    block: ContentBlock
+    id: str
+
+
+def check_turns(messages: Sequence[Message], given: Sequence[Message], provider: Provider) -> Iterator[Diagnostic]:
+    """Warnings about `messages`, arranged as the provider takes them: uses without a result although other content follows, and results
+    that do not directly follow their use (PC0571); two uses or two results of one id (PC0572). One of each kind, with the number of others.
+
+    A use at the end, or of which so far only results of its neighbours follow, is a turn in progress. `given` are the messages before
+    they were joined, which is how findings name them.
+    """
+    owners = {id(block): message for message in given for block in message.blocks}
+    met = [*_iter_unanswered(messages), *_iter_repeated(messages, provider)]
+    for what in _SAID:
+        own = [one for one in met if one.what == what]
+        if own:
+            yield _describe(own, owners[id(own[0].block)])
+
+
+def _iter_unanswered(messages: Sequence[Message]) -> Iterator[_Met]:
+    """A result is sought up to the next use of its id: there it is another one's."""
+    for place, message in enumerate(messages):
+        if not message.has("tool_use"):
+            continue
+        behind = messages[place + 1 :]
+        directly = {_find_id(block) for one in behind[:1] for block in one.blocks if block.kind == "tool_result"}
+        is_open = len(behind) < 2 and all(block.kind == "tool_result" for one in behind for block in one.blocks)
+        for block in message.blocks:
+            name = _find_id(block)
+            if block.kind == "tool_use" and name not in directly and not is_open:
+                late = _find_result(name, behind)
+                yield _Met("unanswered", block, name) if late is None else _Met("late", late, name)
+
+
+def _find_result(name: str, messages: Sequence[Message]) -> ContentBlock | None:
+    blocks = (block for message in messages for block in message.blocks if block.kind in ("tool_use", "tool_result"))
+    first = next((block for block in blocks if _find_id(block) == name), None)
+    return first if first is not None and first.kind == "tool_result" else None
+
+
+def _iter_repeated(messages: Sequence[Message], provider: Provider) -> Iterator[_Met]:
+    """Where a provider lets ids begin anew, only two uses are found of which the first has no result yet."""
+    used: set[str] = set()
+    answered: set[str] = set()
+    for block in (block for message in messages for block in message.blocks):
+        name = _find_id(block)
+        if block.kind == "tool_use":
+            if name in used and (provider.tool_ids == "once" or name not in answered):
+                yield _Met("used twice", block, name)
+            used.add(name)
+            answered.discard(name)
+        elif block.kind == "tool_result":
+            if name in answered:
+                yield _Met("answered twice", block, name)
+            answered.add(name)
+
+
+def _find_id(block: ContentBlock) -> str:
+    part = block.part or {}
+    return str(part.get("id") if block.kind == "tool_use" else part.get("tool_use_id"))
+
+
+def _describe(met: Sequence[_Met], owner: Message) -> Diagnostic:
+    code, said, help = _SAID[met[0].what]
+    more = f" ({len(met) - 1} more like it)" if len(met) > 1 else ""
+    message = f"{owner.name}: {said.format(id=show_value(met[0].id))}{more}; services refuse that"
+    return Diagnostic(code, message, owner.span, help, "warn")
+
+
+def choose_breakpoints(
+    messages: Sequence[Message], system: Sequence[ContentBlock], provider: Provider, model: str | None
+) -> tuple[tuple[Message, ...], tuple[ContentBlock, ...], tuple[Diagnostic, ...]]:
+    """The messages and the system text with the breakpoints that stay, and what was left out (PC0565, PC0566) or does nothing (PC0567).
+
+    A provider without breakpoints is no finding, nor is one whose models differ as long as no model is named.
+    """
+    asked = [block for block in (*system, *_iter_blocks(messages)) if block.ends]
+    if not asked:
+        return tuple(messages), tuple(system), ()
+    if not provider.breakpoints.takes(model):
+        told = (_tell_model(asked, provider, model),) if provider.breakpoints.count and model is not None else ()
+        return _clear(messages, set()), _clear_blocks(system, set()), told
+    held = [block for block in asked if _is_held(block, messages, provider)]
+    kept = held[-provider.breakpoints.count :]
+    found = (*_tell_unheld(asked, held), *_tell_many(held, kept, provider), *_tell_short(kept, provider, model))
+    ids = {id(block) for block in kept}
+    return _clear(messages, ids), _clear_blocks(system, ids), found
+
+
+def _iter_blocks(messages: Sequence[Message]) -> Iterable[ContentBlock]:
+    return (block for message in messages for block in message.blocks)
+
+
+def _is_held(block: ContentBlock, messages: Sequence[Message], provider: Provider) -> bool:
+    """Whether the place can hold one. The answers of a model are plain text in OpenAI's responses."""
+    if block.kind not in _HELD_BY[provider.name]:
+        return False
+    return provider.name != "openai-responses" or not any(one.role == "assistant" and block in one.blocks for one in messages)
+
+
+def _clear(messages: Sequence[Message], kept: set[int]) -> tuple[Message, ...]:
+    return tuple(replace(one, blocks=_clear_blocks(one.blocks, kept)) for one in messages)
+
+
+def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[ContentBlock, ...]:
+    """What was cut for a breakpoint that does not stay is one text again."""
+    cleared: list[ContentBlock] = []
+    for block in blocks:
+        one = replace(block, ends="") if block.ends and id(block) not in kept else block
+        if one.continues and cleared and not cleared[-1].ends:
+            cleared[-1] = replace(one, text=cleared[-1].text + one.text, continues=cleared[-1].continues)
+        else:
+            cleared.append(one)
+    return tuple(cleared)
+
+
+def _tell_model(asked: Sequence[ContentBlock], provider: Provider, model: str) -> Diagnostic:
+    what = f"{_name(asked)}: `{model}` takes none; {provider.title}'s models do from {provider.breakpoints.models[0]} on"
+    return Diagnostic("PC0566", what, asked[0].place, "the prompt is the same, but not cached from there; name a newer model", "warn")
+
+
+def _tell_unheld(asked: Sequence[ContentBlock], held: Sequence[ContentBlock]) -> Iterable[Diagnostic]:
+    for block in asked:
+        if block not in held:
+            what = "an answer of the model" if block.part is None else f"a part of the kind `{block.kind}`"
+            help = "end the section before it in text or in a tool's result"
+            yield Diagnostic("PC0566", f"{_name([block])}: none can stand behind {what}", block.place, help, "warn")
+
+
+def _tell_many(held: Sequence[ContentBlock], kept: Sequence[ContentBlock], provider: Provider) -> Iterable[Diagnostic]:
+    gone = held[: len(held) - len(kept)]
+    if gone:
+        what = f"{_name(gone)}: {provider.title} takes {len(kept)}, the last ones stay"
+        yield Diagnostic("PC0565", what, gone[0].place, "take `cache` off sections that change together with a later one", "warn")
+
+
+def _name(blocks: Sequence[ContentBlock]) -> str:
+    return f"no cache breakpoint is set behind {_list_sections(blocks)}"
+
+
+def _list_sections(blocks: Sequence[ContentBlock]) -> str:
+    return ", ".join(f"`{block.ends}`" for block in blocks)
+
+
+def _tell_short(kept: Sequence[ContentBlock], provider: Provider, model: str | None) -> Iterable[Diagnostic]:
+    least = provider.breakpoints.find_minimum(model)
+    short = [block for block in kept if block.prefix < least]
+    if short:
+        most = count_noun(max(block.prefix for block in short), "token")
+        what = f"nothing is cached up to the end of {_list_sections(short)}: {most} stand there at most"
+        why = f"{model or provider.title} caches from {least} on"
+        yield Diagnostic("PC0567", f"{what}, and {why}", short[0].place, "put `cache` on a later section", "warn")
