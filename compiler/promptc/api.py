@@ -9,7 +9,7 @@ from promptc.cache.store import Cache
 from promptc.diag.findings import Diagnostic, FitError, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
-from promptc.frontend.json_io import JsonDocument
+from promptc.frontend.json import JsonDocument
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.load_state import load_document, load_state
 from promptc.frontend.loaded_pack import Inputs, LoadedPack
@@ -285,7 +285,7 @@ class Pack:
             raise UsageError(Diagnostic("PC0707", f"the pack has no store `{name}`", help=suggest(name, known)) for name in unknown)
 
     def _open_sources(self) -> Any:
-        from promptc.frontend.open_sources import OpenSources
+        from promptc.frontend.stores import OpenSources
 
         if self._sources is None:
             self._sources = OpenSources(self._loaded.pack.counting.counter.digest, os.environ)
@@ -306,7 +306,7 @@ def find_format(name: str | None) -> tuple[Format | None, Provider | None]:
 def _load_files(path: str) -> LoadedPack:
     from pathlib import Path
 
-    from promptc.frontend.load_pack import load_pack
+    from promptc.frontend.pack import load_pack
 
     return load_pack(Path(path))
 

@@ -107,7 +107,7 @@ def promptc_render() -> Callable[..., Any]:
     """
     import promptc
     from promptc.files.reading import read_given
-    from promptc.frontend.json_io import MAX_STATE_BYTES
+    from promptc.frontend.json import MAX_STATE_BYTES
 
     packs: dict[str, promptc.Pack] = {}
 

@@ -13,7 +13,7 @@ import pytest
 
 import promptc
 from promptc.diag.frozen import replace
-from promptc.frontend.json_io import JsonDocument, load_json
+from promptc.frontend.json import JsonDocument, load_json
 from promptc.golden.case import Case
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Ran

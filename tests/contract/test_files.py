@@ -61,7 +61,7 @@ NO_FILES = {
     ("promptc.cli.run_apply", "read_bytes"): 1,
     ("promptc.cli.run_apply_list", "read_bytes"): 1,
     ("promptc.cli.run_restore", "read_bytes"): 1,
-    ("promptc.frontend.compile_text", "self._read.read_text"): 2,
+    ("promptc.frontend.texts", "self._read.read_text"): 2,
     ("promptc.passes.gather", "open"): 1,
     ("promptc.sources.database", "self._reader.connect"): 1,
     ("promptc.sources.database", "engine.connect"): 1,

@@ -11,7 +11,7 @@ from tests.contract.sources import ROOT, iter_imports, load_modules
 
 # Import name → the module, or the package ending in a dot, that alone may import it.
 HOMES = {
-    "yaml": "promptc.frontend.yaml_io",
+    "yaml": "promptc.frontend.yaml",
     "jsonschema": "promptc.frontend.schema_check",
     "referencing": "promptc.frontend.schema_check",
     "jinja2": "promptc.template.",

@@ -9,12 +9,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from promptc.diag.findings import PromptcError, Span
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json import load_json
 from promptc.frontend.load_state_schema import load_state_schema
-from promptc.frontend.schema import write_check, write_plain
-from promptc.frontend.schema.compile_schema import compile_schema
+from promptc.frontend.schema import check as write_check
+from promptc.frontend.schema import write_plain
+from promptc.frontend.schema.compile import compile_schema
 from promptc.frontend.schema.keywords import iter_schemas
-from promptc.frontend.schema.lint_schema import lint_schema
+from promptc.frontend.schema.lint import lint_schema
 from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.pattern_syntax import PatternError
 from promptc.frontend.schema.rules import EndlessDefaultError

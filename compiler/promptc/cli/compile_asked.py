@@ -6,7 +6,7 @@ from promptc.cli.asked import RenderRequest
 from promptc.cli.streams import read_stdin
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.reading import read_given
-from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.state import State
 from promptc.pipeline import Outcome
 

@@ -43,7 +43,7 @@ def _render(given: Sequence[str]) -> int:
     return code
 
 
-_COMPILES = "promptc.frontend.load_pack"
+_COMPILES = "promptc.frontend.pack"
 """Where this was imported the render was not a warm one, and neither are its modules."""
 
 

@@ -14,7 +14,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.write_change import tell_change, write_change
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.operations.ask import ask
 from promptc.operations.change import StateDiff
 from promptc.operations.done import OperationResult, Request

@@ -13,7 +13,7 @@ from promptc.cli.views.figures import show_plural
 from promptc.cli.write_change import name_file, show_path, tell_change, write_change
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.files.reading import follow_link
-from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.operations.archived import Archived
 from promptc.operations.change import StateDiff
 from promptc.operations.describe_archive import name_source

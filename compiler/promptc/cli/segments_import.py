@@ -9,7 +9,7 @@ from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
 from promptc.cli.views.figures import show_plural
 from promptc.files.reading import follow_link
-from promptc.frontend.load_segments import load_segments
+from promptc.frontend.segments import load_segments
 
 
 @click.command(

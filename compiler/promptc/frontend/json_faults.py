@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from promptc.diag.findings import Diagnostic, PromptcError, fail
-from promptc.frontend.json_io import MAX_DEPTH
+from promptc.frontend.json import MAX_DEPTH
 from promptc.frontend.json_places import JsonPlaces
 
 _MOST = 50

@@ -18,7 +18,7 @@ from promptc.diag.typed import Any, NoReturn
 from promptc.files.reading import read_file, read_inside
 from promptc.frontend.load_counting import load_counting
 from promptc.frontend.loaded_pack import Input, Inputs, LoadedPack
-from promptc.frontend.state_schema import StateSchema
+from promptc.frontend.state import StateSchema
 from promptc.model.pack import Choice, PackModel, Plan, list_steps
 from promptc.model.state import Node
 

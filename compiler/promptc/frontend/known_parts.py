@@ -6,7 +6,7 @@ from _json import scanstring
 from promptc.diag.findings import Source
 from promptc.diag.typed import Any
 from promptc.files.reading import decode_text
-from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument, load_json, read_value
+from promptc.frontend.json import MAX_STATE_BYTES, JsonDocument, load_json, read_value
 
 _MOST = 8_000_000
 """Characters that are kept of parts."""

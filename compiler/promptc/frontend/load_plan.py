@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from threading import Lock
 
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
-from promptc.frontend.compile_text import TextCompiler
-from promptc.frontend.load_output import load_output, load_shared_fence
 from promptc.frontend.load_section import load_section
 from promptc.frontend.load_source import find_declared
 from promptc.frontend.load_steps import load_steps
+from promptc.frontend.manifest import apply_variation
 from promptc.frontend.offered_files import OfferedFiles
+from promptc.frontend.output import load_output, load_shared_fence
 from promptc.frontend.read_budget import read_total
 from promptc.frontend.schema_check import check_effective_shape
-from promptc.frontend.vary import apply_variation
+from promptc.frontend.texts import TextCompiler
 from promptc.model.pack import Choice, Plan
 from promptc.model.section import Fence, Section, Step
 from promptc.model.state import Node

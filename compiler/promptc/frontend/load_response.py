@@ -7,12 +7,12 @@ from pathlib import PurePosixPath
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json import load_json
 from promptc.frontend.load_provider import load_provider
-from promptc.frontend.schema.fit_schema import fit_schema
+from promptc.frontend.schema.faults import STATE_WORDS
+from promptc.frontend.schema.fit import fit_schema
+from promptc.frontend.schema.lint import lint_schema
 from promptc.frontend.schema.lint_offered import lint_offered
-from promptc.frontend.schema.lint_schema import lint_schema
-from promptc.frontend.schema.words import STATE_WORDS
 from promptc.model.messages import PROVIDERS
 from promptc.model.pack import Response, SentSchema
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import replace
-from promptc.frontend.compile_text import TextCompiler
-from promptc.frontend.load_items import load_fence, load_items
 from promptc.frontend.load_source import Declared, load_field
 from promptc.frontend.load_steps import load_ladder
 from promptc.frontend.read_budget import read_budget
+from promptc.frontend.sections import load_fence, load_items
+from promptc.frontend.texts import TextCompiler
 from promptc.model.section import DEFAULT, Evict, Fence, Items, Retrieve, Section, Step, Trim, iter_expressions
 from promptc.model.state import Node
 from promptc.template.compile import Expression, Template

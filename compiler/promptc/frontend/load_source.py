@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.read_budget import read_ratio
+from promptc.frontend.texts import TextCompiler
 from promptc.model.section import MICRO, Boosting, Retrieve, Segments
 from promptc.model.state import Node
 from promptc.template.compile import Expression

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from promptc.diag.findings import PromptcError, fail
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import JsonDocument, load_json, load_plain
-from promptc.frontend.state_schema import StateSchema
+from promptc.frontend.json import JsonDocument, load_json, load_plain
+from promptc.frontend.state import StateSchema
 from promptc.model.state import LazyDigest, State
 from promptc.text.json import render_digest
 

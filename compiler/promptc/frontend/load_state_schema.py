@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
 from promptc.diag.frozen import replace
-from promptc.frontend.json_io import JsonDocument, load_json
-from promptc.frontend.schema.compile_schema import compile_schema
+from promptc.frontend.json import JsonDocument, load_json
+from promptc.frontend.schema.compile import compile_schema
+from promptc.frontend.schema.faults import STATE_WORDS
 from promptc.frontend.schema.keywords import Schema, iter_schemas
-from promptc.frontend.schema.lint_schema import lint_schema
+from promptc.frontend.schema.lint import lint_schema
 from promptc.frontend.schema.rules import EndlessDefaultError, FuelError, PatternLimitError
 from promptc.frontend.schema.verdict import Verdicts
-from promptc.frontend.schema.words import STATE_WORDS
-from promptc.frontend.state_schema import StateSchema
+from promptc.frontend.state import StateSchema
 
 _FUEL = 10_000
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from promptc.diag.typed import Any
-from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.read_budget import read_ratio, read_size
+from promptc.frontend.texts import TextCompiler
 from promptc.model.section import Continue, Drop, Evict, Fail, Lower, Ratio, Recap, Replace, Shorten, Step, Trim, Use
 from promptc.model.state import Node
 

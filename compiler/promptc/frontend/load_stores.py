@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from promptc.diag.findings import Diagnostic
-from promptc.frontend.compile_text import TextCompiler
+from promptc.frontend.texts import TextCompiler
 from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
 from promptc.sources.address import names_server

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from promptc.diag.findings import Diagnostic, suggest
-from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_steps import load_steps
 from promptc.frontend.read_budget import read_ratio
+from promptc.frontend.texts import TextCompiler
 from promptc.model.pack import Strain, Tier
 from promptc.model.section import Use
 from promptc.model.state import Node

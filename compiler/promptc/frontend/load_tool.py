@@ -8,11 +8,11 @@ from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.diag.value import shorten
-from promptc.frontend.json_io import JsonDocument, load_json
+from promptc.frontend.json import JsonDocument, load_json
+from promptc.frontend.schema.faults import STATE_WORDS
 from promptc.frontend.schema.keywords import escape
+from promptc.frontend.schema.lint import lint_schema
 from promptc.frontend.schema.lint_offered import lint_offered
-from promptc.frontend.schema.lint_schema import lint_schema
-from promptc.frontend.schema.words import STATE_WORDS
 from promptc.model.pack import Tool
 from promptc.text.white import is_blank
 

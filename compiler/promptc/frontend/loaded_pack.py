@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from promptc.diag.frozen import frozen
-from promptc.frontend.state_schema import StateSchema
+from promptc.frontend.state import StateSchema
 from promptc.model.pack import Choice, PackModel, Plan
 
 

@@ -9,9 +9,9 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, fail, sug
 from promptc.diag.frozen import frozen, replace
 from promptc.files.paths import check_pack_path
 from promptc.files.reading import find_link
+from promptc.frontend.corpora import list_parts, read_corpus
 from promptc.frontend.corpus_pattern import fill_path, find_names, read_corpus_pattern
 from promptc.frontend.find_engine import find_engine
-from promptc.frontend.read_corpus import list_parts, read_corpus
 from promptc.model.sources import CorpusIndex, Document
 from promptc.sources.database import Database
 from promptc.sources.retrieval.local import IndexPlace, LoadedIndex, read_index

@@ -7,7 +7,7 @@ from promptc.diag.findings import Span
 from promptc.files.paths import read_pack_file, show_path
 from promptc.files.reading import decode_text, read_file
 from promptc.frontend.loaded_pack import Input, Inputs
-from promptc.frontend.yaml_io import MAX_BYTES
+from promptc.frontend.yaml import MAX_BYTES
 from promptc.text.json import render_digest
 
 

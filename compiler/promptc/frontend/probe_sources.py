@@ -7,7 +7,7 @@ from statistics import median_high
 
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen
-from promptc.frontend.open_sources import OpenSources
+from promptc.frontend.stores import OpenSources
 from promptc.model.pack import PackModel
 from promptc.model.sources import CorpusIndex
 

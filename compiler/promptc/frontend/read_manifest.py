@@ -6,10 +6,10 @@ from pathlib import Path, PurePosixPath
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
 from promptc.files.reading import TooLongError, find_mode, follow_link
+from promptc.frontend.manifest import apply_extension, index_sections
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.schema_check import check_effective_shape, check_pack_shape
-from promptc.frontend.vary import apply_extension, index_sections
-from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
+from promptc.frontend.yaml import MAX_BYTES, load_yaml
 from promptc.model.state import Node
 
 MANIFEST = "pack.yaml"

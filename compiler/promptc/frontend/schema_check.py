@@ -11,12 +11,12 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import find_shipped
 from promptc.frontend.list_sections import list_sections
-from promptc.frontend.pack_shape import describe_pack_faults
 from promptc.frontend.schema.describe_condition import describe_condition
 from promptc.frontend.schema.fault import SchemaFault
 from promptc.frontend.schema.pattern import Pattern
 from promptc.frontend.schema.rules import Fuel, FuelError, is_multiple, is_unique
 from promptc.frontend.schema.verdict import Verdicts
+from promptc.frontend.shape import describe_pack_faults
 from promptc.model.state import Node
 from promptc.text.moment import FORMATS
 

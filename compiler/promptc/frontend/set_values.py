@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, UsageError, count_noun
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import JsonDocument, load_json
+from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.json_places import JsonPlaces
 
 Change = tuple[str, str]

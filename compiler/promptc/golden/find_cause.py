@@ -8,7 +8,7 @@ from promptc.api import Pack
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
-from promptc.frontend.yaml_io import MAX_BYTES
+from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.case import Case
 from promptc.golden.change import FileChange, ValueUndo
 from promptc.golden.describe_inputs import describe_inputs, identify

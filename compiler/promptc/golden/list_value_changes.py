@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 
 from promptc.diag.findings import PromptcError
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import JsonDocument, load_json
+from promptc.frontend.json import JsonDocument, load_json
 from promptc.golden.change import FileChange, ValueUndo
 from promptc.golden.name_key import find_name
 from promptc.golden.say_change import say_change

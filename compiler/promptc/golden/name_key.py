@@ -1,7 +1,7 @@
 """What a line of a manifest, or of a state, is called."""
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend.yaml_io import load_yaml
+from promptc.frontend.yaml import load_yaml
 from promptc.model.state import Node
 
 _MANIFESTS = (".yaml", ".yml", ".json")

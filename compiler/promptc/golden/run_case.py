@@ -7,7 +7,7 @@ from itertools import pairwise
 from promptc.api import Pack
 from promptc.diag.findings import PromptcError, sort_diagnostics
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import JsonDocument
+from promptc.frontend.json import JsonDocument
 from promptc.golden.ask_index import ask_index
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError

@@ -13,7 +13,7 @@ from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
-from promptc.frontend.json_io import MAX_STATE_BYTES, JsonDocument
+from promptc.frontend.json import MAX_STATE_BYTES, JsonDocument
 from promptc.frontend.known_parts import InternedJson
 from promptc.golden.digest_tree import digest_tree
 from promptc.golden.read_plain import MAX_PLAIN_BYTES, read_plain
@@ -204,7 +204,7 @@ def _read(path: str) -> bytes | None:
 
 def import_store(files: Path, database: Path) -> str:
     """The URL of the store `database`, made of the segments in `files`. Raises `PromptcError` with the findings of reading them."""
-    from promptc.frontend.load_segments import load_segments
+    from promptc.frontend.segments import load_segments
     from promptc.sources.address import read_address
     from promptc.sources.segments.store import SegmentStore
 

@@ -2,7 +2,7 @@
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.frontend.json import MAX_STATE_BYTES
 
 MAX_ARCHIVE_BYTES = 2 * MAX_STATE_BYTES
 """Bytes of the longest archive that is read: its elements may be written longer than they stood in the state."""

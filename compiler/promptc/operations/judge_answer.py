@@ -5,7 +5,7 @@ from unicodedata import category
 from promptc.diag.findings import PromptcError, count_noun
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json import load_json
 from promptc.model.messages import AnswerCheck, AnswerSchema
 from promptc.text.meter import Meter
 from promptc.text.white import WHITE, is_blank

@@ -5,7 +5,7 @@ from pathlib import Path
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
-from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.operations.archived import MAX_ARCHIVE_BYTES, Archived
 from promptc.text.json import render_canonical_json, render_digest
 

@@ -8,7 +8,7 @@ from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import find_mode, read_file
-from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.operations.change import StateDiff
 from promptc.operations.done import OperationResult
 from promptc.operations.follow_change import apply_diff

@@ -5,7 +5,7 @@ from pathlib import Path
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.atomic import replace_file
 from promptc.files.reading import read_file
-from promptc.frontend.json_io import MAX_STATE_BYTES
+from promptc.frontend.json import MAX_STATE_BYTES
 
 
 def write_state(path: Path, data: bytes, *, read: bytes, shown: str) -> None:

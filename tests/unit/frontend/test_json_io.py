@@ -5,7 +5,7 @@ import json
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend.json_io import load_json, load_plain
+from promptc.frontend.json import load_json, load_plain
 
 
 def load(text):
@@ -116,7 +116,7 @@ def test_findings_are_bounded():
 
 
 def test_size_is_bounded(monkeypatch):
-    monkeypatch.setattr("promptc.frontend.json_io.MAX_STATE_BYTES", 10)
+    monkeypatch.setattr("promptc.frontend.json.MAX_STATE_BYTES", 10)
     assert findings('{"a": "0123456789"}') == [("PC0102", 1, 1)]
 
 

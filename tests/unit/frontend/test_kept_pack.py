@@ -11,7 +11,7 @@ from promptc.api import Pack
 from promptc.cache.store import Cache
 from promptc.diag.findings import PromptcError
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
-from promptc.frontend.load_pack import load_pack
+from promptc.frontend.pack import load_pack
 from tests.contract.sources import ROOT
 
 SENTINEL = ROOT / "packs" / "sentinel"

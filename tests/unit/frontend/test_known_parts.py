@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import PromptcError
 from promptc.frontend import known_parts as module
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json import load_json
 from promptc.frontend.known_parts import InternedJson
 
 _PARTS = [

@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend.load_segments import load_segments
+from promptc.frontend.segments import load_segments
 
 
 def test_a_link_out_of_the_folder_is_refused_and_not_read(tmp_path):

@@ -30,7 +30,7 @@ _LOAD = """
 import marshal, sys
 before = set(sys.modules)
 from promptc.frontend.load_state import load_state
-from promptc.frontend.state_schema import StateSchema
+from promptc.frontend.state import StateSchema
 code = open(sys.argv[1], "rb").read()
 state = load_state(open(sys.argv[2], "rb").read(), StateSchema(None, (), code), "state.json")
 print(state.digest, *sorted(set(sys.modules) - before))
@@ -95,7 +95,7 @@ def test_what_a_digest_is_taken_of_is_let_go():
 
 
 def test_what_defaults_add_is_bounded(monkeypatch):
-    monkeypatch.setattr("promptc.frontend.state_schema.MAX_FILLED", 5)
+    monkeypatch.setattr("promptc.frontend.state.MAX_FILLED", 5)
     schema = load_schema(b'{"properties": {"a": {"items": {"properties": {"x": {}, "y": {}}}}}}')
     assert load_state(b'{"a": [{}, {}]}', schema, "state.json").value == {"a": [{"x": None, "y": None}] * 2}
     with pytest.raises(PromptcError) as caught:

@@ -10,9 +10,9 @@ import pytest
 
 from promptc.files.paths import find_shipped
 from promptc.frontend.schema.keywords import iter_schemas
-from promptc.frontend.schema.lint_schema import lint_schema
+from promptc.frontend.schema.lint import lint_schema
 from promptc.frontend.schema_check import check_pack_shape
-from promptc.frontend.yaml_io import load_yaml
+from promptc.frontend.yaml import load_yaml
 from tests.unit.frontend.manifests import EXTENDING, LEAST, WHOLE
 
 SCHEMA = json.loads(find_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8"))

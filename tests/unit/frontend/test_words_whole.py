@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.frontend.schema.fault import SchemaFault
-from promptc.frontend.schema.words import STATE_WORDS
+from promptc.frontend.schema.faults import STATE_WORDS
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend.yaml_io import MAX_ANCHORS, MAX_BYTES, MAX_DEPTH, MAX_NODES, load_yaml
+from promptc.frontend.yaml import MAX_ANCHORS, MAX_BYTES, MAX_DEPTH, MAX_NODES, load_yaml
 
 FOLDER = Path("pack")
 
@@ -215,6 +215,6 @@ def test_an_interrupt_is_one_whatever_is_loaded(monkeypatch):
         monkeypatch.delattr("yaml.YAMLError")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("promptc.frontend.yaml_io._iter_events", interrupt)
+    monkeypatch.setattr("promptc.frontend.yaml._iter_events", interrupt)
     with pytest.raises(KeyboardInterrupt):
         load("a: 1")

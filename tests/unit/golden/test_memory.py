@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json import load_json
 from promptc.frontend.set_values import set_values
 from promptc.golden.shelf import SuiteResources
 from promptc.model.stages import MOST, Memory

@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.diag.findings import Span
-from promptc.frontend.yaml_io import load_yaml
+from promptc.frontend.yaml import load_yaml
 from promptc.template.place import Place
 
 

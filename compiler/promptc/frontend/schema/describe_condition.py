@@ -2,7 +2,7 @@
 
 from promptc.diag.typed import Any
 from promptc.diag.value import shorten
-from promptc.frontend.schema.words import STATE_WORDS, join_or
+from promptc.frontend.schema.faults import STATE_WORDS, join_or
 
 _UNTOLD = "its schema's `if` holds"
 _MOST = 4

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from promptc.diag.findings import Diagnostic
 from promptc.frontend.schema.keywords import Schema, iter_schemas
-from promptc.frontend.schema.lint_schema import Found
+from promptc.frontend.schema.lint import Found
 
 
 def lint_offered(root: Schema) -> Iterator[Found]:

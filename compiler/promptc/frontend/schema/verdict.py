@@ -2,11 +2,11 @@
 
 from promptc.diag.typed import Any
 from promptc.frontend.schema import rules
+from promptc.frontend.schema.check import NOT_WRITTEN, CheckWriter
 from promptc.frontend.schema.keywords import Schema
 from promptc.frontend.schema.postpone import compile_lazily
 from promptc.frontend.schema.references import References
 from promptc.frontend.schema.rules import Check
-from promptc.frontend.schema.write_check import NOT_WRITTEN, CheckWriter
 
 
 class Verdicts:

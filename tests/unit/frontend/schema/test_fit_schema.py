@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from promptc.frontend.load_provider import load_provider
-from promptc.frontend.schema.fit_schema import fit_schema
+from promptc.frontend.schema.fit import fit_schema
 
 ANTHROPIC = load_provider("anthropic").schema
 GEMINI = load_provider("gemini").schema

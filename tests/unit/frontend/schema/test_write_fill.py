@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.frontend.schema.compile_schema import compile_schema, make_functions
+from promptc.frontend.schema.compile import compile_schema, make_functions
 from promptc.frontend.schema.rules import EndlessDefaultError, FuelError
 from promptc.frontend.schema.run_code import run_code
 from promptc.frontend.schema.verdict import Verdicts

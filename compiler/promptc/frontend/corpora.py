@@ -13,7 +13,7 @@ from promptc.diag.typed import Any
 from promptc.files.paths import read_pack_file, show_path
 from promptc.files.reading import decode_text
 from promptc.frontend.corpus_pattern import RESERVED, CorpusPattern, read_corpus_pattern
-from promptc.frontend.yaml_io import load_yaml
+from promptc.frontend.yaml import load_yaml
 from promptc.model.sources import CorpusIndex, Document
 from promptc.text.guard import find_form
 from promptc.text.json import render_canonical_json, render_digest

@@ -6,24 +6,24 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
 from promptc.files.paths import show_path
-from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.find_offers import find_offers
+from promptc.frontend.indexes import load_indexes
 from promptc.frontend.iter_keys import iter_keys
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json import load_json
 from promptc.frontend.load_ask_pack import AskPacks
 from promptc.frontend.load_counting import load_counting
-from promptc.frontend.load_indexes import load_indexes
-from promptc.frontend.load_operations import OperationLoader
 from promptc.frontend.load_plan import PlanLoader
 from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.load_stores import load_stores
 from promptc.frontend.load_strain import load_strain
 from promptc.frontend.loaded_pack import LoadedPack
 from promptc.frontend.offered_files import OfferedFiles
+from promptc.frontend.operations import OperationLoader
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_budget import read_ratio
 from promptc.frontend.read_manifest import find_manifest, read_manifest
-from promptc.frontend.state_schema import StateSchema
+from promptc.frontend.state import StateSchema
+from promptc.frontend.texts import TextCompiler
 from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel
 from promptc.model.state import Node
 from promptc.template.place import LIMITS, Limits

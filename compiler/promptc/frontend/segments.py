@@ -10,7 +10,7 @@ from promptc.diag.typed import Any
 from promptc.diag.value import join_names
 from promptc.files.reading import TooLongError, decode_text, read_file
 from promptc.frontend.schema_check import check_segments_shape
-from promptc.frontend.yaml_io import MAX_BYTES, load_yaml
+from promptc.frontend.yaml import MAX_BYTES, load_yaml
 from promptc.model.sources import Segment
 from promptc.model.state import Node
 from promptc.sources.segments.rows import MAX_CONTENT, describe_twins, judge_row, place_of

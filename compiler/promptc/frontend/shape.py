@@ -6,7 +6,7 @@ from promptc.diag.findings import Diagnostic, sort_diagnostics, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import shorten
 from promptc.frontend.schema.fault import Path, SchemaFault, find_causes, find_rule
-from promptc.frontend.schema.words import SchemaWords, find_help, join_or
+from promptc.frontend.schema.faults import SchemaWords, find_help, join_or
 from promptc.frontend.yaml_scalar import resolve_scalar
 from promptc.model.state import Node
 

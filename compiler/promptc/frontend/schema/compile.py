@@ -6,12 +6,12 @@ from functools import partial
 
 from promptc.diag.typed import Any
 from promptc.frontend.schema import rules
+from promptc.frontend.schema.check import CheckWriter
 from promptc.frontend.schema.keywords import Schema
 from promptc.frontend.schema.postpone import compile_lazily
 from promptc.frontend.schema.rules import Functions
 from promptc.frontend.schema.run_code import run_code
 from promptc.frontend.schema.verdict import Verdicts
-from promptc.frontend.schema.write_check import CheckWriter
 from promptc.frontend.schema.write_fill import FillWriter
 
 _MOST_SCHEMAS = 2000

@@ -7,13 +7,13 @@ from pathlib import Path
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
 from promptc.files.paths import show_path
 from promptc.files.reading import find_mode
-from promptc.frontend.compile_text import TextCompiler
-from promptc.frontend.json_io import load_json
+from promptc.frontend.json import load_json
 from promptc.frontend.load_ask_pack import AskPacks
 from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_manifest import MANIFEST
-from promptc.frontend.state_schema import StateSchema
+from promptc.frontend.state import StateSchema
+from promptc.frontend.texts import TextCompiler
 from promptc.model.messages import AnswerCheck, Append, Ask, Keep, Operation, Remove, Set, StateEdit
 from promptc.model.state import Node
 

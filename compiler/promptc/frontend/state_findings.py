@@ -5,12 +5,12 @@ from itertools import islice
 
 from promptc.diag.findings import Diagnostic, sort_diagnostics, suggest
 from promptc.diag.value import shorten
-from promptc.frontend.json_io import JsonDocument
+from promptc.frontend.json import JsonDocument
 from promptc.frontend.schema.fault import SchemaFault, find_causes
+from promptc.frontend.schema.faults import STATE_WORDS, find_help
 from promptc.frontend.schema.keywords import Schema, escape
 from promptc.frontend.schema.rules import FuelError, PatternLimitError
 from promptc.frontend.schema.verdict import Verdicts
-from promptc.frontend.schema.words import STATE_WORDS, find_help
 from promptc.frontend.schema_check import iter_faults
 
 MAX_SHOWN = 50

@@ -7,11 +7,11 @@ from math import lcm
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.diag.typed import Any
 from promptc.files.paths import check_pack_path, show_path
-from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.corpus_pattern import RESERVED, fill_path, find_names, read_corpus_pattern
 from promptc.frontend.pack_files import PackFiles
 from promptc.frontend.read_budget import read_ratio, read_size
-from promptc.frontend.yaml_io import load_yaml
+from promptc.frontend.texts import TextCompiler
+from promptc.frontend.yaml import load_yaml
 from promptc.model.section import Ratio
 from promptc.model.sources import ChunkPlan, CorpusIndex, Engine, Index, Matching, StateIndex, Weights
 from promptc.model.state import Node

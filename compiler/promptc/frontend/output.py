@@ -5,8 +5,8 @@ from itertools import groupby
 
 from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.typed import Any
-from promptc.frontend.compile_text import TextCompiler
-from promptc.frontend.load_items import load_fence
+from promptc.frontend.sections import load_fence
+from promptc.frontend.texts import TextCompiler
 from promptc.model.pack import Guarding, MessagePlan, Output
 from promptc.model.section import Fence, Section
 from promptc.model.state import Node

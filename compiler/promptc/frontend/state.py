@@ -3,7 +3,7 @@
 from promptc.diag.findings import Diagnostic, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.frontend.json_io import JsonDocument
+from promptc.frontend.json import JsonDocument
 from promptc.frontend.schema.rules import FuelError, Functions, PatternLimitError
 from promptc.frontend.schema.run_code import run_code
 
@@ -38,7 +38,7 @@ class StateSchema:
         """What is wrong with a state, each with its place: at most MAX_SHOWN findings, and one that says how many more there are."""
         if self.is_valid(document):
             return []
-        from promptc.frontend.describe_state import describe_state
+        from promptc.frontend.state_findings import describe_state
 
         return describe_state(self.schema, document, count_fuel(document))
 
@@ -60,7 +60,7 @@ class StateSchema:
         return self._ready[0]
 
     def _make_functions(self) -> Functions:
-        from promptc.frontend.schema.compile_schema import make_functions
+        from promptc.frontend.schema.compile import make_functions
         from promptc.frontend.schema.verdict import Verdicts
 
         return make_functions(Verdicts(self.schema))

@@ -3,9 +3,9 @@
 from promptc.diag.findings import Diagnostic
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.frontend.compile_text import TextCompiler
 from promptc.frontend.load_source import Declared, load_field, load_source
 from promptc.frontend.read_budget import read_size
+from promptc.frontend.texts import TextCompiler
 from promptc.model.section import Dedupe, Fence, Grouping, Items, Limit, LimitPer, Matches, MessageForm, SortKey, TrimEach, Window
 from promptc.model.state import Node
 from promptc.template.compile import Expression, Template
