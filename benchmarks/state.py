@@ -14,9 +14,8 @@ from benchmarks.blocks import make_transcript
 from benchmarks.measure import Scale, judge, show, time_interleaved, time_turns
 from promptc.diag.findings import Span
 from promptc.frontend.json import load_json
-from promptc.frontend.load_state import load_state
-from promptc.frontend.load_state_schema import load_state_schema
-from promptc.frontend.state import StateSchema
+from promptc.frontend.state import StateSchema, load_state
+from promptc.frontend.state_findings import load_state_schema
 
 _ROOT = Path(__file__).parents[1]
 _SCHEMA = _ROOT / "packs/sentinel/state.schema.json"
@@ -28,7 +27,7 @@ _LIMIT = 6.0
 # What a process does with the code kept of a schema, the schema and a state; each but the first also checks, ours fills in as well.
 _READ = "import sys; from promptc.frontend.json import load_json; state = load_json(open(sys.argv[3], 'rb').read(), 'state.json')"
 _OURS = (
-    "import sys; from promptc.frontend.load_state import load_state; from promptc.frontend.state import StateSchema; "
+    "import sys; from promptc.frontend.state import load_state; from promptc.frontend.state import StateSchema; "
     "schema = StateSchema(None, (), open(sys.argv[1], 'rb').read()); "
     "load_state(open(sys.argv[3], 'rb').read(), schema, 'state.json').digest"
 )

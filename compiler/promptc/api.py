@@ -10,9 +10,8 @@ from promptc.diag.findings import Diagnostic, FitError, UsageError, sort_diagnos
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json import JsonDocument
-from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
-from promptc.frontend.load_state import load_document, load_state
-from promptc.frontend.loaded_pack import Inputs, LoadedPack
+from promptc.frontend.kept_pack import Inputs, LoadedPack, NotKeptError, find_kept, keep_pack
+from promptc.frontend.state import load_document, load_state
 from promptc.model.messages import FORMATS, Provider
 from promptc.model.pack import Choice, Format, PackModel
 from promptc.model.stages import Bound, Gathering, Memory, RenderOptions
@@ -258,7 +257,7 @@ class Pack:
     def _check_sources(self, urls: Mapping[str, str]) -> Iterator[Diagnostic]:
         from promptc.check.check_chunk_sizes import check_chunk_sizes
         from promptc.check.looks import list_configurations
-        from promptc.frontend.probe_sources import probe_sources
+        from promptc.frontend.stores import probe_sources
 
         self._check_stores(urls)
         probed = probe_sources(self.model, self._open_sources(), urls)
@@ -298,7 +297,7 @@ def find_format(name: str | None) -> tuple[Format | None, Provider | None]:
         return name, None  # type: ignore[return-value]
     if name not in FORMATS:
         raise UsageError([Diagnostic("PC0706", f"there is no format `{name}`", help=suggest(name, FORMATS))])
-    from promptc.frontend.load_provider import load_provider
+    from promptc.frontend.output import load_provider
 
     return "messages", load_provider(name)
 

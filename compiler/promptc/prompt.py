@@ -63,7 +63,7 @@ class Prompt:
 
     def build_payload(self, provider: str, model: str | None = None) -> Any:
         """As `to`, with what was said while it was made: a `Payload`. Its warnings are those of the body, and of the second render."""
-        from promptc.frontend.load_provider import load_provider
+        from promptc.frontend.output import load_provider
         from promptc.passes.payload.build import ReplyLimits, read_messages
         from promptc.passes.payload.checks import build_payload
 

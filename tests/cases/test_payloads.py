@@ -8,7 +8,7 @@ import pytest
 
 import promptc
 from promptc.diag.findings import FitError, PromptcError
-from promptc.frontend.load_provider import load_provider
+from promptc.frontend.output import load_provider
 from promptc.golden.case import Case
 from promptc.golden.shelf import SuiteResources, work_in
 from promptc.model.messages import PROVIDERS

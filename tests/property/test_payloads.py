@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.frontend.load_provider import load_provider
+from promptc.frontend.output import load_provider
 from promptc.model.messages import PROVIDERS
 from promptc.model.pack import Response, Tool
 from promptc.passes.payload.build import ContentBlock, Message, ReplyLimits

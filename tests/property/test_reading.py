@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from promptc.diag.findings import PromptcError, Span
 from promptc.files.paths import read_pack_file
 from promptc.frontend.json import load_json
-from promptc.frontend.schema.keywords import escape
-from promptc.frontend.schema_check import check_pack_shape
+from promptc.frontend.schema.lint import escape
+from promptc.frontend.shape import check_pack_shape
 from promptc.frontend.yaml import load_yaml
 from tests.unit.frontend.manifests import WHOLE
 

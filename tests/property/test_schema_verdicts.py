@@ -10,18 +10,13 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.frontend.json import load_json
-from promptc.frontend.load_state_schema import load_state_schema
 from promptc.frontend.schema import check as write_check
-from promptc.frontend.schema import write_plain
-from promptc.frontend.schema.compile import compile_schema
-from promptc.frontend.schema.keywords import iter_schemas
-from promptc.frontend.schema.lint import lint_schema
-from promptc.frontend.schema.pattern import Pattern
-from promptc.frontend.schema.pattern_syntax import PatternError
-from promptc.frontend.schema.rules import EndlessDefaultError
-from promptc.frontend.schema.run_code import run_code
-from promptc.frontend.schema.verdict import Verdicts
-from promptc.frontend.schema_check import iter_faults
+from promptc.frontend.schema.compile import Verdicts, compile_schema
+from promptc.frontend.schema.lint import iter_schemas, lint_schema
+from promptc.frontend.schema.pattern import Pattern, PatternError
+from promptc.frontend.schema.rules import EndlessDefaultError, run_code
+from promptc.frontend.shape import iter_faults
+from promptc.frontend.state_findings import load_state_schema
 
 PLENTY = 10**6
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
@@ -122,7 +117,7 @@ def test_where_functions_are_parted_changes_no_verdict(schema, value, limit):
     """What is asked for one by one in a small schema is looked up in a large one, and what stands deep is called."""
     verdicts = load(schema)
     expected = jsonschema.Draft202012Validator(schema).is_valid(value)
-    with patch.object(write_check, *limit), patch.object(write_plain, "_FEW", 1):
+    with patch.object(write_check, *limit), patch.object(write_check, "_FEW_PLAIN", 1):
         assert compile_check(verdicts)(value, [PLENTY]) == expected
 
 

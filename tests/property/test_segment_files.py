@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend.render_segments import name_file, render_markdown, render_yaml
-from promptc.frontend.segments import load_segments
+from promptc.frontend.segments import load_segments, name_file, render_markdown, render_yaml
 from promptc.text.json import render_canonical_json
 from tests.property.segment_drawing import segments
 

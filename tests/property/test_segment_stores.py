@@ -6,7 +6,7 @@ import sqlite3
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from promptc.frontend.render_segments import render_yaml
+from promptc.frontend.segments import render_yaml
 from promptc.sources.address import read_address
 from promptc.sources.segments.rows import choose, name_place
 from promptc.sources.segments.store import SegmentStore

@@ -12,8 +12,8 @@ from promptc.api import Pack
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.frontend.open_store import open_store
-from promptc.frontend.read_manifest import MANIFEST
+from promptc.frontend.manifest import MANIFEST
+from promptc.frontend.stores import open_store
 from promptc.model.sources import TABLE
 from promptc.sources.address import read_address
 from promptc.sources.segments.store import SegmentStore

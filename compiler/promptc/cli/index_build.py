@@ -13,7 +13,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic
-from promptc.frontend.build_corpus import IndexBuild, build_corpus
+from promptc.frontend.corpora import IndexBuild, build_corpus
 from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
 from promptc.sources.retrieval.retrieve import Retriever

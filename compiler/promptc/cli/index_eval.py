@@ -18,8 +18,8 @@ from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.typed import Any
 from promptc.files.reading import read_given
-from promptc.frontend.open_corpus import open_corpus
-from promptc.frontend.read_queries import read_queries
+from promptc.frontend.corpora import open_corpus
+from promptc.frontend.segments import read_queries
 from promptc.model.section import show_score
 from promptc.sources.retrieval.index import SHARE, IndexVerdict, JudgedQuery, KnownAnswer, judge_index
 from promptc.sources.retrieval.local import LoadedIndex

@@ -22,7 +22,7 @@ from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.explain.items import WHYS
-from promptc.frontend.open_corpus import open_corpus
+from promptc.frontend.corpora import open_corpus
 from promptc.model.section import MICRO, show_score
 from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind import bind_lets

@@ -12,7 +12,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError
-from promptc.frontend.open_corpus import CorpusPart, iter_parts
+from promptc.frontend.corpora import CorpusPart, iter_parts
 from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.local import read_index
 from promptc.sources.retrieval.postgres import BuiltIndex

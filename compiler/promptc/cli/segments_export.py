@@ -11,8 +11,7 @@ from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.files.atomic import write_file, write_folder
-from promptc.frontend.render_segments import name_file, render_markdown, render_yaml
-from promptc.frontend.segments import ENDINGS
+from promptc.frontend.segments import ENDINGS, name_file, render_markdown, render_yaml
 from promptc.frontend.yaml import load_yaml
 from promptc.model.sources import Segment
 from promptc.sources.segments.rows import find_malformed

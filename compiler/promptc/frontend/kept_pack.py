@@ -5,33 +5,35 @@ file. It knows the plans that were asked for so far; for another one the pack is
 one counts depends on what is installed.
 """
 
+from __future__ import annotations
+
 import marshal
 import os
 import stat
 from _blake2 import blake2b
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from promptc.cache.store import Cache
 from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.diag.frozen import replace
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, NoReturn
 from promptc.files.reading import read_file, read_inside
-from promptc.frontend.load_counting import load_counting
-from promptc.frontend.loaded_pack import Input, Inputs, LoadedPack
 from promptc.frontend.state import StateSchema
-from promptc.model.pack import Choice, PackModel, Plan, list_steps
+from promptc.model.pack import Choice, Counting, PackModel, Plan, list_steps
 from promptc.model.state import Node
+from promptc.text.counters.exact import load_counter
 
 MANIFEST = "pack.yaml"
-
 _SIZE = 32
 _LONGEST = 16_000_000
 _MOST_CHOICES = 64
 _LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place", "list_operations", "find_offers")
 _FIELDS = tuple(name for name in PackModel.__match_args__ if name not in _LEFT_OUT)
-
 Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]
 """Folder, path and digest of every file, and the paths that must not be links."""
+
+MISSING = "PC0181"
+"""The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""
 
 
 class NotKeptError(Exception):
@@ -137,3 +139,54 @@ def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
 
 def _refuse() -> NoReturn:
     raise NotKeptError
+
+
+@frozen
+class Input:
+    """A file that was read: `path` inside `folder`, or a manifest's path (`folder` is empty); and its bytes."""
+
+    folder: str
+    path: str
+    content: bytes
+
+
+@frozen
+class Inputs:
+    """All that a pack was made of. `unlinked` are paths to manifests that would have been refused if they were links."""
+
+    files: tuple[Input, ...]
+    unlinked: tuple[str, ...]
+
+
+@frozen(eq=False)
+class LoadedPack:
+    """A pack, the validator of its states (None when it declares no schema), what it was made of, and the plans found so far."""
+
+    pack: PackModel
+    schema: StateSchema | None
+    inputs: Inputs
+    plans: Mapping[Choice, Plan]
+
+
+def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
+    """The counter in force; None where neither it nor its fallback can be loaded, and why is added to `findings`."""
+    use = node.get("use") or node
+    wanted = str(use.value)
+    try:
+        return Counting(load_counter(wanted, folder=use.folder, span=use.span), node.span, wanted=wanted)
+    except PromptcError as error:
+        fallback = node.get("fallback")
+        if fallback is None or any(one.code != MISSING for one in error.diagnostics):
+            findings.extend(error.diagnostics)
+            return None
+        return _load_fallback(node, fallback, wanted, error.diagnostics[0].message, findings)
+
+
+def _load_fallback(node: Node, fallback: Node, wanted: str, reason: str, findings: list[Diagnostic]) -> Counting | None:
+    margin = node.get("margin")
+    try:
+        counter = load_counter(str(fallback.value), folder=fallback.folder, span=fallback.span)
+    except PromptcError as error:
+        findings.extend(error.diagnostics)
+        return None
+    return Counting(counter, node.span, int(margin.value) if margin is not None else 0, wanted, reason)

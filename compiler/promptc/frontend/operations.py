@@ -1,26 +1,33 @@
 """The operations of a manifest: every expression and template compiled, every file they name read."""
 
+from __future__ import annotations
+
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, count_noun, fail
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
 from promptc.files.paths import show_path
 from promptc.files.reading import find_mode
 from promptc.frontend.json import load_json
-from promptc.frontend.load_ask_pack import AskPacks
-from promptc.frontend.load_state_schema import load_state_schema
-from promptc.frontend.pack_files import PackFiles
-from promptc.frontend.read_manifest import MANIFEST
+from promptc.frontend.manifest import MANIFEST
 from promptc.frontend.state import StateSchema
-from promptc.frontend.texts import TextCompiler
+from promptc.frontend.state_findings import load_state_schema
+from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.messages import AnswerCheck, Append, Ask, Keep, Operation, Remove, Set, StateEdit
+from promptc.model.pack import Choice, PackModel
 from promptc.model.state import Node
 
 _KEYS = {"set": ("to", "archive"), "append": ("to", "each"), "remove": (), "keep": ("last", "where", "archive")}
 """What goes with each edit besides `when`."""
+
 _NEEDED = {"set": ("to",), "append": ("to", "each"), "remove": (), "keep": ("last", "where")}
 """Of these exactly one."""
+
+GIVEN = ("args", "answers")
+"""The names that the pack of a question is given besides the state."""
 
 
 class OperationLoader:
@@ -168,3 +175,52 @@ def _find_wrong(kind: str, node: Node) -> Diagnostic | None:
         help = f"`append: {str(pointer.value)[:-2]}` puts a value at the end of a list" if pointer.value != "/-" else "name a list"
         return Diagnostic("PC0222", f"`{kind}: {pointer.value}` names the place behind a list, where nothing is", pointer.span, help)
     return None
+
+
+class AskPacks:
+    """The packs of one manifest's questions.
+
+    `load` loads a pack's files. Each is loaded once, and sees what the pack that asks it sees: its
+    state, by its schema, which `share` tells of.
+    """
+
+    def __init__(self, load: Callable[[Path], PackModel]) -> None:
+        self._load = load
+        self._loaded: dict[str, PackModel] = {}
+        self._shared: dict[str, Any] = {}
+
+    def share(self, pack: PackModel) -> None:
+        """Tells of the pack that asks."""
+        self._shared = {"schema": pack.schema, "find_schema_place": pack.find_schema_place}
+
+    def find(self, name: str, node: Node, manifest: str) -> Callable[[], PackModel]:
+        """What loads the pack of the ask `name`; `manifest` is its path, `node` names it."""
+
+        def find_pack() -> PackModel:
+            if manifest not in self._loaded:
+                self._loaded[manifest] = self._load_one(name, node, manifest)
+            return self._loaded[manifest]
+
+        return find_pack
+
+    def _load_one(self, name: str, node: Node, manifest: str) -> PackModel:
+        try:
+            pack = self._load(Path(node.folder, manifest))
+        except DiskError:
+            raise
+        except PromptcError as error:
+            count = count_noun(len(error.diagnostics), "finding")
+            found = Diagnostic("PC0223", f"the pack that asks `{name}` is invalid: {count}", node.span, "mend what is told of its own file")
+            raise PromptcError([found, *error.diagnostics]) from None
+        if pack.operations:
+            message = f"the pack that asks `{name}` has operations of its own"
+            raise fail("PC0225", message, node.span, help="leave `operations` to the pack whose state it is")
+        if not any(_is_of_user(pack, one) for one in pack.sections):
+            message = f"the pack that asks `{name}` has no section of the user: a model would have nothing to answer"
+            raise fail("PC0224", message, node.span, help="give the section that asks `role: user`")
+        return replace(pack, given=GIVEN, **self._shared)
+
+
+def _is_of_user(pack: PackModel, name: str) -> bool:
+    section = pack.find_plan(Choice()).find_section(name)
+    return section is not None and (section.role == "user" or (section.items is not None and section.items.message is not None))

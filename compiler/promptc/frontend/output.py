@@ -1,15 +1,54 @@
 """The `output` of an effective manifest: fences, guard, and which sections share a message."""
 
-from collections.abc import Sequence
-from itertools import groupby
+from __future__ import annotations
 
-from promptc.diag.findings import Diagnostic, suggest
-from promptc.diag.typed import Any
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, suggest
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any, TypeVar
+from promptc.diag.value import shorten
+from promptc.files.paths import show_path
+from promptc.files.reading import read_inside
+from promptc.frontend.json import JsonDocument, load_json
+from promptc.frontend.manifest import iter_keys
+from promptc.frontend.schema.faults import STATE_WORDS
+from promptc.frontend.schema.fit import fit_schema
+from promptc.frontend.schema.lint import escape, lint_offered, lint_schema
 from promptc.frontend.sections import load_fence
-from promptc.frontend.texts import TextCompiler
-from promptc.model.pack import Guarding, MessagePlan, Output
+from promptc.frontend.texts import PackFiles, TextCompiler
+from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules
+from promptc.model.pack import Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema, Tool
 from promptc.model.section import Fence, Section
 from promptc.model.state import Node
+from promptc.text.white import is_blank
+
+_ENDING = ".json"
+_MOST_FILES = 500
+_LONGEST_OFFER = 200_000
+_KEYS = ("name", "description", "input_schema")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+_ELSEWHERE = {
+    "parameters": "here it is called `input_schema`",
+    "inputSchema": "here it is called `input_schema`",
+    "function": "write what stands in it without `function` around it, and `parameters` as `input_schema`",
+    "type": "it goes without saying: a tool is {name, description, input_schema}",
+    "strict": "it is a setting of one provider; a tool is {name, description, input_schema}",
+}
+"""What providers call the parts of a tool."""
+
+_STRANGE = re.compile(r"[^a-zA-Z0-9_-]+")
+_LONGEST_SCHEMA = 64
+_UNNAMED = "response"
+_TOKENS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "response_tokens")
 
 
 def load_shared_fence(manifest: Node, compiler: TextCompiler) -> Fence | None:
@@ -101,3 +140,271 @@ def _split_each(plans: Sequence[MessagePlan], sections: Sequence[Section]) -> tu
 def _value(node: Node, key: str, default: str) -> Any:
     found = node.get(key)
     return found.value if found is not None else default
+
+
+def find_offers(manifest: Node, folder: str, offered: OfferedFiles, questions: Sequence[Callable[[], PackModel]]) -> Offers:
+    """The tools of all lists of a manifest, those of every case; and the loose files, which the packs of `questions` do not name either.
+    Only in `folder`, the pack's own, are files looked at: packs that it extends have lists of their own.
+    """
+    nodes = list(_iter_tools(manifest))
+    listed = [(tool, node.span) for node in nodes if (tool := offered.find_tool(node)) is not None]
+    manifests = [manifest, *_iter_manifests(questions)]
+    named = {_find_path(node.folder, str(node.value)) for one in manifests for node in _iter_tools(one)}
+    return Offers(tuple(listed), tuple(_iter_loose(nodes, folder, named)))
+
+
+def _iter_tools(manifest: Node) -> Iterator[Node]:
+    for _, key, node in iter_keys(manifest):
+        if key == "tools" and isinstance(node.value, tuple):
+            yield from node.value
+
+
+def _iter_manifests(questions: Sequence[Callable[[], PackModel]]) -> Iterator[Node]:
+    """Of the packs that load; of the others it is told elsewhere."""
+    for find_pack in questions:
+        with suppress(PromptcError):
+            yield find_pack().manifest
+
+
+def _find_path(folder: str, name: str) -> str:
+    return os.path.normpath(Path(folder, name))
+
+
+def _iter_loose(nodes: Sequence[Node], folder: str, named: set[str]) -> Iterator[tuple[str, Span]]:
+    own = [node for node in nodes if node.folder == folder]
+    for inside in dict.fromkeys(str(PurePosixPath(str(node.value)).parent) for node in own):
+        first = next(node for node in own if str(PurePosixPath(str(node.value)).parent) == inside)
+        for name in _list_files(Path(folder, inside)):
+            path = name if inside == "." else f"{inside}/{name}"
+            if _find_path(folder, path) not in named and _looks_like_tool(folder, path):
+                yield path, first.span
+
+
+def _list_files(folder: Path) -> list[str]:
+    try:
+        return sorted(file.name for file in folder.iterdir() if file.name.endswith(_ENDING))[:_MOST_FILES]
+    except OSError:
+        return []
+
+
+def _looks_like_tool(folder: str, path: str) -> bool:
+    try:
+        value = json.loads(read_inside(folder, path, _LONGEST_OFFER))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and {"name", "input_schema"} <= value.keys()
+
+
+Offered = TypeVar("Offered", Tool, Response)
+
+
+class OfferedFiles:
+    """Reads what a manifest offers a model. What is wrong goes into `findings`, and is raised before anything renders; `doubts` are
+    what is doubtful in a file, once.
+    """
+
+    def __init__(self, files: PackFiles, findings: list[Diagnostic]) -> None:
+        self._files = files
+        self._findings = findings
+        self._tools: dict[str, Tool | None] = {}
+        self._responses: dict[str, Response | None] = {}
+        self.doubts: list[Diagnostic] = []
+
+    def find_tools(self, node: Node | None) -> tuple[Tool, ...]:
+        """The tools of a list of files, in its order; two of one name are a finding."""
+        found: dict[str, tuple[Tool, str]] = {}
+        for one in _iter_listed(node):
+            tool = self.find_tool(one)
+            if tool is not None and tool.name in found:
+                self._report_double(one, tool, *found[tool.name])
+            elif tool is not None:
+                found[tool.name] = tool, str(one.value)
+        return tuple(tool for tool, _ in found.values())
+
+    def _report_double(self, node: Node, tool: Tool, other: Tool, file: str) -> None:
+        message, help = f"two tools are called `{tool.name}`", f"the other one is `{file}`: give one another name"
+        if tool is other:
+            message, help = f"`{node.value}` is listed twice", "take one out"
+        self._findings.append(Diagnostic("PC0286", message, node.span, help))
+
+    def find_tool(self, node: Node) -> Tool | None:
+        """The tool in the file that a text names; None where that is wrong."""
+
+        return self._find(node, self._tools, load_tool)
+
+    def find_response(self, node: Node | None) -> Response | None:
+        """The schema of the answer in the file that a text names; None where that is wrong, or there is none."""
+
+        return self._find(node, self._responses, load_response) if node is not None and node.value is not None else None
+
+    def read_all(self, manifest: Node) -> None:
+        """Every file a manifest names, also of cases not chosen."""
+        for _, key, node in iter_keys(manifest):
+            if key == "tools":
+                for one in _iter_listed(node):
+                    self.find_tool(one)
+            elif key == "response":
+                self.find_response(node)
+
+    def _find(
+        self, node: Node, known: dict[str, Offered | None], load: Callable[[bytes, str], tuple[Offered, tuple[Diagnostic, ...]]]
+    ) -> Offered | None:
+        name = str(node.value)
+        place = str(Path(node.folder, name))
+        if place not in known:
+            known[place] = None
+            try:
+                offered, doubts = load(self._files.read_raw(node.folder, name, node.span), show_path(node.span, name))
+            except DiskError:
+                raise
+            except PromptcError as error:
+                self._findings.extend(error.diagnostics)
+            else:
+                known[place] = offered
+                self.doubts.extend(doubts)
+        return known[place]
+
+
+def _iter_listed(node: Node | None) -> Iterator[Node]:
+    """The entries of a list that may be absent or null."""
+    yield from node.value if node is not None and isinstance(node.value, tuple) else ()
+
+
+def load_tool(raw: bytes, name: str) -> tuple[Tool, tuple[Diagnostic, ...]]:
+    """The tool {name, description, input_schema} in a file that its author calls `name`, and what is doubtful in it.
+
+    Mappings keep the order they are written in: a model reads it. Raises a PromptcError with every finding, each at its place.
+    """
+    document = load_json(raw, name)
+    found = list(_iter_wrong(document))
+    if any(finding.level == "error" for finding in found):
+        raise PromptcError(found)
+    value = json.loads(document.source.text)
+    return Tool(value["name"], value["description"], value["input_schema"], document.span("")), tuple(found)
+
+
+def _iter_wrong(document: JsonDocument) -> Iterator[Diagnostic]:
+    value = document.value
+    if not isinstance(value, dict):
+        message = f"a tool is an object {{name, description, input_schema}}, not {STATE_WORDS.show(value)}"
+        yield Diagnostic("PC0283", message, document.span(""))
+        return
+    missing = [key for key in _KEYS if key not in value]
+    for key in value:
+        if key not in _KEYS:
+            help = _ELSEWHERE.get(key) or suggest(key, missing or _KEYS)
+            yield Diagnostic("PC0283", f"unknown key `{shorten(key)}` in a tool", document.key_span(f"/{escape(key)}"), help)
+    for key in missing:
+        if not any(key in suggest(other, missing) or key in _ELSEWHERE.get(other, "") for other in value if other not in _KEYS):
+            yield Diagnostic("PC0283", f"the tool lacks the key `{key}`", document.span(""), f'give it: `"{key}": …`')
+    yield from _iter_wrong_texts(document)
+    if "input_schema" in value:
+        yield from _iter_wrong_schema(document, value["input_schema"])
+
+
+def _iter_wrong_texts(document: JsonDocument) -> Iterator[Diagnostic]:
+    value: dict[str, Any] = document.value
+    name, description = value.get("name", "tool"), value.get("description", "what it does")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        message = f"the name of a tool must be 1 to 64 of `a-z A-Z 0-9 _ -`, not {STATE_WORDS.show(name)}"
+        yield Diagnostic("PC0284", message, document.span("/name"), "no provider takes another")
+    if not isinstance(description, str) or is_blank(description):
+        message = f"the description of a tool must be a text that says what it is for, not {STATE_WORDS.show(description)}"
+        yield Diagnostic("PC0284", message, document.span("/description"), "it is all a model knows of when to call it")
+
+
+def _iter_wrong_schema(document: JsonDocument, schema: Any) -> Iterator[Diagnostic]:
+    found = [replace(one, span=document.key_span(f"/input_schema{pointer}")) for pointer, one in lint_schema(schema)]
+    yield from found
+    if not any(one.level == "error" for one in found):
+        yield from (replace(one, span=document.key_span(f"/input_schema{pointer}")) for pointer, one in lint_offered(schema))
+    if not any(one.level == "error" for one in found) and (isinstance(schema, bool) or schema.get("type") != "object"):
+        message = 'the arguments of a tool are an object: its `input_schema` must have `"type": "object"`'
+        help = 'write `{"type": "object", "properties": {…}}`; without arguments: `{"type": "object", "properties": {}}`'
+        yield Diagnostic("PC0285", message, document.span("/input_schema"), help)
+
+
+def load_response(raw: bytes, name: str) -> tuple[Response, tuple[Diagnostic, ...]]:
+    """The JSON Schema (2020-12) of an answer in a file that its author calls `name`, and what is doubtful in it.
+
+    Mappings keep the order they are written in: a model answers in it. Raises a PromptcError with every finding, each at its place.
+    """
+    document = load_json(raw, name)
+    if not isinstance(document.value, dict):
+        message = f"the schema of an answer is an object of JSON Schema, not {STATE_WORDS.show(document.value)}"
+        raise fail("PC0287", message, document.span(""), help="`{}` asks for any JSON; leave `response` out to ask for text")
+    found = tuple(replace(one, span=document.key_span(pointer)) for pointer, one in lint_schema(document.value))
+    if any(one.level == "error" for one in found):
+        raise PromptcError(found)
+    found += tuple(replace(one, span=document.key_span(pointer)) for pointer, one in lint_offered(document.value))
+    if "object" not in _list_types(document.value):
+        message = f"the answer is to be of the type {_say(document.value['type'])}, and structured outputs of most services are objects"
+        help = 'put it under a property: `{"type": "object", "properties": {"answer": …}, "required": ["answer"]}`'
+        found += (Diagnostic("PC0288", message, document.key_span("/type"), help, "warn"),)
+    schema = json.loads(document.source.text)
+    return Response(schema, _name(name), document.span(""), _fit_all(schema)), found
+
+
+def _fit_all(schema: dict[str, Any]) -> dict[str, SentSchema]:
+    """What is sent to those that do not take it whole."""
+    fitted = {name: fit_schema(schema, load_provider(name).schema) for name in PROVIDERS}
+    return {name: sent for name, sent in fitted.items() if sent.schema != schema}
+
+
+def _list_types(schema: dict[str, Any]) -> list[str]:
+    """The types the root names; where it names none, an object is one of them."""
+    types = schema.get("type", "object")
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _say(types: str | list[str]) -> str:
+    return " or ".join(f"`{name}`" for name in ([types] if isinstance(types, str) else types))
+
+
+def _name(file: str) -> str:
+    """The file's name without its folder and ending, as providers take it."""
+    stem = PurePosixPath(file).name.removesuffix(".json")
+    return _STRANGE.sub("_", stem).strip("_")[:_LONGEST_SCHEMA] or _UNNAMED
+
+
+def load_provider(name: str) -> Provider:
+    """The provider of that name. `UsageError` (PC0706) for another name."""
+    if name not in PROVIDERS:
+        raise UsageError([Diagnostic("PC0706", f"there is no provider `{name}`", help=suggest(name, PROVIDERS))])
+    return _load_all()[name]
+
+
+@cache
+def _load_all() -> dict[str, Provider]:
+    import json
+
+    read = json.loads(Path(__file__).with_name("providers.json").read_text(encoding="utf-8"))
+    return {name: _load(name, read["as_of"], facts) for name, facts in read["providers"].items()}
+
+
+def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
+    values = {key: fact["value"] for key, fact in facts.items() if isinstance(fact, dict)}
+    return Provider(
+        name=name,
+        title=facts["title"],
+        as_of=as_of,
+        roles=tuple(values["roles"]),
+        system=values["system"],
+        needs_user=values["needs_user"],
+        needs_limit=values["needs_limit"],
+        keeps_thinking=values["keeps_thinking"],
+        breakpoints=Breakpoints(
+            values["breakpoints"], tuple(facts["breakpoints"].get("models", ())), tuple(facts["breakpoints"].get("minimums", {}).items())
+        ),
+        **{key: values[key] for key in _TOKENS},
+        counts_role=values["counts_role"],
+        estimates=tuple(key for key in _TOKENS if facts[key]["estimate"]),
+        tool_names=values.get("tool_names", "any"),
+        tool_ids=values.get("tool_ids", "turn"),
+        schema=_load_rules(facts["schema"]),
+    )
+
+
+def _load_rules(fact: dict[str, Any]) -> SchemaRules:
+    lists = {key: tuple(fact.get(key, ())) for key in ("keywords", "without", "formats", "least_items")}
+    return SchemaRules(is_closed=fact["value"] == "closed", bare_references=fact.get("bare_references", False), **lists)

@@ -1,31 +1,32 @@
 """The way from a pack's files to a `Pack`: read, check the shape, merge bases, compile, load the counter."""
 
-from pathlib import Path
+from __future__ import annotations
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
+
+from promptc.diag.findings import Diagnostic, PromptcError, Span, suggest
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names
 from promptc.files.paths import show_path
-from promptc.frontend.find_offers import find_offers
 from promptc.frontend.indexes import load_indexes
-from promptc.frontend.iter_keys import iter_keys
 from promptc.frontend.json import load_json
-from promptc.frontend.load_ask_pack import AskPacks
-from promptc.frontend.load_counting import load_counting
-from promptc.frontend.load_plan import PlanLoader
-from promptc.frontend.load_state_schema import load_state_schema
-from promptc.frontend.load_stores import load_stores
-from promptc.frontend.load_strain import load_strain
-from promptc.frontend.loaded_pack import LoadedPack
-from promptc.frontend.offered_files import OfferedFiles
-from promptc.frontend.operations import OperationLoader
-from promptc.frontend.pack_files import PackFiles
-from promptc.frontend.read_budget import read_ratio
-from promptc.frontend.read_manifest import find_manifest, read_manifest
+from promptc.frontend.kept_pack import LoadedPack, load_counting
+from promptc.frontend.manifest import apply_variation, find_manifest, iter_keys, read_manifest
+from promptc.frontend.operations import AskPacks, OperationLoader
+from promptc.frontend.output import OfferedFiles, find_offers, load_output, load_shared_fence
+from promptc.frontend.sections import find_declared, load_section, load_steps, read_ratio, read_total
+from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema
-from promptc.frontend.texts import TextCompiler
-from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel
+from promptc.frontend.state_findings import load_state_schema
+from promptc.frontend.texts import PackFiles, TextCompiler
+from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel, Plan, Strain, Tier
+from promptc.model.section import Fence, Section, Step, Use
+from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
+from promptc.sources.address import names_server
 from promptc.template.place import LIMITS, Limits
 
 
@@ -173,3 +174,212 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
             )
         axes.append(Axis(name, compiler.expression(axis.value["select"]), chosen, cases, node.key_span(name)))
     return tuple(axes)
+
+
+def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:
+    """The stores of a manifest that is valid in shape, in its order. What is wrong with them is added to the compiler's findings."""
+    node = manifest.get("stores")
+    return tuple(_load_store(name, store, compiler) for name, store in node.items()) if node is not None else ()
+
+
+def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
+    url = node.get("url")
+    if url is not None and names_server(str(url.value)):
+        message = f"the manifest names the server of the store `{name}`; a pack names none, since it may come from anybody"
+        help = f"write `url_env: PROMPTC_{name.upper()}`, and set that variable to the URL; or give `--store {name}=URL`"
+        compiler.findings.append(Diagnostic("PC0948", message, url.span, help))
+    return Store(
+        name=name,
+        span=url.span if url is not None else node.span,
+        folder=url.folder if url is not None else node.folder,
+        url=_text(node, "url"),
+        url_env=_text(node, "url_env"),
+        table=_text(node, "table") or TABLE,
+        locale=compiler.find_expression(node.get("locale")),
+        version=compiler.find_expression(node.get("version")),
+    )
+
+
+def _text(node: Node, key: str) -> str:
+    found = node.get(key)
+    return str(found.value) if found is not None else ""
+
+
+class PlanLoader:
+    """Finds the plan of a choice. Equal choices give the same plan; a section no variation touches is the same object in all of them.
+
+    `plans` are those found so far."""
+
+    def __init__(self, manifest: Node, compiler: TextCompiler, offered: OfferedFiles) -> None:
+        self._manifest = manifest
+        self._offered = offered
+        self._compiler = compiler
+        self._declared = find_declared(manifest)
+        patches = manifest.get("patches")
+        self.patches: Mapping[str, Node] = dict(patches.items()) if patches is not None else {}
+        self._lock = Lock()
+        self.plans: dict[Choice, Plan] = {}
+        self._sections: dict[tuple[Node, Fence | None], Section] = {}
+        self._fences: dict[Node, Fence | None] = {}
+        self._steps: dict[Node, tuple[Step, ...]] = {}
+
+    def find_plan(self, choice: Choice) -> Plan:
+        """The compiled plan. Raises `PromptcError` with every finding of the merge and the compilation."""
+        plan = self.plans.get(choice)
+        if plan is not None:
+            return plan
+        with self._lock:
+            return self._load_checked(choice)
+
+    def _load_checked(self, choice: Choice) -> Plan:
+        if choice not in self.plans:
+            found = self._compiler.findings
+            mark = len(found)
+            plan = self._load(choice, mark)
+            raised = found[mark:]
+            del found[mark:]
+            if plan is None or raised:
+                raise PromptcError(raised)
+            self.plans[choice] = plan
+        return self.plans[choice]
+
+    def _load(self, choice: Choice, mark: int) -> Plan | None:
+        manifest = self._manifest
+        for variation in self._iter_variations(choice):
+            manifest = apply_variation(manifest, variation, self.patches, self._compiler.findings)
+        if choice != Choice() and len(self._compiler.findings) == mark:
+            self._compiler.findings.extend(check_effective_shape(manifest))
+        if len(self._compiler.findings) > mark:
+            return None
+        fence = self._load_fence(manifest)
+        sections = tuple(self._load_section(name, node, fence) for name, node in manifest.value["sections"].items())
+        return Plan(
+            sections=sections,
+            truncate=self._load_truncate(manifest, sections),
+            output=load_output(manifest, sections, fence, self._compiler),
+            budget=read_total(manifest.value["budget"]),
+            tools=self._offered.find_tools(manifest.get("tools")),
+            response=self._offered.find_response(manifest.get("response")),
+        )
+
+    def _iter_variations(self, choice: Choice) -> list[Node]:
+        found: list[Node] = []
+        for axis, case in choice.cases:
+            if case is not None:
+                found.append(self._manifest.value["variants"].value[axis].value["cases"].value[case])
+        found += [self.patches[name] for name in choice.patches]
+        if choice.tiers:
+            found += self._manifest.value["strain"].value["tiers"].value[: choice.tiers]
+        found += [self.patches[name] for name in choice.uses]
+        return found
+
+    def _load_fence(self, manifest: Node) -> Fence | None:
+        output = manifest.get("output")
+        node = output.get("fence") if output is not None else None
+        if node is None:
+            return None
+        if node not in self._fences:
+            self._fences[node] = load_shared_fence(manifest, self._compiler)
+        return self._fences[node]
+
+    def _load_section(self, name: str, node: Node, fence: Fence | None) -> Section:
+        key = (node, fence)
+        if key not in self._sections:
+            self._sections[key] = load_section(name, node, fence, self._declared, self._compiler)
+        return self._sections[key]
+
+    def _load_truncate(self, manifest: Node, sections: tuple[Section, ...]) -> tuple[Step, ...]:
+        node = manifest.get("truncate")
+        if node is None:
+            return ()
+        if node not in self._steps:
+            self._steps[node] = load_steps(node, "truncate", self._compiler)
+        known = [section.id for section in sections]
+        for step in self._steps[node]:
+            if step.section not in known:
+                message = f"`truncate` names `{step.section}`, which is no section"
+                self._compiler.findings.append(Diagnostic("PC0251", message, step.span, suggest(step.section, known)))
+        return self._steps[node]
+
+
+def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
+    """The strain of a pack, or None. Thresholds must rise from 0, and a tier is left at or under its threshold."""
+    node = manifest.get("strain")
+    if node is None:
+        return None
+    count, watch = node.get("count"), node.get("watch")
+    tiers = tuple(_load_tier(tier, compiler) for tier in node.value["tiers"].value)
+    _check_tiers(tiers, compiler)
+    _check_uses(tiers, manifest, compiler)
+    strain = Strain(
+        tiers=tiers,
+        span=node.span,
+        previous=compiler.find_expression(node.get("previous")),
+        count=tuple(str(one.value) for one in count.value) if count is not None else None,
+        watch=tuple((name, compiler.inline(text)) for name, text in watch.items()) if watch is not None else (),
+    )
+    _check_sections(strain, manifest, node, compiler)
+    return strain
+
+
+def _load_tier(node: Node, compiler: TextCompiler) -> Tier:
+    name, at, leave, do = str(node.value["name"].value), read_ratio(node.value["at"]), node.get("leave"), node.get("do")
+    return Tier(
+        name=name,
+        at=at,
+        leave=read_ratio(leave) if leave is not None else at,
+        do=load_steps(do, f"strain.{name}.do", compiler) if do is not None else None,
+        span=node.span,
+    )
+
+
+def _check_tiers(tiers: tuple[Tier, ...], compiler: TextCompiler) -> None:
+    if tiers[0].at != 0:
+        compiler.findings.append(
+            Diagnostic(
+                "PC0252", f"the first tier, `{tiers[0].name}`, begins at {float(tiers[0].at):g}, not at 0", tiers[0].span, "give it `at: 0`"
+            )
+        )
+    for lower, upper in pairwise(tiers):
+        if upper.at <= lower.at:
+            message = f"tier `{upper.name}` begins at {float(upper.at):g}, not above `{lower.name}` at {float(lower.at):g}"
+            compiler.findings.append(Diagnostic("PC0253", message, upper.span, "thresholds rise from tier to tier"))
+        if upper.name in [tier.name for tier in tiers[: tiers.index(upper)]]:
+            compiler.findings.append(Diagnostic("PC0254", f"two tiers are named `{upper.name}`", upper.span))
+    for tier in tiers:
+        if tier.leave > tier.at:
+            message = f"tier `{tier.name}` is left at {float(tier.leave):g}, above its threshold {float(tier.at):g}"
+            compiler.findings.append(Diagnostic("PC0255", message, tier.span, "`leave` is at or under `at`"))
+
+
+def _check_uses(tiers: tuple[Tier, ...], manifest: Node, compiler: TextCompiler) -> None:
+    node = manifest.get("patches")
+    known = [name for name, _ in node.items()] if node is not None else []
+    for step in (step for tier in tiers for step in tier.do or ()):
+        if isinstance(step, Use) and step.patch not in known:
+            compiler.findings.append(Diagnostic("PC0241", f"there is no patch `{step.patch}`", step.span, suggest(step.patch, known)))
+
+
+def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCompiler) -> None:
+    known = [name for name, _ in manifest.value["sections"].items()]
+    count = node.get("count")
+    for name in count.value if count is not None else ():
+        if name.value not in known:
+            compiler.findings.append(
+                Diagnostic(
+                    "PC0256", f"`strain.count` names `{name.value}`, which is no section", name.span, suggest(str(name.value), known)
+                )
+            )
+    watch = node.get("watch")
+    for watched, _ in strain.watch:
+        span = watch.key_span(watched) if watch is not None else strain.span
+        if watched not in known:
+            compiler.findings.append(
+                Diagnostic("PC0256", f"`strain.watch` names `{watched}`, which is no section", span, suggest(watched, known))
+            )
+        if watched in (strain.count or ()):
+            compiler.findings.append(
+                Diagnostic(
+                    "PC0257", f"`{watched}` is both counted and watched by `strain`", span, "take it out of `count` or out of `watch`"
+                )
+            )

@@ -1,17 +1,162 @@
 """The `items` of a section out of a manifest."""
 
-from promptc.diag.findings import Diagnostic
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from promptc.diag.findings import Diagnostic, suggest
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
-from promptc.frontend.load_source import Declared, load_field, load_source
-from promptc.frontend.read_budget import read_size
 from promptc.frontend.texts import TextCompiler
-from promptc.model.section import Dedupe, Fence, Grouping, Items, Limit, LimitPer, Matches, MessageForm, SortKey, TrimEach, Window
+from promptc.model.section import (
+    DEFAULT,
+    MICRO,
+    Boosting,
+    Budget,
+    Continue,
+    Dedupe,
+    Drop,
+    Evict,
+    Fail,
+    Fence,
+    Grouping,
+    Items,
+    Limit,
+    LimitPer,
+    Lower,
+    Matches,
+    MessageForm,
+    Ratio,
+    Recap,
+    Replace,
+    Retrieve,
+    Section,
+    Segments,
+    Shorten,
+    Size,
+    SortKey,
+    Step,
+    TotalBudget,
+    Trim,
+    TrimEach,
+    Use,
+    Window,
+    iter_expressions,
+)
 from promptc.model.state import Node
 from promptc.template.compile import Expression, Template
 
+_LADDERS = ("do", "truncate")
 _ALL_PARTS = ("text",)
 _ALL_ROLES = ("user", "assistant")
+_Fields = dict[str, Any]
+
+
+def load_section(name: str, node: Node, shared_fence: Fence | None, declared: Declared, compiler: TextCompiler) -> Section:
+    """The compiled section `name`; `shared_fence` is the output's, used where the section names none of its own."""
+    if name in _LADDERS:
+        message = f"a section cannot be called `{name}`: reports call a ladder so"
+        compiler.findings.append(Diagnostic("PC0246", message, node.span, "give it another id"))
+    text, items = _load_content(node, declared, compiler)
+    own_fence = node.get("fence")
+    budget, pinned = node.get("budget"), _flag(node, "pinned")
+    as_messages = items is not None and items.message is not None
+    fence = load_fence(own_fence, compiler) if own_fence is not None else shared_fence
+    section = Section(
+        id=name,
+        title=_section_text(node, "title") or name,
+        role=_section_text(node, "role") or ("user" if name == "input" else "system"),  # type: ignore[arg-type]
+        span=node.span,
+        when=compiler.find_expression(node.get("when")),
+        pinned=pinned,
+        required=_flag(node, "required"),
+        cache=_flag(node, "cache"),
+        header=None if as_messages else compiler.find_inline(node.get("header")),
+        budget=read_budget(budget) if budget is not None else None,
+        fence=None if as_messages else fence,
+        separator=_find_text(node, "separator"),
+        text=text,
+        items=items,
+        overflow=_load_overflow(name, node, pinned, items, compiler),
+        note=_section_text(node, "note"),
+    )
+    return _with_reads(section)
+
+
+def _load_content(node: Node, declared: Declared, compiler: TextCompiler) -> tuple[Template | None, Items | None]:
+    if node.get("template") is not None:
+        return compiler.file(node.value["template"]), None
+    if node.get("text") is not None:
+        return compiler.inline(node.value["text"]), None
+    return None, load_items(node.value["items"], declared, compiler)
+
+
+def _load_overflow(name: str, node: Node, pinned: bool, items: Items | None, compiler: TextCompiler) -> tuple[Step, ...]:
+    overflow = node.get("overflow")
+    if overflow is not None:
+        return load_ladder(overflow, name, compiler)
+    if pinned:
+        return ()
+    label = f"{name}{DEFAULT}"
+    if items is None:
+        return (Trim(section=name, label=label, span=node.span, warn=True),)
+    by = load_field(node.value["items"].value["from"], "score", compiler) if isinstance(items.source, Retrieve) else None
+    return (Evict(section=name, label=label, span=node.span, by=by, warn=True),)
+
+
+def _with_reads(section: Section) -> Section:
+    paths = frozenset(path for one in _iter_selecting(section) for path in one.reads)
+    return replace(section, reads=paths)
+
+
+def _iter_selecting(section: Section) -> Iterator[Expression | Template]:
+    fence = section.fence
+    for one in (section.when, section.header, section.text, fence.open if fence else None, fence.close if fence else None):
+        if one is not None:
+            yield one
+    if section.items is not None:
+        yield from _iter_items(section.items)
+
+
+def _iter_items(items: Items) -> Iterator[Expression | Template]:
+    yield from (one for _, one in iter_expressions(items.source))
+    yield from items.forms
+    yield from (key.by for key in items.sort)
+    for matches in (items.anchors, *items.keep):
+        if matches is not None:
+            yield matches.where
+            if matches.last is not None:
+                yield matches.last
+    optional = (
+        items.id, items.number, items.where, items.tally,
+        items.window.last if items.window and not isinstance(items.window.last, int) else None,
+        items.dedupe.by if items.dedupe else None,
+        items.limit_per.by if items.limit_per else None,
+        items.group.by if items.group else None,
+        items.group.header if items.group else None,
+        items.message.role if items.message else None,
+        items.message.content if items.message else None,
+        items.trim_each.marker if items.trim_each else None,
+        items.fence.open if items.fence else None,
+        items.fence.close if items.fence else None,
+    )  # fmt: skip
+    yield from (one for one in optional if one is not None)
+
+
+def _flag(node: Node, key: str) -> bool:
+    found = node.get(key)
+    return bool(found.value) if found is not None else False
+
+
+def _section_text(node: Node, key: str) -> str:
+    return _find_text(node, key) or ""
+
+
+def _find_text(node: Node, key: str) -> str | None:
+    found = node.get(key)
+    return str(found.value) if found is not None and found.value is not None else None
 
 
 def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
@@ -155,3 +300,246 @@ def _text(node: Node, key: str, default: str) -> Any:
 def _number(node: Node, key: str, default: int) -> int:
     found = node.get(key)
     return int(found.value) if found is not None else default
+
+
+@frozen
+class Declared:
+    """The names a manifest's sources may use: its stores and its indexes."""
+
+    stores: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
+
+
+def find_declared(manifest: Node) -> Declared:
+    """The names a manifest declares."""
+    stores, indexes = manifest.get("stores"), manifest.get("indexes")
+    return Declared(tuple(stores.value) if stores is not None else (), tuple(indexes.value) if indexes is not None else ())
+
+
+def load_source(node: Node, declared: Declared, compiler: TextCompiler) -> Expression | Segments | Retrieve:
+    """The compiled source, valid in shape. A store or index that is not declared is added to the compiler's findings."""
+    segments, retrieve = node.get("segments"), node.get("retrieve")
+    if segments is not None:
+        return _load_segments(segments, declared.stores, compiler)
+    return _load_retrieve(retrieve, declared.indexes, compiler) if retrieve is not None else compiler.expression(node)
+
+
+def load_field(node: Node, name: str, compiler: TextCompiler) -> Expression:
+    """`item.<name>` as if it stood at the place of the source `node`: what an author would expect of its rows."""
+    return compiler.expression(replace(node, value=f"item.{name}", raw="", keys={}))
+
+
+def _load_segments(node: Node, stores: Sequence[str], compiler: TextCompiler) -> Segments:
+    return Segments(
+        span=node.span,
+        store=_find_store(node, stores, compiler),
+        scope=str(node.value["scope"].value),
+        ref=compiler.find_expression(node.get("ref")),
+        each=compiler.find_expression(node.get("each")),
+        where=compiler.find_expression(node.get("where")),
+        locale=compiler.find_expression(node.get("locale")),
+        version=compiler.find_expression(node.get("version")),
+    )
+
+
+def _find_store(node: Node, stores: Sequence[str], compiler: TextCompiler) -> str:
+    """The store that is named, or the only one."""
+    named = node.get("store")
+    if named is None and len(stores) != 1:
+        wrong = f"the pack has {len(stores)} stores" if stores else "the pack declares no store"
+        help = f"name one: `store: {stores[0]}`" if stores else "such as `stores: {main: {url: 'sqlite:segments.db'}}`"
+        compiler.findings.append(Diagnostic("PC0281", f"segments without `store`, and {wrong}", node.span, help))
+        return ""
+    name = str(named.value) if named is not None else stores[0]
+    if named is not None and name not in stores:
+        help = suggest(name, stores) or "declare it under `stores`"
+        compiler.findings.append(Diagnostic("PC0280", f"the pack has no store `{name}`", named.span, help))
+    return name
+
+
+def _load_retrieve(node: Node, indexes: Sequence[str], compiler: TextCompiler) -> Retrieve:
+    boosts = node.get("boost")
+    return Retrieve(
+        span=node.span,
+        indexes=_find_indexes(node.value["index"], indexes, compiler),
+        query=compiler.expression(node.value["query"]),
+        version=compiler.find_expression(node.get("version")),
+        where=compiler.find_expression(node.get("where")),
+        boosts=tuple(_load_boost(boost, compiler) for boost in boosts.value) if boosts is not None else (),
+        **{key: int(node.value[key].value) for key in ("window", "candidates", "top", "sparse_below") if node.get(key) is not None},
+        **({"floor": _read_micro(node.value["floor"])} if node.get("floor") is not None else {}),
+    )
+
+
+def _find_indexes(node: Node, indexes: Sequence[str], compiler: TextCompiler) -> tuple[str, ...]:
+    named = node.value if isinstance(node.value, tuple) else (node,)
+    for one in named:
+        if one.value not in indexes:
+            help = suggest(str(one.value), indexes) or "declare it under `indexes`"
+            compiler.findings.append(Diagnostic("PC0282", f"the pack has no index `{one.value}`", one.span, help))
+    return tuple(dict.fromkeys(str(one.value) for one in named))
+
+
+def _load_boost(node: Node, compiler: TextCompiler) -> Boosting:
+    return Boosting(_read_micro(node.value["add"]), compiler.expression(node.value["where"]))
+
+
+def _read_micro(node: Node) -> int:
+    """A score in millionths; what is finer is cut off."""
+    return int(read_ratio(node) * MICRO)
+
+
+def load_ladder(node: Node, section: str, compiler: TextCompiler) -> tuple[Step, ...]:
+    """A section's `overflow`."""
+    return tuple(_load_step(step, section, f"{section}.overflow[{place}]", compiler) for place, step in enumerate(node.value))
+
+
+def load_steps(node: Node, label: str, compiler: TextCompiler) -> tuple[Step, ...]:
+    """Steps that name their section: `truncate`, or a tier's `do`."""
+    return tuple(_load_step(step, "", f"{label}[{place}]", compiler) for place, step in enumerate(node.value))
+
+
+def _load_step(node: Node, section: str, label: str, compiler: TextCompiler) -> Step:
+    if isinstance(node.value, str):
+        return Continue(node.value, label, node.span)
+    name, body = next(iter(node.value.items()))
+    if name == "use":
+        return Use(section, label, node.key_span(name), str(body.value))
+    where = body.get("section")
+    fields = {"section": str(where.value) if where is not None else section, "label": label, "span": node.key_span(name)}
+    step: Step = _LOADERS[name](body, fields, compiler)
+    return step
+
+
+def _load_trim(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    to, floor = body.get("to"), body.get("floor")
+    return Trim(
+        **fields,
+        **_ranking(body, compiler),
+        at=_step_text(body, "at", "sentence"),
+        side=_step_text(body, "from", "end"),
+        to=read_size(to) if to else None,
+        floor=read_size(floor) if floor else None,
+        marker=compiler.find_inline(body.get("marker")),
+        warn=_step_flag(body, "warn"),
+    )
+
+
+def _load_evict(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    return Evict(
+        **fields,
+        **_ranking(body, compiler),
+        whole=_step_text(body, "whole", "item"),
+        step=_step_number(body, "step", 1),
+        floor=_step_number(body, "floor", 0),
+        marker=compiler.find_inline(body.get("marker")),
+        warn=_step_flag(body, "warn"),
+    )
+
+
+def _load_shorten(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    return Shorten(**fields, **_ranking(body, compiler))
+
+
+def _load_lower(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    return Lower(**fields, by=compiler.expression(body.value["by"]), floor=_step_number(body, "floor", 0))
+
+
+def _load_recap(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    older = body.get("older")
+    return Recap(
+        **fields,
+        template=compiler.file(body.value["template"]),
+        older=read_ratio(older) if older else Ratio(1),
+        where=compiler.find_expression(body.get("where")),
+    )
+
+
+def _load_replace(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    return Replace(**fields, template=compiler.file(body.value["template"]))
+
+
+def _load_drop(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    return Drop(**fields)
+
+
+def _load_fail(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    return Fail(**fields)
+
+
+_LOADERS: dict[str, Callable[[Node, _Fields, TextCompiler], Step]] = {
+    "trim": _load_trim,
+    "evict": _load_evict,
+    "shorten": _load_shorten,
+    "lower": _load_lower,
+    "recap": _load_recap,
+    "replace": _load_replace,
+    "drop": _load_drop,
+    "fail": _load_fail,
+}
+
+
+def _ranking(body: Node, compiler: TextCompiler) -> _Fields:
+    order = body.get("order")
+    classes = tuple(compiler.expression(one) for one in order.value) if order else ()
+    return {"order": classes, "by": compiler.find_expression(body.get("by"))}
+
+
+def _step_text(body: Node, key: str, default: str) -> Any:
+    node = body.get(key)
+    return str(node.value) if node is not None else default
+
+
+def _step_number(body: Node, key: str, default: int) -> int:
+    node = body.get(key)
+    return int(node.value) if node is not None else default
+
+
+def _step_flag(body: Node, key: str) -> bool:
+    node = body.get(key)
+    return bool(node.value) if node is not None else False
+
+
+def read_ratio(node: Node) -> Ratio:
+    """A number from its decimal text, exactly."""
+    return Ratio(node.value) if isinstance(node.value, int) else _make_ratio(Fraction(node.raw))
+
+
+def read_size(node: Node) -> Size:
+    """`n`, `{tokens: n}`, `{chars: n}` or `"15%"`."""
+    if isinstance(node.value, str):
+        return Size(_make_ratio(Fraction(node.value.removesuffix("%").strip()) / 100), "share")
+    if isinstance(node.value, dict):
+        unit, amount = next(iter(node.value.items()))
+        return Size(read_ratio(amount), "chars" if unit == "chars" else "tokens")
+    return Size(read_ratio(node), "tokens")
+
+
+def read_budget(node: Node) -> Budget:
+    """A section's budget: a size, or `{min, max, grow, over}`; `{tokens: n}` and `{chars: n}` may carry `over` too."""
+    if not isinstance(node.value, dict):
+        return Budget(node.span, cap=read_size(node))
+    over: Any = str(node.value["over"].value) if "over" in node.value else "error"
+    for unit in ("tokens", "chars"):
+        if unit in node.value:
+            return Budget(node.span, cap=Size(read_ratio(node.value[unit]), "chars" if unit == "chars" else "tokens"), over=over)
+    least, most, grow = node.get("min"), node.get("max"), node.get("grow")
+    return Budget(
+        node.span,
+        cap=read_size(most) if most else None,
+        min=read_size(least) if least else None,
+        grow=read_ratio(grow) if grow else Ratio(0),
+        over=over,
+    )
+
+
+def read_total(node: Node) -> TotalBudget:
+    """The whole's budget: a number, or `{context, reserve}`."""
+    if isinstance(node.value, dict):
+        reserve = node.get("reserve")
+        return TotalBudget(int(node.value["context"].value), int(reserve.value) if reserve else None, node.span)
+    return TotalBudget(int(node.value), None, node.span)
+
+
+def _make_ratio(exact: Fraction) -> Ratio:
+    return Ratio(exact.numerator, exact.denominator)

@@ -1,17 +1,62 @@
 """The JSON Schema of a pack's states: what it says of a state, and what it fills in."""
 
-from promptc.diag.findings import Diagnostic, fail
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.frontend.json import JsonDocument
-from promptc.frontend.schema.rules import FuelError, Functions, PatternLimitError
-from promptc.frontend.schema.run_code import run_code
+from promptc.frontend.json import JsonDocument, load_json, load_plain
+from promptc.frontend.schema.rules import FuelError, Functions, PatternLimitError, run_code
+from promptc.model.state import LazyDigest, State
+from promptc.text.json import render_digest
 
 MAX_FILLED = 5_000_000
 """Keys that the defaults of a schema may add to one state."""
 
 _SPARE_FUEL = 10_000
 _MAX_FUEL = 20_000_000
+
+
+def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[tuple[str, str]] = ()) -> State:
+    """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
+    document = load_plain(given, name) if not isinstance(given, bytes) and not changes else None
+    if document is not None and isinstance(document.value, dict) and (schema is None or schema.is_valid(document)):
+        return _fill(document, schema)
+    document = load_json(given if isinstance(given, bytes) else _dump(given), name)
+    if changes:
+        from promptc.frontend.json_places import set_values
+
+        document = set_values(document, changes)
+    return load_document(document, schema)
+
+
+def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
+    """The state of a JSON text that was read. Raises `PromptcError` with every finding of the validation."""
+    if not isinstance(document.value, dict):
+        raise fail("PC0390", "a state is a mapping (a JSON object)", document.span(""), help="enclose it in `{ }`")
+    found = schema.check(document) if schema is not None else []
+    if found:
+        raise PromptcError(found)
+    return _fill(document, schema)
+
+
+def _fill(document: JsonDocument, schema: StateSchema | None) -> State:
+    value = schema.fill(document.value) if schema is not None else document.value
+    late = LazyDigest(render_digest(document.canonical)) if document.is_rendered else LazyDigest(render=lambda: document.canonical)
+    return State(value, late, document.source.name)
+
+
+def _dump(given: Mapping[str, Any]) -> bytes:
+    import json
+
+    try:
+        return json.dumps(given, ensure_ascii=True).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise fail(
+            "PC0391", f"the state is not plain JSON: {error}", help="pass dicts, lists, strings, numbers, booleans and None"
+        ) from error
 
 
 @frozen(eq=False)
@@ -60,8 +105,7 @@ class StateSchema:
         return self._ready[0]
 
     def _make_functions(self) -> Functions:
-        from promptc.frontend.schema.compile import make_functions
-        from promptc.frontend.schema.verdict import Verdicts
+        from promptc.frontend.schema.compile import Verdicts, make_functions
 
         return make_functions(Verdicts(self.schema))
 

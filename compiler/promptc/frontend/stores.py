@@ -4,18 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
+from statistics import median_high
 from threading import Lock
 
-from promptc.diag.frozen import replace
-from promptc.frontend.open_corpus import open_corpus
-from promptc.frontend.open_store import open_store
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, fail
+from promptc.diag.frozen import frozen, replace
+from promptc.files.paths import check_pack_path
+from promptc.files.reading import find_link
+from promptc.frontend.corpora import open_corpus
+from promptc.model.pack import PackModel
 from promptc.model.sources import CorpusIndex, StateIndex, Store
+from promptc.sources.address import read_address
 from promptc.sources.retrieval.local import LoadedIndex
 from promptc.sources.retrieval.retrieve import ChunkQuery, IndexedItem, Retrieved, Retriever
 from promptc.sources.segments.rows import Rows
 from promptc.sources.segments.store import Read, SegmentStore
 
 Wish = tuple[str, Sequence[str] | None]
+
+
+@frozen
+class Probed:
+    """What is wrong with sources, and for each index over files that can be read the median of its chunks' tokens."""
+
+    found: tuple[Diagnostic, ...]
+    medians: Mapping[str, int]
+
+
+def probe_sources(pack: PackModel, opened: OpenSources, urls: Mapping[str, str]) -> Probed:
+    """Opens every store and every index over files, in all its versions."""
+    found: list[Diagnostic] = []
+    medians: dict[str, int] = {}
+    for store in pack.stores:
+        try:
+            with opened.open_store(store, urls.get(store.name, "")).hold():
+                pass
+        except PromptcError as error:
+            found += error.diagnostics
+    for index in pack.indexes:
+        if isinstance(index, CorpusIndex):
+            try:
+                parts = opened.open_corpus(index, None)
+            except PromptcError as error:
+                found += error.diagnostics
+                continue
+            sizes = [chunk.tokens for part in parts for chunk in part.store.read_chunks(range(part.store.count))]
+            medians |= {index.name: median_high(sizes)} if sizes else {}
+    return Probed(tuple(found), medians)
 
 
 class OpenSources:
@@ -86,3 +122,34 @@ class ChosenSources:
     def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
         """As `Retriever.ask`."""
         return self._opened.retriever.ask(indexes, request)
+
+
+def open_store(store: Store, url: str, environment: Mapping[str, str], *, table: str | None = None) -> SegmentStore:
+    """The store at `url`; where that is empty, at the URL in its variable of `environment`, else at that of the manifest.
+
+    A path of the manifest is relative to the pack, any other to the working folder; `table` takes the place of the manifest's. Nothing is
+    opened yet. Raises `PromptcError`: PC0167 for what is no URL or table, PC0150 and PC0152 for a manifest's path that leaves the pack;
+    `DiskError` (PC0169) where nothing says where the store is.
+    """
+    given = url or (environment.get(store.url_env, "") if store.url_env else "")
+    if given:
+        return SegmentStore(read_address(given, store.span), table or store.table, store.span)
+    if not store.url:
+        message = f"nothing says where the store `{store.name}` is: the variable `{store.url_env}` is not set"
+        raise DiskError([Diagnostic("PC0169", message, store.span, f"set it, or give `--store {store.name}=URL`")])
+    address = read_address(store.url, store.span)
+    if address.kind == "sqlite":
+        _check_path(store, address.target)
+        address = replace(address, target=str(Path(store.folder, address.target)))
+    return SegmentStore(address, table or store.table, store.span)
+
+
+def _check_path(store: Store, relative: str) -> None:
+    """A manifest may come from elsewhere: it names no database outside its pack."""
+    wrong = check_pack_path(relative)
+    if wrong:
+        help = "name a file inside the pack; `--store` and the variable may name any"
+        raise fail("PC0150", f"`{relative[:200]}`: {wrong}", store.span, help=help)
+    link = find_link(store.folder, relative)
+    if link:
+        raise fail("PC0152", f"`{relative}`: `{link}` is a link; links are not followed", store.span, help="put the file itself there")

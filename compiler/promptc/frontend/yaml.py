@@ -1,14 +1,16 @@
 """YAML → Nodes. The only module that reads YAML, and the only one that imports it."""
 
+from __future__ import annotations
+
+import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import decode_text
-from promptc.frontend.yaml_scalar import resolve_scalar
-from promptc.frontend.yaml_syntax import explain_syntax
 from promptc.model.state import Node
 
 MAX_BYTES = 1_000_000
@@ -19,6 +21,47 @@ _EXCERPT = 400
 _MOST = 20
 _REFUSED = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _LINE_ENDS = {"\x85": "NEL", "\u2028": "LINE SEPARATOR", "\u2029": "PARAGRAPH SEPARATOR"}
+
+_TAKERS = {
+    "StreamStartEvent": "_pass_over",
+    "StreamEndEvent": "_pass_over",
+    "DocumentStartEvent": "_take_document",
+    "DocumentEndEvent": "_pass_over",
+    "ScalarEvent": "_take_scalar",
+    "MappingStartEvent": "_take_start",
+    "MappingEndEvent": "_take_end",
+    "SequenceStartEvent": "_take_start",
+    "SequenceEndEvent": "_take_end",
+    "AliasEvent": "_take_alias",
+}
+_TEMPLATE = re.compile(r"""(?:^|[:\-,\[{]\s+|\s-\s+)\{[{%]""")
+
+_UNCLOSED = ("end of stream", "did not find expected ',' or")
+
+_HELP = (
+    ("mapping values are not allowed", "quote a text that holds `: `"),
+    ("character that cannot start any token", "quote a text that begins with a sign such as `%`, `@` or a backquote"),
+    ("could not find expected ':'", "a key needs a `:` and a space after it"),
+    ("block sequence entries are not allowed", "quote a text that begins with `-`"),
+    ("did not find expected key", "look for a wrong indent or an unquoted `,` `}` `]`"),
+    ("did not find expected <block end>", "look for a wrong indent, or a quote that ends before its line does"),
+    ("did not find expected '-' indicator", "entries of a list stand under each other, each with its `-`"),
+    ("did not find expected ',' or", "a bracket is not closed, or a `,` is missing"),
+    ("unexpected end of stream", "a quote or bracket is not closed"),
+    ("unknown escape character", "in double quotes, write a backslash as `\\\\`"),
+)
+
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_FIRST = frozenset("+-.0123456789")
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_DIGITS = 40
+_BITS = 63
 
 
 def load_yaml(data: bytes, name: str, folder: str) -> Node:
@@ -235,20 +278,6 @@ class _YamlReader:
             raise _StopError
 
 
-_TAKERS = {
-    "StreamStartEvent": "_pass_over",
-    "StreamEndEvent": "_pass_over",
-    "DocumentStartEvent": "_take_document",
-    "DocumentEndEvent": "_pass_over",
-    "ScalarEvent": "_take_scalar",
-    "MappingStartEvent": "_take_start",
-    "MappingEndEvent": "_take_end",
-    "SequenceStartEvent": "_take_start",
-    "SequenceEndEvent": "_take_end",
-    "AliasEvent": "_take_alias",
-}
-
-
 def _iter_events(text: str) -> Iterator[Any]:
     import yaml
 
@@ -284,3 +313,83 @@ def _mend_key(node: Node, braces: bool) -> str:
     if isinstance(node.value, dict) and braces:
         return 'quote a template: `"{{ … }}"`'
     return f'quote it: `"{node.raw}"`' if node.raw and not isinstance(node.value, (dict, tuple)) else ""
+
+
+@frozen
+class SyntaxFinding:
+    """Line and column are counted from 0."""
+
+    message: str
+    line: int
+    column: int
+    help: str
+
+
+def explain_syntax(wrong: Any, lines: list[str]) -> SyntaxFinding:
+    """A parser's error with its place and what would mend it; `lines` are the file's."""
+    problem = getattr(wrong, "problem", None) or str(wrong).split("\n")[0]
+    context = getattr(wrong, "context", None)
+    mark = getattr(wrong, "problem_mark", None)
+    start = getattr(wrong, "context_mark", None)
+    if start is not None and (any(part in problem for part in _UNCLOSED) or _is_end(mark, lines)):
+        mark = start
+    message = f"{problem}, {context}" if context else problem
+    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+    excerpt = lines[line] if line < len(lines) else ""
+    return SyntaxFinding(f"YAML: {message}", line, column, _find_help(problem, excerpt, column))
+
+
+def _is_end(mark: Any, lines: list[str]) -> bool:
+    """Whether nothing follows: what is wrong is then what was begun before."""
+    if mark is None:
+        return False
+    here = lines[mark.line][mark.column :] if mark.line < len(lines) else ""
+    return not here.strip() and not any(line.strip() for line in lines[mark.line + 1 :])
+
+
+def _find_help(problem: str, excerpt: str, column: int) -> str:
+    if _TEMPLATE.search(excerpt):
+        return 'quote a template: `"{{ … }}"`'
+    if excerpt[column : column + 1] == "\t":
+        return "indent with spaces, not tabs"
+    if problem == "did not find expected key" and excerpt[:column].rstrip().endswith(("'", '"', "]", "}")):
+        return "the value ends at its closing quote or bracket: quote the whole of it"
+    return next((mend for part, mend in _HELP if part in problem), "")
+
+
+def resolve_scalar(raw: str) -> str | int | float | bool | None:
+    """The value of a plain scalar. `012` is 12, `1e3` is the integer 1000, `12:30`, `yes` and dates are text.
+
+    A whole number beyond 64 bits, a float beyond the double range, `.inf` and `.nan` are a ValueError that says so.
+    """
+    if raw in _WORDS:
+        return _WORDS[raw]
+    if raw[0] not in _FIRST:
+        return raw
+    if _INT.fullmatch(raw):
+        return _read_int(raw)
+    if _FLOAT.fullmatch(raw):
+        return _read_float(raw)
+    if _NOT_FINITE.fullmatch(raw):
+        raise ValueError(f"`{raw}` is no number a pack can use")
+    return raw
+
+
+def _read_int(raw: str) -> int:
+    if len(raw) <= _DIGITS:
+        value = int(raw, {"0o": 8, "0x": 16}.get(raw[:2], 10))
+        if value.bit_length() <= _BITS:
+            return value
+    raise ValueError(f"the integer {_shorten(raw)} is out of range (64 bits)")
+
+
+def _read_float(raw: str) -> int | float:
+    value = float(raw)
+    if math.isinf(value):
+        raise ValueError(f"the number {_shorten(raw)} is out of range")
+    whole = "." not in raw and value.is_integer() and abs(value) < 2**53
+    return int(value) if whole else value
+
+
+def _shorten(raw: str) -> str:
+    return raw if len(raw) <= _DIGITS else f"{raw[:12]}… of {len(raw)} characters"

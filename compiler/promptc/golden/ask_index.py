@@ -21,8 +21,8 @@ def ask_index(pack: Pack, case: Case) -> CaseOutcome:
 
     Raises `PromptcError` for an index that is not there or cannot be read, and for queries that cannot be.
     """
-    from promptc.frontend.open_corpus import open_corpus
-    from promptc.frontend.read_queries import read_queries
+    from promptc.frontend.corpora import open_corpus
+    from promptc.frontend.segments import read_queries
     from promptc.model.sources import CorpusIndex
     from promptc.sources.retrieval.index import judge_index
     from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever

@@ -122,7 +122,7 @@ def _set_variables(wanted: Mapping[str, str]) -> Iterator[None]:
 def _build(case: Case, root: str) -> None:
     """The indexes of the case's pack, as they are before anything is done to them."""
     from promptc.api import load
-    from promptc.frontend.build_corpus import build_corpus
+    from promptc.frontend.corpora import build_corpus
     from promptc.model.sources import CorpusIndex
 
     with work_in(root):

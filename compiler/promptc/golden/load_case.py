@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.frontend.schema_check import check_case_shape
+from promptc.frontend.shape import check_case_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
 from promptc.golden.case import Case, GivenState, Kind
 from promptc.golden.case_error import fail_case

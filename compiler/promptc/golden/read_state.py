@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from promptc.diag.findings import Diagnostic, Span, UsageError
 from promptc.diag.frozen import replace
 from promptc.frontend.json import JsonDocument
-from promptc.frontend.set_values import set_values
+from promptc.frontend.json_places import set_values
 from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError
 from promptc.golden.confine import confine

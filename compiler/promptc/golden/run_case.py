@@ -61,7 +61,7 @@ def _carry(case: Case, document: JsonDocument, outcomes: list[CaseOutcome]) -> J
         return document
     import json
 
-    from promptc.frontend.set_values import set_values
+    from promptc.frontend.json_places import set_values
 
     facts = outcomes[-1].read_facts() or {}
     return set_values(document, [(case.carry, json.dumps(facts.get("strain")))])

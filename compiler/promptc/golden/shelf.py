@@ -13,8 +13,7 @@ from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
-from promptc.frontend.json import MAX_STATE_BYTES, JsonDocument
-from promptc.frontend.known_parts import InternedJson
+from promptc.frontend.json import MAX_STATE_BYTES, InternedJson, JsonDocument
 from promptc.golden.digest_tree import digest_tree
 from promptc.golden.read_plain import MAX_PLAIN_BYTES, read_plain
 from promptc.model.stages import Memory

@@ -4,10 +4,8 @@ import pytest
 
 from promptc.diag.findings import DiskError, PromptcError, Span
 from promptc.diag.frozen import replace
-from promptc.frontend.build_corpus import build_corpus
-from promptc.frontend.corpora import list_parts, read_corpus
-from promptc.frontend.corpus_pattern import fill_path, read_corpus_pattern
-from promptc.frontend.open_corpus import open_corpus
+from promptc.frontend.corpora import build_corpus, list_parts, open_corpus, read_corpus
+from promptc.frontend.indexes import fill_path, read_corpus_pattern
 from promptc.model.sources import ChunkPlan, CorpusIndex, Engine, Matching, Weights
 from promptc.sources.retrieval.postgres import DatabaseStore
 from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever

@@ -7,7 +7,7 @@ import pytest
 
 import promptc
 from promptc.files.paths import find_shipped
-from promptc.frontend import iter_keys as module
+from promptc.frontend import manifest as module
 
 WORDS = ("tools", "response", "cache", "segments", "retrieve", "stores", "template", "forms")
 PACK = """

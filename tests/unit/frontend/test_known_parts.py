@@ -7,9 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend import known_parts as module
-from promptc.frontend.json import load_json
-from promptc.frontend.known_parts import InternedJson
+from promptc.frontend import json as module
+from promptc.frontend.json import InternedJson, load_json
 
 _PARTS = [
     '{"b": 1, "a": [2]}', '{"b": 1, "a": [2]} ', '[1, {"z": 0, "y": 0}]', '"text"', '"te\\"xt"', "1", "12", "1.0", "-0.0",
@@ -55,7 +54,7 @@ def test_what_reads_alike_at_a_key_is_one_object():
     assert third["log"] is not first["log"] and third["log"] == first["log"] and third["who"] == {"n": 2}
 
 
-@pytest.mark.parametrize(("bound", "value"), [("_MOST", 40), ("_MOST_ALIKE", 2)])
+@pytest.mark.parametrize(("bound", "value"), [("_MOST_PARTS", 40), ("_MOST_ALIKE", 2)])
 def test_what_is_kept_is_bounded(bound, value, monkeypatch):
     monkeypatch.setattr(module, bound, value)
     parts = InternedJson()

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from promptc.diag.findings import UsageError
-from promptc.frontend import load_provider as module
-from promptc.frontend.load_provider import load_provider
+from promptc.frontend import output as module
+from promptc.frontend.output import load_provider
 from promptc.model.messages import PROVIDERS
 from tests.contract.sources import ROOT
 

@@ -12,8 +12,8 @@ from types import MappingProxyType
 import pytest
 
 from promptc.diag.findings import PromptcError, Span
-from promptc.frontend.load_state import load_state
-from promptc.frontend.load_state_schema import load_state_schema
+from promptc.frontend.state import load_state
+from promptc.frontend.state_findings import load_state_schema
 from promptc.model.state import LazyDigest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,14 +22,14 @@ STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
 DEAR = (
     "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse",
     "ipaddress", "fractions", "decimal", "difflib", "hashlib", "json", "re", "promptc.diag.codes",
-    "promptc.diag.findings", "promptc.frontend.schema_check", "promptc.frontend.json_places",
-    "promptc.frontend.json_faults", "promptc.frontend.schema.pattern",
+    "promptc.diag.findings", "promptc.frontend.shape", "promptc.frontend.json_places",
+    "promptc.frontend.json_places", "promptc.frontend.schema.pattern",
 )  # fmt: skip
 """What is for finding out what is wrong, or costs a start more than it is worth."""
 _LOAD = """
 import marshal, sys
 before = set(sys.modules)
-from promptc.frontend.load_state import load_state
+from promptc.frontend.state import load_state
 from promptc.frontend.state import StateSchema
 code = open(sys.argv[1], "rb").read()
 state = load_state(open(sys.argv[2], "rb").read(), StateSchema(None, (), code), "state.json")

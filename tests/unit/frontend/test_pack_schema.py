@@ -9,9 +9,8 @@ import jsonschema
 import pytest
 
 from promptc.files.paths import find_shipped
-from promptc.frontend.schema.keywords import iter_schemas
-from promptc.frontend.schema.lint import lint_schema
-from promptc.frontend.schema_check import check_pack_shape
+from promptc.frontend.schema.lint import iter_schemas, lint_schema
+from promptc.frontend.shape import check_pack_shape
 from promptc.frontend.yaml import load_yaml
 from tests.unit.frontend.manifests import EXTENDING, LEAST, WHOLE
 

@@ -8,7 +8,7 @@ import pytest
 from promptc.diag.findings import DiskError, PromptcError, Span
 from promptc.files import reading as reading
 from promptc.files.paths import MAX_PACK_FILE, check_pack_path, read_pack_file
-from promptc.frontend.pack_files import PackFiles
+from promptc.frontend.texts import PackFiles
 
 SPAN = Span("pack.yaml", 7, 13)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend.read_queries import read_queries
+from promptc.frontend.segments import read_queries
 from promptc.sources.retrieval.index import Answer, KnownAnswer
 
 

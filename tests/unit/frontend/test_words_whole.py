@@ -2,8 +2,7 @@
 
 import pytest
 
-from promptc.frontend.schema.fault import SchemaFault
-from promptc.frontend.schema.faults import STATE_WORDS
+from promptc.frontend.schema.faults import STATE_WORDS, SchemaFault
 
 
 @pytest.mark.parametrize(

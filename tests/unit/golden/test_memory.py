@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.frontend.json import load_json
-from promptc.frontend.set_values import set_values
+from promptc.frontend.json_places import set_values
 from promptc.golden.shelf import SuiteResources
 from promptc.model.stages import MOST, Memory
 from promptc.passes.fit.fit import Fitted

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from promptc.diag.findings import Span
-from promptc.frontend.load_provider import load_provider
+from promptc.frontend.output import load_provider
 from promptc.model.pack import Response, Tool
 from promptc.passes.payload.build import ContentBlock, Message, Payload, ReplyLimits
 from promptc.passes.payload.checks import build_payload

@@ -5,12 +5,13 @@ names is a function of its own, which takes one from the fuel. It agrees with js
 are ECMA-262's, and `multipleOf`, which is exact in decimals.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 
 from promptc.diag.typed import Any
-from promptc.frontend.schema.keywords import Schema
-from promptc.frontend.schema.references import REFERENCES, References
-from promptc.frontend.schema.write_plain import iter_plain, join_and, join_or, list_types, write_size
+from promptc.frontend.schema.lint import REFERENCES, References, Schema
+from promptc.frontend.schema.rules import spell
 
 NOT_WRITTEN = ("unevaluatedItems", "unevaluatedProperties")
 """Keywords of which no function knows: a schema with one of them anywhere has none."""
@@ -23,13 +24,163 @@ _LIST = frozenset("minItems maxItems uniqueItems prefixItems items contains minC
 _JOINT = ("allOf", "anyOf", "oneOf", "not", "if")
 _DEEPEST = 12
 """Blocks in blocks of one function, and tests in tests: Python allows 20 loops and 200 brackets."""
+
 _LONGEST_INLINE = 160
 """Characters of a test that stands in place of a reference."""
+
 _FEW = 32
 """Keys and places that are asked for one by one; more are looked up, so that a small value costs little under a large schema."""
-_PAY = ["f[0] -= 1", "if f[0] < 0: raise FuelError"]
 
+_PAY = ["f[0] -= 1", "if f[0] < 0: raise FuelError"]
 Lines = list[str]
+Constant = Callable[[str], str]
+"""Keeps a value, written in Python, for the functions to find, and gives its name."""
+
+_TYPES = {
+    "array": "{}.__class__ is list",
+    "boolean": "({0} is True or {0} is False)",
+    "integer": "({0}.__class__ is int or {0}.__class__ is float and {0}.is_integer())",
+    "null": "{} is None",
+    "number": "({0}.__class__ is int or {0}.__class__ is float)",
+    "object": "{}.__class__ is dict",
+    "string": "{}.__class__ is str",
+}
+_BOUNDS = (("minimum", ">="), ("maximum", "<="), ("exclusiveMinimum", ">"), ("exclusiveMaximum", "<"))
+_FEW_PLAIN = 16
+_FORMATS = ("date-time", "date", "time")
+"""Those of `text/moment.py`, which is read when a text is first asked about."""
+
+
+class FillWriter:
+    """Writes the functions that fill values through `properties`, `items`, `prefixItems`, `$ref` and `allOf`. What a schema declares
+    twice has its first default.
+
+    `fill(value, fuel)` gives the value with what is absent filled in, mappings in code-point order of their keys. What needs nothing
+    stays the same object, and what is filled in is the same object every time. All use the names in `rules`.
+    """
+
+    def __init__(self, root: Schema, references: References) -> None:
+        plan = _Plan(references)
+        self._first = plan.find((root,))
+        self._fillers = {f"d{filler.number}": filler for filler in plan.fillers.values() if not filler.is_idle()}
+        self._insteads = [filler for filler in plan.fillers.values() if filler.has_parts()]
+        self.names = tuple(self._fillers)
+        """Of the functions to be written."""
+
+    def write(self, name: str) -> str:
+        """The text of a function."""
+        return "\n".join([f"def {name}(v, f):", *_indent(_write_filler(self._fillers[name])), "  return v"])
+
+    def write_end(self) -> str:
+        """What comes after the functions. To run it raises an EndlessDefaultError where a default never ends."""
+        insteads = [f"{each.number}: ({each.default!r}, {_call(each)})" for each in self._insteads]
+        return f"D = Insteads({{{', '.join(insteads)}}})\nD.make_all()\nfill = {_call(self._first)}"
+
+
+class _Filler:
+    """What is filled into the values of one set of schemas."""
+
+    __slots__ = ("_idle", "default", "inner", "number", "places", "rest")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.default: Any = None
+        self.inner: dict[str, _Filler] = {}
+        self.places: list[_Filler] = []
+        self.rest: _Filler | None = None
+        self._idle: bool | None = None
+
+    def is_idle(self) -> bool:
+        """Whether it fills nothing into any value. A schema that names itself is not known to be."""
+        if self._idle is None:
+            self._idle = False
+            members = [*self.places, *([self.rest] if self.rest is not None else [])]
+            self._idle = not self.inner and all(filler.is_idle() for filler in members)
+        return self._idle
+
+    def has_parts(self) -> bool:
+        """Whether its default is a mapping or a list, which is filled itself."""
+        return isinstance(self.default, (dict, list))
+
+
+class _Plan:
+    """The fillers of a schema, each made once."""
+
+    def __init__(self, references: References) -> None:
+        self._references = references
+        self.fillers: dict[tuple[int, ...], _Filler] = {}
+
+    def find(self, schemas: tuple[Schema, ...]) -> _Filler:
+        """What is filled into a value for which all of these schemas hold."""
+        together = tuple(self._gather(schemas))
+        key = tuple(id(schema) for schema in together)
+        if key not in self.fillers:
+            self.fillers[key] = filler = _Filler(len(self.fillers))
+            self._complete(filler, together)
+        return self.fillers[key]
+
+    def _gather(self, schemas: tuple[Schema, ...]) -> Iterator[Mapping[str, Any]]:
+        """The schemas that all hold of one value: with those they name and those under `allOf`, each once."""
+        met: set[int] = set()
+        waiting = list(schemas)
+        while waiting:
+            schema = waiting.pop(0)
+            if isinstance(schema, dict) and id(schema) not in met:
+                met.add(id(schema))
+                yield schema
+                waiting[:0] = [*self._references.iter_targets(schema), *schema.get("allOf", ())]
+
+    def _complete(self, filler: _Filler, together: tuple[Mapping[str, Any], ...]) -> None:
+        declared: dict[str, list[Schema]] = {}
+        for schema in together:
+            for name, inner in schema.get("properties", {}).items():
+                declared.setdefault(name, []).append(inner)
+        filler.default = next((schema["default"] for schema in together if "default" in schema), None)
+        filler.inner = {name: self.find(tuple(inner)) for name, inner in sorted(declared.items())}
+        most = max((len(schema.get("prefixItems", ())) for schema in together), default=0)
+        filler.places = [self.find(tuple(_iter_at(together, place))) for place in range(most)]
+        rest = tuple(schema["items"] for schema in together if "items" in schema)
+        filler.rest = self.find(rest) if rest else None
+
+
+def _iter_at(together: tuple[Mapping[str, Any], ...], place: int) -> Iterator[Schema]:
+    """What holds of the element at `place`: each schema's own entry there, or its `items`."""
+    for schema in together:
+        first = schema.get("prefixItems", ())
+        if place < len(first):
+            yield first[place]
+        elif "items" in schema:
+            yield schema["items"]
+
+
+def _write_filler(filler: _Filler) -> Lines:
+    lines: Lines = []
+    if filler.inner:
+        keys = "".join(f"{key!r}, " for key in filler.inner)
+        members = [line for key, inner in filler.inner.items() for line in _write_member(key, inner)]
+        lines += ["if v.__class__ is dict:", *_indent(["c = {}", *members, f"return merge(v, c, ({keys}), f) if c else v"])]
+    if any(not inner.is_idle() for inner in (*filler.places, *([filler.rest] if filler.rest else ()))):
+        lines += ["if v.__class__ is list:", *_indent(_write_elements(filler))]
+    return lines
+
+
+def _write_member(key: str, inner: _Filler) -> Lines:
+    instead = f"D[{inner.number}]" if inner.has_parts() else repr(inner.default)
+    lines = [f"if {key!r} not in v: c[{key!r}] = {instead}"]
+    if not inner.is_idle():
+        lines += ["else:", f"  n = d{inner.number}(v[{key!r}], f)", f"  if n is not v[{key!r}]: c[{key!r}] = n"]
+    return lines
+
+
+def _write_elements(filler: _Filler) -> Lines:
+    first = f"[d(e, f) for d, e in zip(({''.join(f'{_call(each)}, ' for each in filler.places)}), v)]" if filler.places else "[]"
+    after = "v[len(w):]" if filler.places else "v"
+    rest = f"[d{filler.rest.number}(e, f) for e in {after}]" if filler.rest and not filler.rest.is_idle() else after
+    return [f"w = {first}", f"w += {rest}", "for n, o in zip(w, v):", "  if n is not o: return w"]
+
+
+def _call(filler: _Filler) -> str:
+    return "keep" if filler.is_idle() else f"d{filler.number}"
 
 
 class CheckWriter:
@@ -214,3 +365,96 @@ def _block(head: str, lines: Lines) -> Lines:
 
 def _indent(lines: Lines) -> Lines:
     return [f"  {line}" for line in lines]
+
+
+def iter_plain(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
+    """Expressions on the variable `v`, all of which hold of a valid value."""
+    if "type" in schema:
+        yield join_or([_TYPES[name].format(v) for name in list_types(schema)])
+    if "enum" in schema:
+        yield _write_choice(schema["enum"], v)
+    if "const" in schema:
+        yield _write_choice([schema["const"]], v)
+    yield from _guard(_iter_number(schema, v), schema, ("integer", "number"), v)
+    yield from _guard(_iter_text(schema, v, constant), schema, ("string",), v)
+
+
+def list_types(schema: Mapping[str, Any]) -> list[str]:
+    """The types a schema allows, each once; none where it names none."""
+    types = schema.get("type", [])
+    return [types] if isinstance(types, str) else types
+
+
+def write_size(value: str, schema: Mapping[str, Any], least: str, most: str) -> Iterator[str]:
+    """That the length of a value is within two bounds, where there are any."""
+    if schema.get(least, 0) > 0:
+        yield f"len({value}) >= {schema[least]!r}"
+    if most in schema:
+        yield f"len({value}) <= {schema[most]!r}"
+
+
+def _guard(tests: Iterator[str], schema: Mapping[str, Any], types: tuple[str, ...], v: str) -> Iterator[str]:
+    """Tests that concern values of some types only, passed by all others."""
+    test = join_and([*tests])
+    allowed = list_types(schema)
+    if test == "True" or (allowed and not any(name in types for name in allowed)):
+        return
+    if not allowed or any(name not in types for name in allowed):
+        test = f"not {_TYPES[types[-1]].format(v)} or {test}" if types[-1] == "number" else f"{v}.__class__ is not str or {test}"
+    yield f"({test})"
+
+
+def _iter_number(schema: Mapping[str, Any], v: str) -> Iterator[str]:
+    for word, sign in _BOUNDS:
+        if word in schema:
+            yield f"{v} {sign} {schema[word]!r}"
+    if "multipleOf" in schema:
+        yield f"is_multiple({v}, {schema['multipleOf']!r})"
+
+
+def _iter_text(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
+    yield from write_size(v, schema, "minLength", "maxLength")
+    if "pattern" in schema:
+        matcher = constant(f"find_matcher({schema['pattern']!r})")
+        yield f"{matcher}({v})"
+    if schema.get("format") in _FORMATS:
+        known = constant(f"find_format({schema['format']!r})")
+        yield f"{known}({v})"
+
+
+def _write_choice(values: list[Any], v: str) -> str:
+    """That a value is one of a list. The hashes of numbers can be made to collide, so many of them are compared as texts."""
+    texts = [value for value in values if isinstance(value, str)]
+    numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    spelt = [spell(value) for value in values if isinstance(value, (list, dict))]
+    tests = [f"{v} is {value}" for value in (None, True, False) if any(value is each for each in values)]
+    if texts:
+        tests.append(f"{v}.__class__ is str and {_write_membership(v, texts)}")
+    if len(numbers) > _FEW_PLAIN:
+        spelt += map(spell, numbers)
+    elif numbers:
+        tests.append(f"{_TYPES['number'].format(v)} and {v} in ({', '.join(map(repr, numbers))},)")
+    if spelt:
+        tests.append(f"{v}.__class__ is not str and {_write_membership(f'spell({v})', spelt)}")
+    return join_or(tests)
+
+
+def _write_membership(value: str, texts: list[str]) -> str:
+    distinct = list(dict.fromkeys(texts))
+    return f"{value} == {distinct[0]!r}" if len(distinct) == 1 else f"{value} in {{{', '.join(map(repr, distinct))}}}"
+
+
+def join_and(tests: list[str]) -> str:
+    """That all tests hold."""
+    kept = [test for test in tests if test != "True"]
+    if "False" in kept:
+        return "False"
+    return " and ".join(f"({test})" if len(kept) > 1 and " or " in test else test for test in kept) or "True"
+
+
+def join_or(tests: list[str]) -> str:
+    """That a test holds."""
+    kept = [test for test in tests if test != "False"]
+    if "True" in kept:
+        return "True"
+    return f"({' or '.join(kept)})" if len(kept) > 1 else "".join(kept) or "False"

@@ -1,12 +1,16 @@
 """What a fault says to a reader, in terms of what is wanted."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 
 from promptc.diag.findings import count_noun, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
-from promptc.frontend.schema.fault import SchemaFault
+from promptc.diag.value import shorten, show_value
+
+_UNTOLD = "its schema's `if` holds"
+_MOST = 4
 
 _NUMBERS = {
     "minimum": "at least {}",
@@ -15,11 +19,13 @@ _NUMBERS = {
     "exclusiveMaximum": "less than {}",
     "multipleOf": "a multiple of {}",
 }
+
 _FORMATS = {
     "date-time": "a date and time such as `2026-11-22T18:30:00Z`",
     "date": "a date such as `2026-11-22`",
     "time": "a time such as `18:30:00Z`",
 }
+
 _SIZES = {
     "minLength": ("at least", "character"),
     "maxLength": ("at most", "character"),
@@ -28,6 +34,37 @@ _SIZES = {
     "minProperties": ("at least", "key"),
     "maxProperties": ("at most", "key"),
 }
+Path = tuple[str | int, ...]
+"""The keys and places that lead to a value."""
+
+_KINDS = ("type", "const", "enum", "pattern", "format")
+
+
+def describe_condition(schema: Any, *, holds: bool) -> str:
+    """`` `status` is `DONE` and `owner` is there``; that it is not so, where it does not hold. What is not plain is told by its keyword."""
+    told = _tell(schema) if isinstance(schema, dict) else []
+    if not told or len(told) > _MOST:
+        return _UNTOLD if holds else "its schema's `if` does not hold"
+    text = " and ".join(told)
+    return text if holds else f"it is not so that {text}"
+
+
+def _tell(schema: dict[str, Any]) -> list[str]:
+    """Each demand of a schema that has no others but values of keys, and keys that must be there; nothing for any other schema."""
+    if not set(schema) <= {"properties", "required", "title", "description", "$comment"}:
+        return []
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    told = []
+    for key, one in properties.items():
+        values = [one["const"]] if isinstance(one, dict) and set(one) == {"const"} else one.get("enum") if _is_enum(one) else None
+        if not values:
+            return []
+        told.append(f"`{shorten(key)}` is {join_or(STATE_WORDS.show(value) for value in values)}")
+    return told + [f"`{shorten(key)}` is there" for key in required if key not in properties]
+
+
+def _is_enum(schema: Any) -> bool:
+    return isinstance(schema, dict) and set(schema) == {"enum"}
 
 
 @frozen
@@ -101,8 +138,22 @@ class SchemaWords:
         return f"fits none of the {len(fault.branches)} forms that are allowed"
 
 
-STATE_WORDS = SchemaWords("an object", "a string")
-"""JSON's own."""
+@frozen
+class SchemaFault:
+    """The value at `path` fails `keyword` of `schema`, which wants `wanted`; `branches` are the faults of each alternative.
+
+    For `required` the wanted is the missing key, for `dependentRequired` the key that needs it and the missing one; for a key that is not
+    allowed and for `propertyNames` the path ends in that key, and the branch of `propertyNames` are the faults of the key.
+    `condition` tells of the innermost `if` that asks for it (empty: none does).
+    """
+
+    path: Path
+    keyword: str
+    wanted: Any
+    value: Any
+    schema: Mapping[str, Any] | bool
+    branches: tuple[tuple[SchemaFault, ...], ...] = ()
+    condition: str = ""
 
 
 def _read_title(schema: Any) -> str:
@@ -140,6 +191,16 @@ def _count_contained(fault: SchemaFault) -> str:
     return f"at least {least} element{'' if least == 1 else 's'}"
 
 
+def join_or(words: Iterable[str]) -> str:
+    """`a, b or c`, each once."""
+    *first, last = dict.fromkeys(words)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+STATE_WORDS = SchemaWords("an object", "a string")
+"""JSON's own."""
+
+
 def find_help(fault: SchemaFault) -> str:
     """The nearest word, where there is a list of words."""
     if fault.keyword == "enum" and isinstance(fault.value, str):
@@ -148,7 +209,48 @@ def find_help(fault: SchemaFault) -> str:
     return ""
 
 
-def join_or(words: Iterable[str]) -> str:
-    """`a, b or c`, each once."""
-    *first, last = dict.fromkeys(words)
-    return f"{', '.join(first)} or {last}" if first else last
+def find_causes(fault: SchemaFault) -> list[SchemaFault]:
+    """The faults to speak of: where alternatives fail, those of the one that was most likely meant.
+
+    That is the alternative of the right kind with the fewest faults, the first of equals; where none is of the right kind, or several
+    are and the best one knows none of the keys, the failing of all of them is the fault.
+    """
+    if fault.keyword not in ("anyOf", "oneOf") or find_rule(fault):
+        return [fault]
+    fitting = [branch for branch in fault.branches if not any(_is_other_kind(inner, fault) for inner in branch)]
+    if not fitting:
+        return [fault]
+    meant = min(fitting, key=len)
+    if len(fitting) > 1 and _is_all_unknown(meant, fault):
+        return [fault]
+    return [cause for inner in meant for cause in find_causes(inner)]
+
+
+def _is_all_unknown(branch: tuple[SchemaFault, ...], outer: SchemaFault) -> bool:
+    """Whether an alternative knows none of the keys that are there: then nothing says that it was meant."""
+    unknown = sum(1 for inner in branch if inner.keyword == "additionalProperties" and inner.path[:-1] == outer.path)
+    return isinstance(outer.value, dict) and 0 < len(outer.value) == unknown
+
+
+def find_rule(fault: SchemaFault) -> list[str]:
+    """The keys a fault is about, when it is that of a rule on which keys stand together: alternatives that only require keys, or `not`."""
+    if fault.keyword not in ("not", "oneOf", "anyOf"):
+        return []
+    options = fault.wanted if isinstance(fault.wanted, list) else [fault.wanted]
+    keys: list[str] = []
+    for option in options:
+        inner = option.get("not", option) if isinstance(option, dict) else {}
+        for rule in inner.get("anyOf", [inner]):
+            if not isinstance(rule, dict) or set(rule) != {"required"}:
+                return []
+            keys += rule["required"]
+    return list(dict.fromkeys(keys))
+
+
+def _is_other_kind(inner: SchemaFault, outer: SchemaFault) -> bool:
+    return inner.path == outer.path and (inner.keyword in _KINDS or _is_all_other(inner))
+
+
+def _is_all_other(fault: SchemaFault) -> bool:
+    """Whether the fault is that of alternatives none of which is of the value's kind."""
+    return bool(fault.branches) and all(any(_is_other_kind(inner, fault) for inner in branch) for branch in fault.branches)

@@ -7,8 +7,18 @@ one the whole schema takes.
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.typed import Any
-from promptc.frontend.schema.keywords import KEYWORDS, PATTERN_MAP, SCHEMA, SCHEMA_MAP, SCHEMAS, Schema, escape, iter_schemas
-from promptc.frontend.schema.references import REFERENCES, References
+from promptc.frontend.schema.lint import (
+    KEYWORDS,
+    PATTERN_MAP,
+    REFERENCES,
+    SCHEMA,
+    SCHEMA_MAP,
+    SCHEMAS,
+    References,
+    Schema,
+    escape,
+    iter_schemas,
+)
 from promptc.model.messages import SchemaRules
 from promptc.model.pack import SentSchema
 

@@ -1,14 +1,13 @@
 """Whether a schema says what it means to say, before it judges anything."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import unquote
 
 from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.typed import Any
-from promptc.frontend.schema import keywords
-from promptc.frontend.schema.keywords import EDITOR, KEYWORDS, OLD, TYPE_NAMES, Schema, escape, iter_in_place, iter_schemas
-from promptc.frontend.schema.pattern import Pattern
-from promptc.frontend.schema.pattern_syntax import PatternError
-from promptc.frontend.schema.references import REFERENCES, References
+from promptc.frontend.schema.pattern import Pattern, PatternError
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_ASKED = 10_000
@@ -16,6 +15,76 @@ MAX_ASKED = 10_000
 
 Found = tuple[str, Diagnostic]
 """A JSON pointer in the schema, and a finding whose place is still to be filled in."""
+
+REFERENCES = ("$ref", "$dynamicRef")
+SCHEMA, SCHEMAS, SCHEMA_MAP = "a schema", "a list of schemas", "a mapping of names to schemas"
+TEXT, TEXTS, TEXT_LISTS = "a text", "a list of different texts", "a mapping of names to lists of different texts"
+COUNT, NUMBER, POSITIVE, BOOLEAN, LIST, ANY = "a whole number from 0", "a number", "a number over 0", "true or false", "a list", "anything"
+TYPES, PATTERN, PATTERN_MAP = "a type, or a list of types", "a pattern", "a mapping of patterns to schemas"
+BOOLEANS = "a mapping of names to true or false"
+
+KEYWORDS: Mapping[str, str] = {
+    **dict.fromkeys(("not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"), SCHEMA),
+    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties", "contentSchema"), SCHEMA),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), SCHEMAS),
+    **dict.fromkeys(("properties", "dependentSchemas", "$defs", "definitions"), SCHEMA_MAP),
+    **dict.fromkeys(("title", "description", "format", "contentEncoding", "contentMediaType", "$comment", "$schema", "$id"), TEXT),
+    **dict.fromkeys(("$ref", "$dynamicRef", "$anchor", "$dynamicAnchor"), TEXT),
+    **dict.fromkeys(
+        ("maxLength", "minLength", "maxItems", "minItems", "maxContains", "minContains", "maxProperties", "minProperties"), COUNT
+    ),
+    **dict.fromkeys(("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum"), NUMBER),
+    **dict.fromkeys(("uniqueItems", "deprecated", "readOnly", "writeOnly"), BOOLEAN),
+    **dict.fromkeys(("enum", "examples"), LIST),
+    **dict.fromkeys(("const", "default"), ANY),
+    "type": TYPES,
+    "multipleOf": POSITIVE,
+    "required": TEXTS,
+    "dependentRequired": TEXT_LISTS,
+    "pattern": PATTERN,
+    "patternProperties": PATTERN_MAP,
+    "$vocabulary": BOOLEANS,
+}
+TYPE_NAMES = ("array", "boolean", "integer", "null", "number", "object", "string")
+IN_PLACE = ("not", "if", "then", "else")
+"""Keywords whose schema is asked about the same value; so are the lists and `dependentSchemas`, and what a reference names."""
+
+OLD = {
+    "additionalItems": "in 2020-12 it is `items` beside `prefixItems`",
+    "dependencies": "in 2020-12 it is `dependentRequired` or `dependentSchemas`",
+    "id": "in 2020-12 it is `$id`",
+    "nullable": 'in 2020-12 a type may be a list: `["string", "null"]`',
+    "$recursiveRef": "in 2020-12 it is `$dynamicRef`",
+    "$recursiveAnchor": "in 2020-12 it is `$dynamicAnchor`",
+}
+
+EDITOR = (
+    "markdownDescription",
+    "enumDescriptions",
+    "markdownEnumDescriptions",
+    "defaultSnippets",
+    "errorMessage",
+    "deprecationMessage",
+    "doNotSuggest",
+)
+"""What editors read, and nothing else does."""
+
+Schema = Any
+"""A mapping of keywords, or a boolean."""
+
+
+def lint_offered(root: Schema) -> Iterator[Found]:
+    """Names in `required` that `additionalProperties: false` beside it forbids (PC0289): a model can only guess, and services refuse the
+    schema. `root` is well formed."""
+    for pointer, schema in iter_schemas(root):
+        if not isinstance(schema, dict) or schema.get("additionalProperties") is not False or "patternProperties" in schema:
+            continue
+        declared = schema.get("properties", {})
+        for name in dict.fromkeys(schema.get("required", ())):
+            if name not in declared:
+                message = f"`required` names `{name}`, which `properties` does not declare and `additionalProperties: false` forbids"
+                help = f"declare `{name}` under `properties`, or take it out of `required`"
+                yield f"{pointer}/required", Diagnostic("PC0289", message, None, help, "warn")
 
 
 def lint_schema(root: Schema) -> list[Found]:
@@ -175,20 +244,96 @@ def _is_type(value: Any) -> bool:
 
 # That the schemas in a keyword are schemas is said of each by itself.
 _HOLDS: Mapping[str, Callable[[Any], bool]] = {
-    keywords.SCHEMA: lambda _: True,
-    keywords.SCHEMAS: lambda value: isinstance(value, list) and bool(value),
-    keywords.SCHEMA_MAP: lambda value: isinstance(value, dict),
-    keywords.PATTERN_MAP: lambda value: isinstance(value, dict),
-    keywords.TEXT: lambda value: isinstance(value, str),
-    keywords.PATTERN: lambda value: isinstance(value, str),
-    keywords.TEXTS: _are_texts,
-    keywords.TEXT_LISTS: lambda value: isinstance(value, dict) and all(map(_are_texts, value.values())),
-    keywords.COUNT: _is_count,
-    keywords.NUMBER: _is_number,
-    keywords.POSITIVE: lambda value: _is_number(value) and value > 0,
-    keywords.BOOLEAN: lambda value: isinstance(value, bool),
-    keywords.LIST: lambda value: isinstance(value, list),
-    keywords.ANY: lambda _: True,
-    keywords.TYPES: _is_type,
-    keywords.BOOLEANS: lambda value: isinstance(value, dict) and all(isinstance(each, bool) for each in value.values()),
+    SCHEMA: lambda _: True,
+    SCHEMAS: lambda value: isinstance(value, list) and bool(value),
+    SCHEMA_MAP: lambda value: isinstance(value, dict),
+    PATTERN_MAP: lambda value: isinstance(value, dict),
+    TEXT: lambda value: isinstance(value, str),
+    PATTERN: lambda value: isinstance(value, str),
+    TEXTS: _are_texts,
+    TEXT_LISTS: lambda value: isinstance(value, dict) and all(map(_are_texts, value.values())),
+    COUNT: _is_count,
+    NUMBER: _is_number,
+    POSITIVE: lambda value: _is_number(value) and value > 0,
+    BOOLEAN: lambda value: isinstance(value, bool),
+    LIST: lambda value: isinstance(value, list),
+    ANY: lambda _: True,
+    TYPES: _is_type,
+    BOOLEANS: lambda value: isinstance(value, dict) and all(isinstance(each, bool) for each in value.values()),
 }
+
+
+class References:
+    """Finds what `#`, `#/a/pointer` and `#anchor` name. A dynamic anchor is one: with a single file there is nothing to choose from."""
+
+    def __init__(self, root: Schema) -> None:
+        self._root = root
+        self._schemas = dict(iter_schemas(root))
+        self._anchors: dict[str, Schema] = {}
+        for schema in self._schemas.values():
+            for keyword in ("$anchor", "$dynamicAnchor"):
+                if isinstance(schema, dict) and isinstance(schema.get(keyword), str):
+                    self._anchors[schema[keyword]] = schema
+        self.inside = [schema for schema in self._schemas.values() if isinstance(schema, dict)]
+        """The root and all schemas in it that are mappings of keywords."""
+        self._targets = {id(target) for schema in self.inside for target in self.iter_targets(schema)}
+
+    def find(self, reference: str) -> Schema:
+        """The schema that is named, or None: it is not in this file, or is no schema."""
+        if not reference.startswith("#"):
+            return None
+        fragment = _unquote(reference[1:]) if "%" in reference else reference[1:]
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get(fragment)
+        return self._schemas.get(fragment)
+
+    def is_target(self, schema: Schema) -> bool:
+        """Whether a reference in the file names this very schema."""
+        return id(schema) in self._targets
+
+    def iter_targets(self, schema: Mapping[str, Any]) -> list[Schema]:
+        """What a schema's own references name."""
+        found = (self.find(schema[keyword]) for keyword in REFERENCES if isinstance(schema.get(keyword), str))
+        return [target for target in found if target is not None]
+
+
+def _unquote(fragment: str) -> str:
+
+    return unquote(fragment)
+
+
+def iter_inner(schema: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
+    """The schemas that stand directly in one, each with its JSON pointer from there."""
+    for keyword, value in schema.items():
+        kind = KEYWORDS.get(keyword)
+        if kind == SCHEMA:
+            yield f"/{keyword}", value
+        elif kind == SCHEMAS and isinstance(value, list):
+            yield from ((f"/{keyword}/{place}", inner) for place, inner in enumerate(value))
+        elif kind in (SCHEMA_MAP, PATTERN_MAP) and isinstance(value, dict):
+            yield from ((f"/{keyword}/{escape(name)}", inner) for name, inner in value.items())
+
+
+def iter_in_place(schema: Mapping[str, Schema]) -> Iterator[Schema]:
+    """The schemas in one that are asked about the same value; references are not followed."""
+    for keyword in IN_PLACE:
+        if keyword in schema:
+            yield schema[keyword]
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from schema.get(keyword, ())
+    yield from schema.get("dependentSchemas", {}).values()
+
+
+def iter_schemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schema]]:
+    """A schema and all that stand in it, each with its JSON pointer, in their order."""
+    waiting = [(pointer, schema)]
+    while waiting:
+        pointer, schema = waiting.pop()
+        yield pointer, schema
+        if isinstance(schema, dict):
+            waiting += reversed([(pointer + step, inner) for step, inner in iter_inner(schema)])
+
+
+def escape(name: str) -> str:
+    """A key as a token of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")

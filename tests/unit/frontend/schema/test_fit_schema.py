@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from promptc.frontend.load_provider import load_provider
+from promptc.frontend.output import load_provider
 from promptc.frontend.schema.fit import fit_schema
 
 ANTHROPIC = load_provider("anthropic").schema

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from promptc.frontend.schema.pattern import Pattern, PatternLimitError
-from promptc.frontend.schema.pattern_syntax import PatternError
+from promptc.frontend.schema.pattern import Pattern, PatternError, PatternLimitError
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ import jsonschema
 import pytest
 
 from promptc.frontend.schema import compile as module
-from promptc.frontend.schema.compile import compile_schema, make_functions
-from promptc.frontend.schema.rules import FuelError, is_multiple, spell
-from promptc.frontend.schema.run_code import run_code
-from promptc.frontend.schema.verdict import Verdicts
+from promptc.frontend.schema.compile import Verdicts, compile_schema, make_functions
+from promptc.frontend.schema.rules import FuelError, is_multiple, run_code, spell
 
 
 def check(schema, value, fuel=1000):

@@ -2,10 +2,8 @@
 
 import pytest
 
-from promptc.frontend.schema.compile import compile_schema, make_functions
-from promptc.frontend.schema.rules import EndlessDefaultError, FuelError
-from promptc.frontend.schema.run_code import run_code
-from promptc.frontend.schema.verdict import Verdicts
+from promptc.frontend.schema.compile import Verdicts, compile_schema, make_functions
+from promptc.frontend.schema.rules import EndlessDefaultError, FuelError, run_code
 
 
 def fill(schema, value, fuel=1000):
