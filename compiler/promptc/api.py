@@ -163,7 +163,7 @@ class Pack:
 
         With `sources`, URLs by the names of stores (none: as the pack says), stores and indexes are opened and looked at as well.
         """
-        from promptc.check.check_pack import check_pack
+        from promptc.check.rules.texts import check_pack
 
         found = check_pack(self.model)
         return sort_diagnostics([*found, *self._check_sources(sources)]) if sources is not None else found
@@ -256,7 +256,7 @@ class Pack:
 
     def _check_sources(self, urls: Mapping[str, str]) -> Iterator[Diagnostic]:
         from promptc.check.check_chunk_sizes import check_chunk_sizes
-        from promptc.check.looks import list_configurations
+        from promptc.check.registry import list_configurations
         from promptc.frontend.stores import probe_sources
 
         self._check_stores(urls)

@@ -131,7 +131,7 @@ def test_a_render_loads_nothing_it_does_not_need():
         "referencing",
         "tokenizers",
         "requests",
-        "promptc.check.check_pack",
+        "promptc.check.rules.texts",
         "promptc.cli.views.meter",
     ):
         assert f"'{name}'" not in loaded

@@ -54,7 +54,7 @@ OWN_FOLDER = {
 }
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---
 NO_FILES = {
-    ("promptc.check.blocks", "self.scopes.open"): 2,
+    ("promptc.check.rules.overlap", "self.scopes.open"): 2,
     ("promptc.check.check_unmet", "scopes.open"): 1,
     ("promptc.check.scopes", "self.open"): 1,
     ("promptc.cli.read_compared", "read_bytes"): 1,

@@ -7,7 +7,7 @@ import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.check.state_kinds import StateKinds
+from promptc.check.schema_types import StateKinds
 from promptc.diag.findings import PromptcError, Span
 from promptc.template.compile import Expression, load_expression
 from promptc.template.place import Place

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.check.check_worst_case import check_worst_case
-from promptc.check.looks import list_configurations
+from promptc.check.registry import list_configurations
+from promptc.check.rules.budgets import check_worst_case
 from promptc.diag.findings import PromptcError
 
 _DRAWS = 120

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from promptc.check.looks import list_defaults
+from promptc.check.registry import list_defaults
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.model.pack import Choice, PackModel
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from promptc.check.are_alike import are_alike
-from promptc.check.blocks import BlockFinder, ComparedBlock
 from promptc.check.can_both import can_both
 from promptc.check.fold import merge_configurations
 from promptc.check.is_deduped import is_deduped
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
+from promptc.check.rules.overlap import BlockFinder, ComparedBlock
 from promptc.check.shared_prints import Path, find_shared_prints, is_free_text
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel

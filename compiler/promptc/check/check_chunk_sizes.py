@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.check.fold import merge_configurations
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.diag.findings import Diagnostic
 from promptc.model.section import Retrieve, Section
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.blocks import BlockFinder, ComparedBlock
 from promptc.check.fold import merge_configurations
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
+from promptc.check.rules.overlap import BlockFinder, ComparedBlock
 from promptc.check.shared_prints import Path, find_shared_prints, is_free_text, is_within
 from promptc.diag.findings import Diagnostic, Level
 from promptc.model.pack import PackModel

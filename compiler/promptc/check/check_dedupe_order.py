@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import merge_configurations
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Section

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.model.pack import PackModel, list_steps
 from promptc.model.section import Section, Size, Step, Trim

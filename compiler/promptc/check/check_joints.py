@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from promptc.check.fold import merge_configurations
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.settled import SettledTexts, is_share
 from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel, Plan

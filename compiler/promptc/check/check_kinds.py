@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.describe_problem import Describer
 from promptc.check.fold import merge_configurations
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
+from promptc.check.rules.reads import Describer
 from promptc.check.scopes import Scopes
 from promptc.check.takes import SORTED
 from promptc.check.texts import UsedText, iter_texts

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.eaten_lines import find_eaten
 from promptc.check.fold import merge_configurations
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel

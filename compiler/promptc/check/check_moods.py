@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from promptc.check.list_values import list_values
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, suggest

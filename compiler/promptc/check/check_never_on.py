@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.settled import SettledTexts
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from promptc.check.blocks import BlockFinder, ComparedBlock
 from promptc.check.can_both import can_both
 from promptc.check.fold import merge_configurations
 from promptc.check.is_deduped import is_deduped
 from promptc.check.is_repeat import Repeats
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
+from promptc.check.rules.overlap import BlockFinder, ComparedBlock
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel
 from promptc.model.section import Section

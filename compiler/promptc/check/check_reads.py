@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.check_kinds import check_kinds
 from promptc.check.check_unread import check_unread
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.scopes import Scopes
 from promptc.diag.findings import Diagnostic
 from promptc.model.pack import PackModel

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import pairwise
 
 from promptc.check.fold import merge_configurations
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.settled import SettledTexts
 from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.frozen import frozen

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.count_offer import count_offer
 from promptc.check.fold import merge_configurations
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.settled import SettledTexts
 from promptc.diag.findings import Diagnostic, count_noun
 from promptc.model.pack import PackModel, Plan

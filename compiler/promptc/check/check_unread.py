@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from promptc.check.kinds_at import find_kind_at
-from promptc.check.looks import Configuration, list_configurations
 from promptc.check.operation_texts import iter_operation_texts
+from promptc.check.registry import Configuration, list_configurations
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, PromptcError

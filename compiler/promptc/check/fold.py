@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from promptc.check.looks import Combination, Configuration, iter_variations
+from promptc.check.registry import Combination, Configuration, iter_variations
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import replace
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from promptc.check.bounds import Texts
 from promptc.check.list_values import list_values
-from promptc.check.worst_case import Texts
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
 from promptc.model.section import Items, LimitPer, Retrieve

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.check.kinds_at import find_kind_at
 from promptc.check.literal_kinds import find_literal
-from promptc.check.state_kinds import StateKinds
+from promptc.check.schema_types import StateKinds
 from promptc.check.takes import ANYTHING, COUNT, EACH
 from promptc.check.texts import Names, UsedText
 from promptc.diag.typed import Any

@@ -1,6 +1,6 @@
 """What the items of two sections both print."""
 
-from promptc.check.blocks import ComparedBlock
+from promptc.check.rules.overlap import ComparedBlock
 from promptc.template.types.algebra import find_part
 from promptc.template.types.types import TextType, Type, list_members
 

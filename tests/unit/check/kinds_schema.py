@@ -6,7 +6,7 @@ from typing import Any
 
 import promptc
 from promptc.check.check_kinds import check_kinds
-from promptc.check.looks import list_configurations
+from promptc.check.registry import list_configurations
 from promptc.check.scopes import Scopes
 from promptc.diag.findings import Diagnostic
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import promptc
-from promptc.check.check_pack import check_pack
-from promptc.check.looks import list_configurations
+from promptc.check.registry import list_configurations
+from promptc.check.rules.texts import check_pack
 from tests.unit.check.lint import codes, lint, messages
 
 _PACKS = Path(__file__).resolve().parents[3] / "packs"

@@ -6,7 +6,7 @@ import pytest
 
 import promptc
 from promptc.check.check_unread import check_unread
-from promptc.check.looks import list_configurations
+from promptc.check.registry import list_configurations
 from promptc.check.scopes import Scopes
 from tests.unit.check.kinds_schema import ask, ask_text
 

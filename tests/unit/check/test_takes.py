@@ -9,7 +9,7 @@ import pytest
 
 import promptc
 from promptc.check import takes
-from promptc.check.check_pack import check_pack
+from promptc.check.rules.texts import check_pack
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.model.sources import Segment
 from tests.contract.sources import ROOT

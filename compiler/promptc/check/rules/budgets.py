@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from promptc.check.bounds import bound_section, find_texts, make_cost
 from promptc.check.count_offer import count_offer
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
-from promptc.check.worst_case import bound_section, find_texts, make_cost
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.diag.frozen import frozen
 from promptc.model.pack import PackModel, Plan
@@ -51,7 +51,7 @@ def _iter_cases(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[_Ca
         fences = list_fences(look.plan, settled)
         if fences not in scopes:
             scopes[fences] = Scopes(pack, make_cost(pack.counting.counter, fences))
-        bounds = tuple(_iter_bounds(pack, look, fences, scopes[fences], settled))
+        bounds = tuple(_iter_worst_bounds(pack, look, fences, scopes[fences], settled))
         yield _Case(bounds, count_offer(pack, look.plan), _find_total(pack, look.plan), look.plan.budget.span)
 
 
@@ -75,7 +75,7 @@ def list_fences(plan: Plan, settled: SettledTexts) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _iter_bounds(
+def _iter_worst_bounds(
     pack: PackModel, look: Configuration, fences: tuple[str, ...], scopes: Scopes, settled: SettledTexts
 ) -> Iterator[tuple[Section, Amount]]:
     for section in look.plan.sections:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from promptc.check.check_kinds import iter_wrong
-from promptc.check.describe_problem import Describer
 from promptc.check.kinds_at import find_kind_at
-from promptc.check.looks import Configuration
 from promptc.check.operation_texts import iter_edit_values, iter_operation_texts
+from promptc.check.registry import Configuration
+from promptc.check.rules.reads import Describer
+from promptc.check.schema_types import StateKinds
 from promptc.check.scopes import Scopes
-from promptc.check.state_kinds import StateKinds
 from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
@@ -54,7 +54,7 @@ def _check_texts(pack: PackModel, scopes: Scopes) -> Iterator[Diagnostic]:
 
 
 def _check_packs(pack: PackModel) -> Iterator[Diagnostic]:
-    from promptc.check.check_pack import check_pack  # which runs this rule
+    from promptc.check.rules.texts import check_pack  # which runs this rule
 
     met: set[str] = set()
     for operation in pack.operations:

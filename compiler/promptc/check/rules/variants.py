@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 _NOT_MERGED = ("use", "at", "leave", "do", "name")
 _ONE_OF = {"source": ("template", "text", "items"), "place": ("before", "after")}
 _ONE_RENDERING = ("text", "template", "forms", "message")
-_SHOWN = 3
+_CONFLICTS_SHOWN = 3
 
 
 @frozen(eq=False)
@@ -159,5 +159,5 @@ def _show(paths: Sequence[Path]) -> str:
     """`a.b.{c, d}` for keys of one mapping, else one after the other."""
     if len(paths) > 1 and len({path[:-1] for path in paths}) == 1:
         return f"`{'.'.join(paths[0][:-1])}.{{{', '.join(path[-1] for path in paths)}}}`"
-    shown = ", ".join(f"`{'.'.join(path)}`" for path in paths[:_SHOWN])
-    return shown + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
+    shown = ", ".join(f"`{'.'.join(path)}`" for path in paths[:_CONFLICTS_SHOWN])
+    return shown + (f" and {len(paths) - _CONFLICTS_SHOWN} more" if len(paths) > _CONFLICTS_SHOWN else "")

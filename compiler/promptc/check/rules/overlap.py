@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
 from promptc.check.scopes import Scopes
 from promptc.check.settled import SettledTexts
 from promptc.check.texts import UsedText, iter_texts

@@ -8,12 +8,9 @@ from promptc.check.check_bands import check_bands
 from promptc.check.check_bounds import check_bounds
 from promptc.check.check_breakpoints import check_breakpoints
 from promptc.check.check_compared import check_compared
-from promptc.check.check_conflicts import check_conflicts
-from promptc.check.check_dead_steps import check_dead_steps
 from promptc.check.check_dedupe_order import check_dedupe_order
 from promptc.check.check_empty_texts import check_empty_texts
 from promptc.check.check_fixed_steps import check_fixed_steps
-from promptc.check.check_idle_caps import check_idle_caps
 from promptc.check.check_idle_trims import check_idle_trims
 from promptc.check.check_joints import check_joints
 from promptc.check.check_limit_keys import check_limit_keys
@@ -22,7 +19,6 @@ from promptc.check.check_long_lists import check_long_lists
 from promptc.check.check_monotony import check_monotony
 from promptc.check.check_moods import check_moods
 from promptc.check.check_never_on import check_never_on
-from promptc.check.check_operations import check_operations
 from promptc.check.check_overlaps import check_overlaps
 from promptc.check.check_parts import check_parts
 from promptc.check.check_reads import check_reads
@@ -33,9 +29,13 @@ from promptc.check.check_totals import check_totals
 from promptc.check.check_unmet import check_unmet
 from promptc.check.check_unused_tools import check_unused_tools
 from promptc.check.check_unwalked import check_unwalked
-from promptc.check.check_worst_case import check_worst_case
 from promptc.check.fold import merge_findings
-from promptc.check.looks import Configuration, Configurations, list_configurations
+from promptc.check.registry import Configuration, Configurations, list_configurations
+from promptc.check.rules.budgets import check_worst_case
+from promptc.check.rules.items import check_idle_caps
+from promptc.check.rules.operations import check_operations
+from promptc.check.rules.steps import check_dead_steps
+from promptc.check.rules.variants import check_conflicts
 from promptc.diag.findings import Diagnostic, sort_diagnostics
 from promptc.model.pack import PackModel
 

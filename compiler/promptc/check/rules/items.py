@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.check_worst_case import PROVABLE, count, list_fences
+from promptc.check.bounds import Texts, bound_section, find_texts, make_cost
 from promptc.check.fold import merge_configurations
 from promptc.check.idle_stages import Idle, iter_idle_stages
-from promptc.check.looks import Configuration
+from promptc.check.registry import Configuration
+from promptc.check.rules.budgets import PROVABLE, count, list_fences
 from promptc.check.scopes import Scopes
 from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
-from promptc.check.worst_case import Texts, bound_section, find_texts, make_cost
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.diag.frozen import replace
 from promptc.model.pack import PackModel, Plan, find_caps
