@@ -255,8 +255,8 @@ class Pack:
         return Prompt(outcome)
 
     def _check_sources(self, urls: Mapping[str, str]) -> Iterator[Diagnostic]:
-        from promptc.check.check_chunk_sizes import check_chunk_sizes
         from promptc.check.registry import list_configurations
+        from promptc.check.rules.items import check_chunk_sizes
         from promptc.frontend.stores import probe_sources
 
         self._check_stores(urls)

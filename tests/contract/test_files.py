@@ -55,7 +55,7 @@ OWN_FOLDER = {
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---
 NO_FILES = {
     ("promptc.check.rules.overlap", "self.scopes.open"): 2,
-    ("promptc.check.check_unmet", "scopes.open"): 1,
+    ("promptc.check.rules.reads", "scopes.open"): 1,
     ("promptc.check.scopes", "self.open"): 1,
     ("promptc.cli.read_compared", "read_bytes"): 1,
     ("promptc.cli.run_apply", "read_bytes"): 1,

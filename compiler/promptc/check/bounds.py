@@ -1,12 +1,14 @@
 """At most how many tokens the part of a section takes that no step may touch, in any valid state (language.md §11, Pinned)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from itertools import groupby
 
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText
 from promptc.diag.frozen import frozen
-from promptc.model.pack import Output
+from promptc.model.pack import Output, PackModel, Plan
 from promptc.model.section import Items, Matches, Retrieve, Section
 from promptc.template.compile import Template
 from promptc.template.types.algebra import find_count
@@ -17,9 +19,11 @@ from promptc.template.types.types import UNKNOWN_TYPE, ListType, NumberType, Typ
 from promptc.template.types.walk import Cost
 from promptc.text.counters.counter import Counter
 from promptc.text.guard import iter_invisible
+from promptc.text.json import render_canonical_json
 
 MESSAGE = Amount(16, 0, 64, 0)
 """What a message adds at most: its frame and the name of its role."""
+
 _BREAK = Amount(1, 1, 1, 1)
 _MET = 3
 _ROOM = 32
@@ -181,3 +185,14 @@ def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:
     if guarding.invisible == "escape":
         added += made.loose * _INVISIBLE
     return made.plus(Amount(added, added, added, added))
+
+
+def count_offer(pack: PackModel, plan: Plan) -> tuple[str, int]:
+    """What they are called in a finding (nothing where there are none), and their tokens without any provider's overhead."""
+    counter = pack.counting.counter
+    values = [tool.counted for tool in plan.tools]
+    names = ["tools"] if values else []
+    if plan.response is not None:
+        values.append(dict(plan.response.schema))
+        names.append("response")
+    return " and ".join(names), sum(-(-counter.measure(render_canonical_json(value)) // counter.unit) for value in values)

@@ -1,35 +1,259 @@
 """A state schema as kinds: what a template that reads a valid state, its defaults filled in, may find (language.md §2)."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
-from promptc.check.literal_kinds import find_literal
-from promptc.check.object_kinds import ObjectKinds
 from promptc.diag.frozen import replace
-from promptc.diag.typed import Any
-from promptc.template.types.algebra import join_types, keep_members, weaken
+from promptc.diag.typed import Any, Protocol
+from promptc.model.section import Retrieve, Segments, spell_key
+from promptc.model.sources import CorpusIndex
+from promptc.template.types.algebra import find_element, find_part, join_types, keep_members, map_members, weaken
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
     NONE_TYPE,
+    NUMBER_TYPE,
+    TEXT_TYPE,
     UNKNOWN_TYPE,
+    WHOLE,
+    BoolType,
     ListType,
     MappingType,
+    NoneType,
     NumberType,
     TextType,
     Type,
+    UndefinedType,
+    list_members,
+    make_mapping,
+    text_of,
     text_up_to,
 )
 
+_METADATA = MappingType((), lambda name: UNKNOWN_TYPE, lambda: UNKNOWN_TYPE, False)
+_RANKED = ("index", "score")
+
+_CHUNK: dict[str, Type] = {
+    **dict.fromkeys(("id", "text", "file", "preview"), TEXT_TYPE),
+    "heading": ListType(TEXT_TYPE),
+    "length": WHOLE,
+    **dict.fromkeys(("version", "domain", "mode", "date"), UNKNOWN_TYPE),
+}
+_BRACED = re.compile(r"\{(\w+)\}")
+CHUNK = "a chunk"
+"""The holder of a gap in the metadata of an index over files."""
+
+_DOUBTFUL = ("not", "if", "dependentSchemas", "dependentRequired", "propertyNames", "minProperties", "maxProperties")
 Schema = Any
 Together = tuple[Schema, ...]
 """Schemas that all hold of one value."""
 
 DOUBTFUL = ("not", "if", "dependentSchemas", "dependentRequired", "propertyNames", "minProperties", "maxProperties", "contains")
 """Keywords that rule states out in ways that are not followed: where they stand, nothing is said to be possible."""
+
 _OBJECT = frozenset(("properties", "required", "additionalProperties", "patternProperties"))
 _ARRAY = frozenset(("items", "prefixItems", "minItems", "maxItems"))
 _MOST_CHOICES = 64
+
+_TYPES: dict[type[Type], tuple[str, ...]] = {
+    TextType: ("string",),
+    NumberType: ("integer", "number"),
+    ListType: ("array",),
+    MappingType: ("object",),
+}
+
+
+def find_kind_at(kind: Type, pointer: str) -> Type:
+    """The kind of what a pointer leads to, with a `Gap` where it may lead nowhere."""
+    for part in pointer.split("/")[1:]:
+        kind = _step(kind, part.replace("~1", "/").replace("~0", "~"))
+    return kind
+
+
+def _step(kind: Type, part: str) -> Type:
+    return map_members(kind, lambda member: _step_in(member, part))
+
+
+def _step_in(member: Type, part: str) -> Type:
+    if isinstance(member, UndefinedType):
+        return member
+    if isinstance(member, ListType) and part.isdecimal():
+        return find_element(member)
+    return find_part(member, part)
+
+
+def list_values(kind: Type) -> list[str] | None:
+    """Every value as a cap of `limit_per` names it; None where there may be others, or none is known."""
+    found: list[str] = []
+    for member in list_members(kind):
+        values = _list_one(member)
+        if values is None:
+            return None
+        found += [spell_key(value) for value in values]
+    return found or None
+
+
+def _list_one(member: Type) -> list[object] | None:
+    if isinstance(member, TextType | NumberType):
+        return [*sorted(member.values)] if member.values is not None else None
+    if isinstance(member, BoolType):
+        return [False, True] if member.value is None else [member.value]
+    return [None] if isinstance(member, NoneType) else None
+
+
+def find_source_kind(source: Segments | Retrieve, own: Sequence[CorpusIndex | Type], *, asked: bool) -> Type:
+    """The kind of an item; with `asked` of what the source's own `where` and `boost` see, which is not scored yet.
+
+    `own`: of each index asked, the index over files, or the kind of the elements of the list in the state that it is made of.
+    """
+    if isinstance(source, Segments):
+        return _find_row(source)
+    ranked: dict[str, Type] = {"index": text_of(*source.indexes), "score": NUMBER_TYPE} if source.indexes and not asked else {}
+    return join_types(*(_find_chunk(one, ranked) for one in own)) if own else _find_chunk(UNKNOWN_TYPE, ranked)
+
+
+def _find_row(source: Segments) -> Type:
+    maybe = join_types(TEXT_TYPE, NONE_TYPE)
+    return make_mapping(
+        {
+            "id": TEXT_TYPE,
+            "scope": text_of(source.scope),
+            "ref_id": TEXT_TYPE if source.ref is not None else maybe,
+            "content": TEXT_TYPE,
+            "metadata": _METADATA,
+            "locale": maybe,
+            "version": maybe,
+        }
+    )
+
+
+def _find_chunk(own: CorpusIndex | Type, ranked: dict[str, Type]) -> Type:
+    """The compiler's own keys, and its metadata. `index` and `score` are not there before it is ranked, whatever its metadata has."""
+    said = _list_said(own) if isinstance(own, CorpusIndex) else ()
+    known = {**dict.fromkeys(said, UNKNOWN_TYPE), **_CHUNK, **ranked}
+    names = tuple(known)
+
+    def find(name: str) -> Type:
+        if name in _RANKED and name not in known:
+            return UndefinedType("closed", name, names, "a mapping")
+        if name in known:
+            return known[name]
+        if isinstance(own, CorpusIndex):
+            return join_types(UNKNOWN_TYPE, UndefinedType("undeclared", name, names, CHUNK))
+        return _find_in_elements(own, name, names)
+
+    return MappingType(names, find, lambda: UNKNOWN_TYPE, False)
+
+
+def _list_said(index: CorpusIndex) -> tuple[str, ...]:
+    """The metadata that every file of an index has: by `defaults`, and by the names in the pattern of its files."""
+    return (*index.defaults, *_BRACED.findall(index.pattern))
+
+
+def _find_in_elements(element: Type, name: str, names: tuple[str, ...]) -> Type:
+    """A part of what a list in the state holds: all of an element but the compiler's own keys is metadata of its chunk."""
+    members = list_members(element)
+    if not members or not all(isinstance(one, MappingType) for one in members):
+        return UNKNOWN_TYPE
+    parts = [part for one in members if isinstance(one, MappingType) for part in list_members(one.find(name))]
+    return join_types(*(replace(part, known=(*names, *part.known)) if isinstance(part, UndefinedType) else part for part in parts))
+
+
+class Maker(Protocol):
+    """Makes the kind of a part of an object."""
+
+    def make(self, declared: Together, asked: Together) -> Type:
+        """What all of these hold of; only `declared` fill in what is left out."""
+
+    def gather(self, schemas: Together) -> Together:
+        """The schemas with those they name and those under `allOf`."""
+
+    def find_place(self, together: Together, having: str = "") -> str:
+        """Where the first of some schemas stands."""
+
+
+class ObjectKinds:
+    """The parts of an object of which `own` and `more` hold; what `own` declares is filled in where it is left out."""
+
+    def __init__(self, maker: Maker, own: Together, more: Together) -> None:
+        self._maker = maker
+        self._own = own
+        self._more = more
+        self._together = (*own, *more)
+        self._names = tuple(dict.fromkeys(name for schema in self._together for name in schema.get("properties", {})))
+        self._required = {name for schema in self._together for name in schema.get("required", ())}
+        self._doubtful = any(key in schema for schema in self._together for key in _DOUBTFUL)
+        self._patterns = any(schema.get("patternProperties") for schema in self._together)
+        self._found: dict[str, Type] = {}
+
+    def make(self) -> MappingType:
+        """The kind; its parts are looked at when they are asked for."""
+        closed = self._is_closed()
+        most = [int(schema["maxProperties"]) for schema in self._together if "maxProperties" in schema]
+        if closed:
+            most.append(len(self._names))
+        place = self._maker.find_place(self._together, "properties")
+        return MappingType(self._names, self.find, self.find_rest, closed, min(most, default=None), place)
+
+    def _is_closed(self) -> bool:
+        shut = any(schema.get("additionalProperties") is False for schema in self._together)
+        barred = any(schema.get("unevaluatedProperties") is False for schema in self._together) and not self._doubtful
+        return (shut or barred) and not self._patterns
+
+    def find_rest(self) -> Type:
+        """The kind of a value under a key that is not declared."""
+        if self._is_closed():
+            return NEVER
+        others = [schema["additionalProperties"] for schema in self._together if isinstance(schema.get("additionalProperties"), dict)]
+        return self._maker.make((), tuple(others)) if others and not self._patterns else UNKNOWN_TYPE
+
+    def find(self, name: str) -> Type:
+        """The kind of a part."""
+        if name not in self._found:
+            found = self._find(name)
+            self._found[name] = weaken(found) if self._doubtful else found
+        return self._found[name]
+
+    def _find(self, name: str) -> Type:
+        if name not in self._names:
+            return self._find_undeclared(name)
+        declared, asked = tuple(_iter_property(self._own, name)), tuple(_iter_property(self._more, name))
+        kind = self._maker.make(declared, asked)
+        if name in self._required:
+            return kind
+        place = self._maker.find_place((*declared, *asked))
+        if not declared:
+            return join_types(kind, UndefinedType("optional", name, (), "", place))
+        defaults = [schema["default"] for schema in self._maker.gather(declared) if isinstance(schema, dict) and "default" in schema]
+        return _add_default(kind, defaults[0]) if defaults else join_types(kind, NoneType(True, place))
+
+    def _find_undeclared(self, name: str) -> Type:
+        if name in self._required:
+            return self.find_rest() if not self._is_closed() else UNKNOWN_TYPE
+        if self._is_closed():
+            return UndefinedType("closed", name, self._names, "", self._maker.find_place(self._together, "properties"))
+        if self._patterns or (not self._names and self.find_rest() == UNKNOWN_TYPE):
+            return UNKNOWN_TYPE
+        return join_types(
+            self.find_rest(), UndefinedType("undeclared", name, self._names, "", self._maker.find_place(self._together, "properties"))
+        )
+
+
+def _iter_property(together: Sequence[Schema], name: str) -> Iterator[Schema]:
+    for schema in together:
+        if name in schema.get("properties", {}):
+            yield schema["properties"][name]
+
+
+def _add_default(kind: Type, default: Any) -> Type:
+    """A default that is none is meant; a list or mapping is what its schema says."""
+    if isinstance(default, list | dict):
+        same = any(isinstance(member, MappingType if isinstance(default, dict) else ListType) for member in list_members(kind))
+        return kind if same else join_types(kind, find_literal(default))
+    return join_types(kind, find_literal(default))
 
 
 class StateKinds:
@@ -188,14 +412,6 @@ def _find_types(together: Together) -> tuple[str, ...] | None:
     return tuple(sorted(shared - {"integer"} if "number" in shared else shared))
 
 
-_TYPES: dict[type[Type], tuple[str, ...]] = {
-    TextType: ("string",),
-    NumberType: ("integer", "number"),
-    ListType: ("array",),
-    MappingType: ("object",),
-}
-
-
 def _suits(member: Type, types: tuple[str, ...]) -> bool:
     names = _TYPES.get(type(member), ("null",) if member == NONE_TYPE else ("boolean",))
     return any(name in types for name in names)
@@ -213,3 +429,18 @@ def _find_range(together: Together, *, whole: bool) -> tuple[float | int | None,
     least = [schema[key] for schema in together for key in ("minimum", "exclusiveMinimum") if key in schema]
     most = [schema[key] for schema in together for key in ("maximum", "exclusiveMaximum") if key in schema]
     return max(least, default=None), min(most, default=None)
+
+
+def find_literal(value: Any) -> Type:
+    """The kind of exactly this value."""
+    if value is None:
+        return NONE_TYPE
+    if isinstance(value, bool):
+        return BoolType(value)
+    if isinstance(value, str):
+        return text_of(value)
+    if isinstance(value, int | float):
+        return NumberType(isinstance(value, int), value, value, frozenset({value}))
+    if isinstance(value, list):
+        return ListType(NEVER, len(value), len(value), tuple(map(find_literal, value)))
+    return make_mapping({str(name): find_literal(part) for name, part in value.items()})

@@ -2,8 +2,7 @@
 
 from functools import lru_cache
 
-from promptc.check.schema_types import StateKinds
-from promptc.check.source_kinds import find_source_kind
+from promptc.check.schema_types import StateKinds, find_source_kind
 from promptc.check.texts import UsedText
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any

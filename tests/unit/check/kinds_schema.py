@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import promptc
-from promptc.check.check_kinds import check_kinds
 from promptc.check.registry import list_configurations
+from promptc.check.rules.reads import check_kinds
 from promptc.check.scopes import Scopes
 from promptc.diag.findings import Diagnostic
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.check.eaten_lines import find_eaten
+from promptc.check.rules.texts import find_eaten
 from promptc.diag.findings import Span
 from promptc.template.compile import load_template
 from promptc.template.place import Place

@@ -1,24 +1,29 @@
 """The worst case: whether what is pinned fits whatever a valid state holds, or which property has no bound."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Sequence
 
-from promptc.check.bounds import bound_section, find_texts, make_cost
-from promptc.check.count_offer import count_offer
-from promptc.check.registry import Configuration
+from promptc.check.bounds import bound_section, count_offer, find_texts, make_cost
+from promptc.check.registry import Configuration, SettledTexts, is_share, merge_configurations
 from promptc.check.scopes import Scopes
-from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.diag.frozen import frozen
-from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Section, Segments
+from promptc.model.pack import PackModel, Plan, Strain, list_steps
+from promptc.model.section import Budget, Evict, Section, Segments, Size, Trim, Window
+from promptc.template.compile import Template
 from promptc.template.types.bounds import Amount
 
 PROVABLE = ("cl100k_base", "o200k_base", "chars/4")
 """Counters by which a text never has more tokens than bytes."""
+
 _PROMPT = 3
 _SHOWN = 4
+_EMPTY_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
+_LOST = "a larger total may remove content"
+_Claim = tuple[str, int]
 
 
 @frozen(eq=False)
@@ -160,3 +165,269 @@ def _report_bound(pack: PackModel, case: _Case) -> Diagnostic:
         return Diagnostic("PC0656", message, case.span, "", "note")
     message = f"pinned content may not fit: by the schema up to {count_noun(most, 'token')}, and the total is {case.total} ({shown})"
     return Diagnostic("PC0657", message, case.span, "lower the bounds in the schema, cut it in the text, or raise the total", "warn")
+
+
+def check_bounds(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """The bounds of every section in every combination; sizes in percent are judged at the pack's own total."""
+    return merge_configurations(looks, lambda look: _iter_bounds(look.plan))
+
+
+def _iter_bounds(plan: Plan) -> Iterator[Diagnostic]:
+    if plan.budget.total <= 0:
+        message = f"`reserve: {plan.budget.reserve}` leaves {plan.budget.total} of `context: {plan.budget.context}` for the prompt"
+        yield Diagnostic("PC0605", message, plan.budget.span, "make `context` larger than `reserve`")
+    for section in plan.sections:
+        yield from _iter_budget(section, plan.budget.total)
+        yield from _iter_groups(section, plan)
+        window = section.items.window if section.items is not None else None
+        if section.items is not None and window is not None:
+            yield from _iter_window(section, window)
+
+
+def _iter_budget(section: Section, total: int) -> Iterator[Diagnostic]:
+    budget = section.budget
+    if budget is None or budget.min is None or budget.cap is None or "chars" in (budget.min.unit, budget.cap.unit):
+        return
+    least, most = budget.min.tokens(total), budget.cap.tokens(total)
+    if least > most:
+        low, high = _show_bound(budget.min, least), _show_bound(budget.cap, most)
+        message = f"the budget of `{section.id}` has a `min` of {low} over its `max` of {high}"
+        yield Diagnostic("PC0606", message, budget.span, "lower `min`, or raise `max`")
+
+
+def _iter_groups(section: Section, plan: Plan) -> Iterator[Diagnostic]:
+    items, help = section.items, "declare `group.by`, or leave `whole: group` out"
+    if items is not None and items.group is not None:
+        return
+    if items is not None and items.window is not None and items.window.whole == "group":
+        message = f"the window of `{section.id}` counts groups, and its items have no `group`"
+        yield Diagnostic("PC0608", message, items.window.span, help)
+    for step in (*section.overflow, *(one for one in plan.truncate if one.section == section.id)):
+        if isinstance(step, Evict) and step.whole == "group":
+            message = f"`{step.label}` takes whole groups of `{section.id}`, which has no `group`: all of it is one"
+            yield Diagnostic("PC0608", message, step.span, help, "warn")
+
+
+def _show_bound(size: Size, tokens: int) -> str:
+    return f"{float(size.amount * 100):g}% ({count_noun(tokens, 'token')})" if size.unit == "share" else str(tokens)
+
+
+def _iter_window(section: Section, window: Window) -> Iterator[Diagnostic]:
+    name = f"the window of `{section.id}`"
+    if window.max is not None and window.min > window.max:
+        yield Diagnostic("PC0607", f"{name} has a `min` of {window.min} over its `max` of {window.max}", window.span, "lower `min`")
+        return
+    if isinstance(window.last, int):
+        yield from _iter_last(name, window, window.last)
+    elif window.max is not None and window.max - window.step + 1 < window.min:
+        yield _report_step(name, window, window.max, "max")
+
+
+def _iter_last(name: str, window: Window, last: int) -> Iterator[Diagnostic]:
+    if last < window.min:
+        yield Diagnostic("PC0607", f"{name} has `last: {last}` under its `min` of {window.min}", window.span, "raise `last`")
+    elif window.max is not None and last > window.max:
+        yield Diagnostic("PC0607", f"{name} has `last: {last}` over its `max` of {window.max}", window.span, "lower `last`")
+    elif last - window.step + 1 < window.min:
+        yield _report_step(name, window, last, "last")
+
+
+def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
+    least = max(0, most - window.step + 1)
+    wanted = window.min + window.step - 1
+    message = f"{name} moves by {window.step}, so with `{key}: {most}` it may hold as few as {least}, under its `min` of {window.min}"
+    if not window.min:
+        message = f"{name} moves by {window.step}, more than the {most} of its `{key}`: it may come out empty"
+    return Diagnostic("PC0607", message, window.span, f"raise `{key}` to {wanted}, or make `step` smaller")
+
+
+def check_monotony(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Pressure against percentages, sizes in percent inside ladders, and what stands beside shares and is no number."""
+    settled, rules = SettledTexts(pack), pack.strain
+    if rules is not None:
+        lowest = [look for look in looks if look.combination.tier == 0]
+        yield from merge_configurations(lowest, lambda look: _iter_pressure(rules, look.base))
+    yield from merge_configurations(looks, lambda look: _iter_look(pack, look, settled))
+
+
+def _iter_look(pack: PackModel, look: Configuration, settled: SettledTexts) -> Iterator[Diagnostic]:
+    sections = [section for section in look.plan.sections if not settled.is_off(section)]
+    yield from _iter_percents(pack, look, sections)
+    shares = [section for section in sections if is_share(section)]
+    for section in sections if shares else ():
+        yield from _iter_beside(section, shares)
+
+
+def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
+    reads_percent = any(path[:2] in (("strain",), ("strain", "percent")) for section in plan.sections for path in section.reads)
+    if len(rules.tiers) < 2 and not reads_percent:
+        return
+    watched = [name for name, _ in rules.watch]
+    for section in plan.sections:
+        cap = section.budget.cap if section.budget is not None else None
+        counts = section.id in rules.count if rules.count is not None else section.id not in watched
+        if counts and section.budget is not None and cap is not None and cap.unit == "share":
+            message = f"`{section.id}` counts for pressure with a cap in percent: {_LOST}"
+            yield Diagnostic("PC0617", message, section.budget.span, "count sections with a number as their cap", "warn")
+
+
+def _iter_percents(pack: PackModel, look: Configuration, sections: Sequence[Section]) -> Iterator[Diagnostic]:
+    tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
+    for section in sections:
+        if section.pinned:
+            continue
+        for what, span in _iter_places(section):
+            yield _report_percent(f"`{what}` of `{section.id}`", span)
+        for step in (*section.overflow, *(one for one in (*look.plan.truncate, *list_steps(tiers)[0]) if one.section == section.id)):
+            if isinstance(step, Trim) and any(size is not None and size.unit == "share" for size in (step.to, step.floor)):
+                yield _report_percent(f"`{step.label}`", step.span)
+
+
+def _iter_places(section: Section) -> Iterator[tuple[str, Span]]:
+    items, budget = section.items, section.budget
+    if budget is not None and budget.min is not None and budget.min.unit == "share" and budget.min.amount:
+        yield "budget.min", budget.span
+    if items is not None and items.trim_each is not None and items.trim_each.to.unit == "share":
+        yield "trim_each", items.trim_each.span
+
+
+def _report_percent(what: str, span: Span) -> Diagnostic:
+    return Diagnostic("PC0618", f"{what} is a share of the total: {_LOST}", span, "give it a number", "warn")
+
+
+def _iter_beside(section: Section, shares: Sequence[Section]) -> Iterator[Diagnostic]:
+    budget = section.budget
+    if section.pinned or is_share(section):
+        return
+    named = ", ".join(f"`{one.id}`" for one in shares[:3]) + (" and others" if len(shares) > 3 else "")
+    verb = "shares" if len(shares) == 1 else "share"
+    if budget is not None and budget.cap is not None and budget.cap.unit == "chars":
+        message = f"`{section.id}` is capped in characters beside {named}, which {verb} what is left: {_LOST}"
+        yield Diagnostic("PC0619", message, budget.span, f"cap `{section.id}` in tokens", "warn")
+    elif not _has_cap(budget):
+        message = f"`{section.id}` has no cap and is not pinned: it starves {named}, which {verb} what is left"
+        yield Diagnostic("PC0620", message, section.span, f"give `{section.id}` a budget with a number, or pin it", "warn")
+
+
+def _has_cap(budget: Budget | None) -> bool:
+    return budget is not None and budget.cap is not None
+
+
+def check_joints(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """What keeps sections from meeting safely: the counter, the separator, or how a section begins. Told only where a share is used."""
+    settled = SettledTexts(pack)
+    return merge_configurations(looks, lambda look: _iter_joints(pack, look.plan, settled))
+
+
+def _iter_joints(pack: PackModel, plan: Plan, settled: SettledTexts) -> Iterator[Diagnostic]:
+    sections = [section for section in plan.sections if not settled.is_off(section)]
+    if len(sections) < 2 or not any(is_share(section) for section in sections):
+        return
+    counter, separator = pack.counting.counter, plan.output.separator
+    if not counter.is_safe("x\n", "x"):
+        message = f"sections share the total, and `{counter.name}` gives them no safe boundary: {_LOST}"
+        help = "count with cl100k_base or o200k_base, or use numbers as caps"
+        yield Diagnostic("PC0621", message, pack.manifest.value["tokenizer"].span, help, "warn")
+    elif not counter.is_safe("x\n" + separator, "x"):
+        message = f"sections share the total, and their separator does not end a line: {_LOST}"
+        yield Diagnostic("PC0621", message, plan.output.span, "let `output.separator` end in a line end", "warn")
+    elif not counter.is_safe("x\n" + separator, "/x"):
+        yield from _iter_openings(sections[1:], counter.name, settled)
+
+
+def _iter_openings(sections: Sequence[Section], counter: str, settled: SettledTexts) -> Iterator[Diagnostic]:
+    """For o200k_base, which joins a `/` at the beginning of a line to what stands before."""
+    for section in sections:
+        opening = _find_opening(section, settled)
+        if opening is None or opening.startswith("/"):
+            how = "begins with `/`" if opening is not None else "may begin with `/`"
+            message = f"`{section.id}` {how}, which {counter} may join to the section before: {_LOST}"
+            help = f"give `{section.id}` a header or a fence that begins otherwise"
+            yield Diagnostic("PC0621", message, _find_span(section), help, "warn")
+
+
+def _find_opening(section: Section, settled: SettledTexts) -> str | None:
+    """How the section's text begins in any state, or None when that depends on it."""
+    items = section.items
+    group = items.group.header if items is not None and items.group is not None else None
+    fence = section.fence.open if section.fence is not None else None
+    inner = items.fence.open if items is not None and items.fence is not None else None
+    form = items.forms[0] if items is not None and items.forms else section.text
+    first: Template | None = next((one for one in (fence, section.header, group, inner) if one is not None), form)
+    if first is None:
+        return None
+    text = settled.find_static(first, section)
+    literal = text if text is not None else re.split(r"\{[{%#]", first.text, maxsplit=1)[0]
+    return _EMPTY_LINES.sub("", literal) or None
+
+
+def _find_span(section: Section) -> Span:
+    return section.fence.span if section.fence is not None else section.span
+
+
+def check_totals(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """An error where what is always there may need more than the total by the pack's own numbers; a warning where that takes sections
+    with a `when`."""
+    settled = SettledTexts(pack)
+    return merge_configurations(looks, lambda look: _iter_totals(look.plan, settled, count_offer(pack, look.plan)))
+
+
+def _iter_totals(plan: Plan, settled: SettledTexts, offer: _Claim) -> Iterator[Diagnostic]:
+    total = plan.budget.total
+    sections = [section for section in plan.sections if not settled.is_off(section)]
+    if total > 0:
+        yield from _iter_sums(sections, total, plan, offer if plan.output.format == "messages" else ("", 0))
+    for section in sections:
+        yield from _iter_texts(section, total, settled)
+
+
+def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Claim) -> Iterator[Diagnostic]:
+    if offer[1] > total:
+        message = f"{offer[0]} alone take {count_noun(offer[1], 'token')}, and the total is {total}"
+        yield Diagnostic("PC0609", message, plan.budget.span, "offer fewer tools, or raise the total")
+        return
+    for chosen, level in (([one for one in sections if one.when is None], "error"), (sections, "warn")):
+        pinned = [(one.id, _find_cap(one, total)) for one in chosen if one.pinned]
+        least = [(one.id, _find_min(one, total)) for one in chosen if not one.pinned]
+        capped = sum(tokens for _, tokens in pinned) + offer[1]
+        needed = capped + sum(tokens for _, tokens in least)
+        if needed <= total:
+            continue
+        what = "pinned sections may take" if capped > total else "pinned sections and minimums may take"
+        what = f"{offer[0]} with {what}" if offer[1] else what
+        shown = _show_total([*((f"`{name}`", tokens) for name, tokens in (*pinned, *least)), offer])
+        when = "" if level == "error" else ", all of them present"
+        message = f"{what} {count_noun(needed, 'token')}{when}, and the total is {total} ({shown})"
+        help = "lower these budgets, or raise the total"
+        yield Diagnostic("PC0609", message, plan.budget.span, help, "error" if level == "error" else "warn")
+        return
+
+
+def _find_cap(section: Section, total: int) -> int:
+    cap = section.budget.cap if section.budget is not None else None
+    return cap.tokens(total) if cap is not None and cap.unit != "chars" else 0
+
+
+def _find_min(section: Section, total: int) -> int:
+    least = section.budget.min if section.budget is not None else None
+    return least.tokens(total) if least is not None and least.unit != "chars" else 0
+
+
+def _show_total(claims: Sequence[_Claim]) -> str:
+    largest = sorted((claim for claim in claims if claim[1]), key=lambda claim: (-claim[1], claim[0]))
+    shown = ", ".join(f"{name} {tokens}" for name, tokens in largest[:4])
+    return shown + (f" and {len(largest) - 4} more" if len(largest) > 4 else "")
+
+
+def _iter_texts(section: Section, total: int, settled: SettledTexts) -> Iterator[Diagnostic]:
+    """A pinned section whose content is the same in any state, and over its own cap."""
+    budget = section.budget
+    content = settled.find_content(section) if section.pinned and budget is not None else None
+    if budget is None or budget.cap is None or not content:
+        return
+    cap = budget.cap.tokens(total)
+    spent, noun = (len(content), "characters") if budget.cap.unit == "chars" else (settled.count(content), "tokens")
+    if spent > cap:
+        message = f"`{section.id}` is capped at {cap} {noun}, and its pinned content has {spent} without its frame"
+        help = f"raise its budget over {spent}, or shorten it"
+        yield Diagnostic("PC0610", message, budget.span, help, "warn" if budget.over == "warn" else "error")

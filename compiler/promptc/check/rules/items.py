@@ -1,20 +1,28 @@
 """Caps that never bind: more items, characters or tokens than that never come."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.check.bounds import Texts, bound_section, find_texts, make_cost
-from promptc.check.fold import merge_configurations
-from promptc.check.idle_stages import Idle, iter_idle_stages
-from promptc.check.registry import Configuration
+from promptc.check.registry import Configuration, SettledTexts, merge_configurations
 from promptc.check.rules.budgets import PROVABLE, count, list_fences
+from promptc.check.schema_types import list_values
 from promptc.check.scopes import Scopes
-from promptc.check.settled import SettledTexts
 from promptc.check.texts import iter_texts
-from promptc.diag.findings import Diagnostic, Span, count_noun
-from promptc.diag.frozen import replace
-from promptc.model.pack import PackModel, Plan, find_caps
-from promptc.model.section import Section
+from promptc.diag.findings import Diagnostic, Span, count_noun, suggest
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.value import join_names
+from promptc.model.pack import PackModel, Plan, find_caps, has_reach
+from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, find_part_kind
+from promptc.template.compile import Expression
+from promptc.template.types.algebra import find_count, find_element, read_code
 from promptc.template.types.bounds import Amount, find_largest
+from promptc.template.types.filters import list_filters
+from promptc.template.types.types import NEVER, ListType, MappingType, NumberType, TextType, Type, UndefinedType, UnknownType, list_members
+
+_ORDERING = frozenset(("dictsort", "reverse", "sort"))
+"""Filters whose author has thought of an order."""
 
 
 def check_idle_caps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
@@ -88,3 +96,315 @@ def _describe(idle: Idle, section: Section) -> Diagnostic:
     message = f"{idle.what} of `{section.id}`, {idle.cap}, never binds: {idle.why}"
     help = "it says what holds in any case: leave it, or take it out" if idle.is_exact else "lower it, or take it out"
     return Diagnostic("PC0672", message, idle.span, help, "note" if idle.is_exact else "warn")
+
+
+@frozen
+class Idle:
+    """A cap that never binds: what it is, how large, why, and whether it is just what comes at most."""
+
+    what: str
+    cap: str
+    why: str
+    is_exact: bool
+    span: Span
+
+
+@frozen
+class _Most:
+    """At most so many items come (None: no bound), and what says so."""
+
+    count: int | None = None
+    why: str = ""
+
+    def lower(self, count: int | None, why: str) -> _Most:
+        """With one more bound."""
+        return _Most(count, why) if count is not None and (self.count is None or count < self.count) else self
+
+
+def iter_idle_stages(items: Items, texts: Texts) -> Iterator[Idle]:
+    """In the order of the stages. Kept items use no place of a limit; where some are kept, limits are not judged."""
+    most = _Most().lower(_count_source(items, texts), "the list never holds more than")
+    window = items.window
+    if window is not None and isinstance(window.last, int) and window.whole == "item" and not items.anchors:
+        yield from _judge_stage("`window.last`", window.last, most, window.span)
+        most = most.lower(window.last, "`window` lets through at most")
+    elif window is not None:
+        most = _Most()
+    if items.keep:
+        return
+    if items.limit_per is not None:
+        yield from _iter_keys(items, items.limit_per, most)
+        most = most.lower(_sum_caps(items.limit_per, texts), "the caps of `limit_per` let through at most")
+    if items.limit is not None:
+        yield from _judge_stage("`limit`", items.limit.count, most, items.limit.span)
+
+
+def _count_source(items: Items, texts: Texts) -> int | None:
+    return items.source.top if isinstance(items.source, Retrieve) else find_count(texts.kind(items.source))
+
+
+def _judge_stage(what: str, cap: int, most: _Most, span: Span) -> Iterator[Idle]:
+    if most.count is not None and cap >= most.count:
+        yield Idle(what, str(cap), f"{most.why} {most.count}", cap == most.count, span)
+
+
+def _iter_keys(items: Items, limit: LimitPer, most: _Most) -> Iterator[Idle]:
+    """Caps of single keys. Where `limit` takes the first ones, one that is not under it changes nothing."""
+    if items.limit is not None and items.limit.side == "first":
+        most = most.lower(items.limit.count, "`limit` lets through at most")
+    for (key, cap), place in zip(limit.caps, limit.places, strict=True):
+        if most.count is not None and cap > most.count:
+            yield Idle(f"the cap for `{key}` in `limit_per`", str(cap), f"{most.why} {most.count}", False, place)
+
+
+def _sum_caps(limit: LimitPer, texts: Texts) -> int | None:
+    """What passes in all, where every value that `by` may have is capped. A number is written in several ways: 1 and 1.0 are two keys."""
+    kind = texts.kind(limit.by)
+    caps, keys = dict(limit.caps), list_values(kind)
+    if keys is None or not set(keys) <= caps.keys() or any(isinstance(one, NumberType) for one in list_members(kind)):
+        return None
+    return sum(caps[key] for key in set(keys))
+
+
+def check_against(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Sections that `against` names and that do not exist, stand later, are the section itself or have no items."""
+    return merge_configurations(looks, lambda look: _iter_plan(look.plan))
+
+
+def _iter_plan(plan: Plan) -> Iterator[Diagnostic]:
+    order = [section.id for section in plan.sections]
+    for place, section in enumerate(plan.sections):
+        dedupe = section.items.dedupe if section.items is not None else None
+        for name, span in zip(dedupe.against, dedupe.places, strict=True) if dedupe is not None else ():
+            found = _judge_against(name, span, section, plan, order[:place])
+            if found is not None:
+                yield found
+
+
+def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier: Sequence[str]) -> Diagnostic | None:
+    other = plan.find_section(name)
+    what = f"`dedupe.against` of `{section.id}`"
+    if other is None:
+        known = [one.id for one in plan.sections if one.id != section.id]
+        return Diagnostic("PC0634", f"{what} names `{name}`, which is no section", span, suggest(name, known))
+    if name == section.id:
+        return Diagnostic("PC0634", f"{what} names the section itself", span, "leave it out: a list is compared with itself in any case")
+    if name not in earlier:
+        back = other.items.dedupe.against if other.items is not None and other.items.dedupe is not None else ()
+        circle = f", and `{name}` names `{section.id}`: a circle" if section.id in back else ""
+        return Diagnostic("PC0634", f"{what} names `{name}`, which is selected later{circle}", span, f"put `{section.id}` behind `{name}`")
+    if other.items is None:
+        return Diagnostic("PC0634", f"{what} names `{name}`, which is no list", span, "only sections with `items` can be compared")
+    return None
+
+
+def check_chunk_sizes(looks: Sequence[Configuration], medians: Mapping[str, int]) -> Iterator[Diagnostic]:
+    """PC0660 where the best chunks, were they of middling size, would not go into the section's cap. `medians` are tokens of a chunk, by
+    index; of one that is not there nothing is said.
+    """
+    return merge_configurations(looks, lambda look: _iter_chunk_sizes(look, medians))
+
+
+def _iter_chunk_sizes(look: Configuration, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
+    for section in look.plan.sections:
+        source = section.items.source if section.items is not None else None
+        cap = _find_cap(section, look)
+        if not isinstance(source, Retrieve) or cap is None or not _shows_texts(section):
+            continue
+        median = max((medians.get(name, 0) for name in source.indexes), default=0)
+        if source.top * median > cap and section.budget is not None:
+            message = (
+                f"`{section.id}` retrieves {source.top} chunks of about {median} tokens, {source.top * median} in all, and may hold {cap}"
+            )
+            help = f"a `top` of {max(cap // median, 1)}, smaller chunks, or a larger budget"
+            yield Diagnostic("PC0660", message, section.budget.span, help, "warn")
+
+
+def _shows_texts(section: Section) -> bool:
+    """A section that only names its chunks is as short as its form."""
+    first = section.items.forms[:1] if section.items is not None else ()
+    return any({("item",), ("item", "text")} & form.reads for form in first)
+
+
+def _find_cap(section: Section, look: Configuration) -> int | None:
+    cap = section.budget.cap if section.budget is not None else None
+    return cap.tokens(look.base.budget.total) if cap is not None and cap.unit != "chars" else None
+
+
+def check_dedupe_order(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Lists whose `dedupe` keeps the first by the source's order, and whose `sort` may prefer a later one."""
+    lets = {let.name: let.value for let in pack.lets if isinstance(let.value, Expression)}
+    return merge_configurations(looks, lambda look: _iter_dedupe_order(look, lets))
+
+
+def _iter_dedupe_order(look: Configuration, lets: dict[str, Expression]) -> Iterator[Diagnostic]:
+    for section in look.plan.sections:
+        items = section.items
+        if items is not None and isinstance(items.source, Expression) and _prefers_another(items) and not _is_ordered(items.source, lets):
+            yield _report(section, items, items.source)
+
+
+def _prefers_another(items: Items) -> bool:
+    """True where `sort` looks at what doubles may differ in, and is not simply the order of the source."""
+    dedupe = items.dedupe
+    if dedupe is None or dedupe.keep != "first" or not items.sort:
+        return False
+    first = items.sort[0]
+    is_source = not first.desc and (("this", "number") in first.by.reads or _spell(first.by) == _spell(items.number))
+    return not is_source and any(not key.by.reads <= dedupe.by.reads for key in items.sort)
+
+
+def _spell(expression: Expression | None) -> str:
+    return expression.text.strip() if expression is not None else ""
+
+
+def _is_ordered(source: Expression, lets: dict[str, Expression]) -> bool:
+    """True where the source, or a `let` it names, is put in order there."""
+    return bool(list_filters(read_code(source)) & _ORDERING) or any(
+        _is_ordered(lets[path[0]], lets) for path in source.reads if path[0] in lets
+    )
+
+
+def _report(section: Section, items: Items, source: Expression) -> Diagnostic:
+    message = f"`dedupe` of `{section.id}` keeps the first of two doubles, before `sort`: the one that `sort` would put first may be gone"
+    return Diagnostic("PC0674", message, items.dedupe.span if items.dedupe else items.span, _find_help(items, source), "note")
+
+
+def _find_help(items: Items, source: Expression) -> str:
+    """The sort as it stands in `from`, where it can be written there: by one key of the item."""
+    first, text = items.sort[0], source.text.strip()
+    key = first.by.text.strip().removeprefix("item.")
+    is_plain = key.replace("_", "a").isalnum() and first.by.text.strip().startswith("item.") and "\n" not in text
+    if not is_plain:
+        return "sort in `from`, so that the best of two stands first"
+    held = text if text.replace("_", "a").replace(".", "a").isalnum() else f"({text})"
+    return f"sort in `from`: `{held} | sort(attribute='{key}'{', reverse=true' if first.desc else ''})`"
+
+
+def check_limit_keys(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Compares `caps` with the values that `by` may have, where they are listed."""
+    scopes = Scopes(pack)
+    return merge_configurations(looks, lambda look: _iter_limit_keys(pack, look, scopes))
+
+
+def _iter_limit_keys(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        section = text.section
+        limit = section.items.limit_per if section is not None and section.items is not None else None
+        if section is None or limit is None or text.code is not limit.by:
+            continue
+        kind = scopes.find(text).kind
+        values = list_values(kind) if kind is not None else None
+        if values is not None:
+            yield from _compare(section, limit, values)
+
+
+def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterator[Diagnostic]:
+    capped, field = [name for name, _ in limit.caps], limit.by.text.strip()
+    for name, place in zip(capped, limit.places, strict=True):
+        if name not in values:
+            message = f"`limit_per` of `{section.id}` caps `{name}`, and by the schema `{field}` is never that"
+            yield Diagnostic("PC0637", message, place, suggest(name, values) or "take it out", "warn")
+    free = [f"`{value}`" for value in values if value not in capped]
+    if free:
+        message = (
+            f"`limit_per` of `{section.id}` has no cap for {', '.join(free[:4])}{', ...' if len(free) > 4 else ''}: these pass unlimited"
+        )
+        yield Diagnostic("PC0638", message, limit.by.span, "name them in `caps`", "warn")
+
+
+def check_long_lists(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Lists that neither a window, `limit`, reach nor the schema (`maxItems`) bounds."""
+    settled, scopes = SettledTexts(pack), Scopes(pack)
+    return merge_configurations(looks, lambda look: _iter_long_lists(pack, look, settled, scopes))
+
+
+def _iter_long_lists(pack: PackModel, look: Configuration, settled: SettledTexts, scopes: Scopes) -> Iterator[Diagnostic]:
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        section = text.section
+        items = section.items if section is not None and section.items is not None and text.code is section.items.source else None
+        if section is None or items is None or items.window is not None or items.limit is not None or settled.is_off(section):
+            continue
+        kind = scopes.find(text).kind
+        if not has_reach(section, look.plan, pack) and (kind is None or find_count(kind) is None):
+            message = f"`{section.id}` is read and counted whole, however long its list is: {_explain(section, items)}"
+            help = "give `items` a `window` or a `limit`, or its list a `maxItems` in the schema"
+            yield Diagnostic("PC0640", message, items.source.span, help, "warn")
+
+
+def _explain(section: Section, items: Items) -> str:
+    """Why the newest end alone does not do."""
+    stages = [f"`{key}`" for key in ("sort", "dedupe", "limit_per", "group", "message") if getattr(items, key)]
+    if section.pinned:
+        return "it is pinned"
+    if stages:
+        return f"{', '.join(stages)} must see all of it" if stages != ["`message`"] else "its items are messages"
+    first = section.overflow[0] if section.overflow else None
+    if isinstance(first, Evict):
+        chooses = first.order or first.by is not None or first.marker is not None or first.whole == "group"
+        return "its `evict` must see all of it" if chooses else "a later step or another section must see all of it"
+    return f"its ladder begins with `{type(first).__name__.lower()}`" if first is not None else "it has no ladder"
+
+
+def check_parts(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Contents of which no part can ever pass, kinds that stop every render they come to, one half of a tool's turn without the other."""
+    scopes = Scopes(pack)
+    return merge_configurations(looks, lambda look: _iter_parts(pack, look, scopes))
+
+
+def _iter_parts(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        section = text.section
+        message = section.items.message if section is not None and section.items is not None else None
+        if section is None or message is None or text.code is not message.content:
+            continue
+        yield from _judge_names(section, message)
+        kind = scopes.find(text).kind
+        if kind is not None and not text.takes.refuses(kind):
+            yield from _judge_kind(section, message, kind)
+
+
+def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]:
+    for kind in message.parts:
+        if find_part_kind(kind) not in PART_KINDS:
+            what = f"`parts` of `{section.id}` names `{kind}`, which no request can hold: an item with one stops the render"
+            yield Diagnostic("PC0691", what, message.span, f"known: {join_names(PART_KINDS)}; leave others out", "warn")
+    for kind in message.parts:
+        if kind not in HALVES or kind in message.passing:
+            continue
+        (other,) = HALVES - {kind}
+        what = f"`parts` of `{section.id}` names `{kind}` without `{other}`: neither passes, since no service takes one without the other"
+        yield Diagnostic("PC0692", what, message.span, f"name `{other}` as well, or leave `{kind}` out", "warn")
+
+
+def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[Diagnostic]:
+    """Of a content that may be text, the lists alone."""
+    lists = [member for member in list_members(kind) if isinstance(member, ListType) and member.most != 0]
+    elements = [element for element in map(find_element, lists) if element != NEVER]
+    types = [_list_types(element) for element in elements]
+    if not elements or any(one is None for one in types):
+        return
+    met = sorted({name for one in types for name in one or ()})
+    if any(find_part_kind(name) in message.passing for name in met):
+        return
+    named = f"their types are {join_names(met)}" if met else "they have no `type`"
+    what = f"by the schema `parts` of `{section.id}` lets no part of `{message.content.text.strip()}` pass: {named}"
+    yield Diagnostic("PC0690", what, message.span, f"`parts` is {join_names(message.parts)}: name the kinds that the state has", "warn")
+
+
+def _list_types(element: Type) -> set[str] | None:
+    """The types that elements may have; None where there may be others."""
+    found: set[str] = set()
+    for member in list_members(element):
+        types = list_members(member.find("type")) if isinstance(member, MappingType) else ()
+        if isinstance(member, UnknownType) or any(_is_open(type) for type in types):
+            return None
+        found |= {name for type in types if isinstance(type, TextType) for name in type.values or ()}
+    return found
+
+
+def _is_open(type: Type) -> bool:
+    """Whether it may be any text."""
+    if isinstance(type, TextType):
+        return type.values is None
+    return isinstance(type, UnknownType) or (isinstance(type, UndefinedType) and type.reason == "undeclared")

@@ -3,14 +3,11 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from promptc.check.check_kinds import iter_wrong
-from promptc.check.kinds_at import find_kind_at
-from promptc.check.operation_texts import iter_edit_values, iter_operation_texts
 from promptc.check.registry import Configuration
-from promptc.check.rules.reads import Describer
-from promptc.check.schema_types import StateKinds
+from promptc.check.rules.reads import Describer, iter_wrong
+from promptc.check.schema_types import StateKinds, find_kind_at
 from promptc.check.scopes import Scopes
-from promptc.check.texts import UsedText
+from promptc.check.texts import UsedText, iter_edit_values, iter_operation_texts
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Choice, PackModel

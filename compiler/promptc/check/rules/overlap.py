@@ -1,22 +1,301 @@
 """The sections of a plan as blocks that may say the same thing twice: what they list, on what conditions, what they print of it."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
-from promptc.check.registry import Configuration
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import combinations, product
+from urllib.parse import unquote
+
+from promptc.check.registry import Configuration, SettledTexts, can_both, merge_configurations
 from promptc.check.scopes import Scopes
-from promptc.check.settled import SettledTexts
 from promptc.check.texts import UsedText, iter_texts
+from promptc.diag.findings import Diagnostic, Level
 from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
-from promptc.model.section import Section
-from promptc.template.compile import Expression
-from promptc.template.types.algebra import read_code
-from promptc.template.types.conditions import ANYTHING, Cases, Origin, join_cases, list_cases, list_origins
-from promptc.template.types.types import UNKNOWN_TYPE, Type
+from promptc.model.section import Dedupe, Items, Retrieve, Section, Segments, iter_expressions
+from promptc.template.compile import Expression, Template
+from promptc.template.types.algebra import find_part, read_code
+from promptc.template.types.conditions import ANYTHING, Cases, Origin, find_clash, join_cases, list_cases, list_origins
+from promptc.template.types.filters import list_filters
+from promptc.template.types.infer import find_shown, spell_tree
+from promptc.template.types.types import (
+    UNKNOWN_TYPE,
+    BoolType,
+    ListType,
+    MappingType,
+    NoneType,
+    NumberType,
+    TextType,
+    Type,
+    UndefinedType,
+    list_members,
+)
 from promptc.text.white import is_blank
+
+_SAID = frozenset(("$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"))
+"""Keywords that judge nothing."""
+
+Path = tuple[str, ...]
+_WORDS = 80
+"""A text of at most so many characters is a name or a label, which may well stand twice."""
 
 _OWN = frozenset(("this", "section", "selected", "group", "each"))
 """Names that stand for something else in another section."""
+
+_OWN_WORDS = frozenset(("section", "selected"))
+"""Names that make the same text say something else in another section."""
+
+
+def check_overlaps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Two sections of one list whose conditions may hold for one item, and that both print something of it. Nothing is said where an item
+    is sought in what cannot be told (`item.id not in shown`), or the list is cut by place; repeats are another rule's."""
+    blocks = BlockFinder(pack)
+    repeats = Repeats()
+    return merge_configurations(looks, lambda look: _iter_overlaps(look, blocks, repeats))
+
+
+def _iter_overlaps(look: Configuration, blocks: BlockFinder, repeats: Repeats) -> Iterator[Diagnostic]:
+    lists = [block for block in blocks.list_blocks(look) if block.origins]
+    for first, second in combinations(lists, 2):
+        path = _find_shared(first, second)
+        if path and not is_deduped(first.section, second.section) and not repeats.is_repeat(first.section, second.section):
+            yield _describe_overlap(first.section, second.section, path)
+
+
+def _find_shared(first: ComparedBlock, second: ComparedBlock) -> str:
+    """The first list that an item of both may come from; empty for none, and where they print nothing of it that is the same."""
+    if not any(one[: len(other)] == other[: len(one)] for one in first.prints for other in second.prints):
+        return ""
+    for one in first.origins:
+        for other in second.origins:
+            if one.path == other.path and can_both(first.cases, one.cases, second.cases, other.cases):
+                return one.spelled
+    return ""
+
+
+def _describe_overlap(first: Section, second: Section, path: str) -> Diagnostic:
+    span = second.items.source.span if second.items is not None else second.span
+    message = f"`{first.id}` and `{second.id}` may both list the same item of `{path}`"
+    help = f"give `{second.id}` a `dedupe` with `against: [{first.id}]`, or each a `where` that the other excludes"
+    return Diagnostic("PC0670", message, span, help, "warn")
+
+
+def check_alike(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Pairs of lists of objects that the schema says are alike, where both sections print the same free text of them and their
+    conditions can hold together. Sections of one list are another rule's."""
+    blocks = BlockFinder(pack)
+    return merge_configurations(looks, lambda look: _iter_alike(pack, look, blocks)) if pack.schema is not None else iter(())
+
+
+def _iter_alike(pack: PackModel, look: Configuration, blocks: BlockFinder) -> Iterator[Diagnostic]:
+    lists = [block for block in blocks.list_blocks(look) if block.origins and block.section.items is not None]
+    for first, second in combinations(lists, 2):
+        shared = [path for path in find_shared_prints(first, second) if is_free_text(first, path) and is_free_text(second, path)]
+        pair = _find_pair(first, second, pack, blocks) if shared else None
+        if pair is not None and not is_deduped(first.section, second.section):
+            yield _describe_alike(first, second, pair, shared[0])
+
+
+def _find_pair(first: ComparedBlock, second: ComparedBlock, pack: PackModel, blocks: BlockFinder) -> tuple[Origin, Origin] | None:
+    pairs = [*product(first.origins, second.origins)]
+    if any(one.path == other.path for one, other in pairs):
+        return None
+    for one, other in pairs:
+        places = [_find_place(blocks.scopes.state, origin) for origin in (one, other)]
+        if all(places) and are_alike(pack.schema, *places) and can_both(first.cases, one.cases, second.cases, other.cases):
+            return one, other
+    return None
+
+
+def _find_place(state: Type, origin: Origin) -> str:
+    """Where the schema declares the elements of a list; empty where they are no objects of one kind."""
+    kind = state
+    for part in origin.path[1:]:
+        if not isinstance(part, str | int):
+            return ""
+        kind = find_part(kind, part)
+    elements = [one for member in list_members(kind) if isinstance(member, ListType) for one in list_members(member.element)]
+    places = {one.at if isinstance(one, MappingType) else "" for one in elements}
+    return places.pop() if len(places) == 1 else ""
+
+
+def _describe_alike(first: ComparedBlock, second: ComparedBlock, pair: tuple[Origin, Origin], path: Path) -> Diagnostic:
+    items, printed = second.section.items, ".".join(path)
+    message = (
+        f"`{first.section.id}` lists `{pair[0].spelled}` and `{second.section.id}` `{pair[1].spelled}`, whose elements the schema declares "
+        f"alike, and both print `{printed}`: what stands in both lists is said twice"
+    )
+    help = f"give `{second.section.id}` a `dedupe` with `by: {printed}` and `against: [{first.section.id}]`"
+    return Diagnostic("PC0675", message, items.source.span if items is not None else second.section.span, help, "note")
+
+
+def are_alike(root: Any, first: str, second: str) -> bool:
+    """True where `first` and `second`, places of objects in the schema `root` (`#/…`), are one place, say the same, or a property of one
+    is declared as a property of the other."""
+    if first == second:
+        return True
+    one, other = _find(root, first), _find(root, second)
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return False
+    return _strip(one) == _strip(other) or _refers(one, second) or _refers(other, first)
+
+
+def _refers(schema: dict[str, Any], place: str) -> bool:
+    properties = schema.get("properties")
+    declared = properties.values() if isinstance(properties, dict) else ()
+    return any(str(one.get("$ref", "")).startswith(f"{place}/properties/") for one in declared if isinstance(one, dict))
+
+
+def _strip(schema: Any) -> Any:
+    """Without what only explains; names of properties stay."""
+    if isinstance(schema, list):
+        return [_strip(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return dict(_iter_stripped(schema))
+
+
+def _iter_stripped(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in schema.items():
+        if key in ("properties", "$defs") and isinstance(value, dict):
+            yield key, {name: _strip(one) for name, one in value.items()}
+        elif key not in _SAID:
+            yield key, _strip(value)
+
+
+def _find(root: Any, place: str) -> Any:
+    at = root
+    for step in unquote(place.removeprefix("#")).split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(at, list):
+            at = at[int(name)] if name.isdecimal() and int(name) < len(at) else None
+        else:
+            at = at.get(name) if isinstance(at, dict) else None
+    return at
+
+
+def check_compared(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Lists that are compared with an earlier one by what neither prints, or to the letter, although both print the same free text."""
+    blocks = BlockFinder(pack)
+    return merge_configurations(looks, lambda look: _iter_compared(look, blocks))
+
+
+def _iter_compared(look: Configuration, blocks: BlockFinder) -> Iterator[Diagnostic]:
+    met: dict[str, ComparedBlock] = {}
+    for block in blocks.list_blocks(look):
+        dedupe = block.section.items.dedupe if block.section.items is not None else None
+        for name in dedupe.against if dedupe is not None else ():
+            if dedupe is not None and name in met:
+                yield from _judge(dedupe, met[name], block)
+        met[block.section.id] = block
+
+
+def _judge(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock) -> Iterator[Diagnostic]:
+    shared = [path for path in find_shared_prints(first, second) if is_free_text(first, path) and is_free_text(second, path)]
+    compared = [path for path in dedupe.by.reads if path[0] == "item"]
+    if not shared or not compared:
+        return
+    covered = [path for path in shared if any(is_within(path, one) or is_within(one, path) for one in compared)]
+    if not covered:
+        yield _tell_other(dedupe, first, second, compared=min(compared), printed=shared[0])
+    elif dedupe.exact and "normalize" not in list_filters(read_code(dedupe.by)):
+        yield _tell_exact(dedupe, first, second, covered[0])
+
+
+def _tell_other(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock, *, compared: Path, printed: Path) -> Diagnostic:
+    key, text = ".".join(compared), ".".join(printed)
+    message = (
+        f"`dedupe` of `{second.section.id}` compares `{key}` with `{first.section.id}`, and both print `{text}`: "
+        f"the same text with another `{key}` stands twice"
+    )
+    level: Level = "note" if _share_a_list(first, second) else "warn"
+    return Diagnostic("PC0676", message, dedupe.span, f"compare what is printed: `by: {text}`", level)
+
+
+def _tell_exact(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock, path: Path) -> Diagnostic:
+    message = (
+        f"`dedupe` of `{second.section.id}` compares `{'.'.join(path)}` with `{first.section.id}` to the letter: the same text in other "
+        "letter case, spaces or punctuation stands twice"
+    )
+    return Diagnostic("PC0676", message, dedupe.span, "leave `exact` out: normalised texts are compared then", "note")
+
+
+def _share_a_list(first: ComparedBlock, second: ComparedBlock) -> bool:
+    """Of one list what is compared may be what tells its elements apart; then only doubles within the list are left in."""
+    return any(one.path == other.path for one in first.origins for other in second.origins)
+
+
+def find_shared_prints(first: ComparedBlock, second: ComparedBlock) -> tuple[Path, ...]:
+    """The paths of `item` that texts of both read, sorted; of `item.a` and `item.a.b` the longer."""
+    found = set()
+    for one in first.prints:
+        for other in second.prints:
+            if is_within(one, other) or is_within(other, one):
+                found.add(max(one, other, key=len))
+    return tuple(sorted(found))
+
+
+def is_within(path: Path, whole: Path) -> bool:
+    """Whether a path is another or a part of it."""
+    return path[: len(whole)] == whole
+
+
+def is_free_text(block: ComparedBlock, path: Path) -> bool:
+    """Whether a part of its items is known to be a text that may be any."""
+    kind: Type = block.item
+    for part in path[1:]:
+        kind = find_part(kind, part)
+    texts = [member for member in list_members(kind) if isinstance(member, TextType)]
+    return any(text.values is None for text in texts)
+
+
+def check_repeats(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Two sections that may be on together and have the same text, list the same items in the same form, or print one value of the state
+    as all they hold. A name or a number may stand twice."""
+    blocks = BlockFinder(pack)
+    repeats = Repeats()
+    return merge_configurations(looks, lambda look: _iter_repeats(look, blocks, repeats))
+
+
+def _iter_repeats(look: Configuration, blocks: BlockFinder, repeats: Repeats) -> Iterator[Diagnostic]:
+    for first, second in combinations(blocks.list_blocks(look), 2):
+        why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
+        if why and not is_deduped(first.section, second.section) and _can_both(first, second):
+            message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
+            help = "take one of them out, or give each a `when` that the other excludes"
+            yield Diagnostic("PC0671", message, second.section.span, help, "warn")
+
+
+def _can_both(first: ComparedBlock, second: ComparedBlock) -> bool:
+    return find_clash(join_cases(first.cases, second.cases)) is None
+
+
+def _compare(first: Section, second: Section, blocks: BlockFinder, repeats: Repeats) -> str:
+    """How the second is the first again, or nothing."""
+    if repeats.is_repeat(first, second):
+        return "both have the same text" if first.items is None else "both list the same items in the same form"
+    path = repeats.find_shown(first)
+    if path is None or path != repeats.find_shown(second) or not _is_long(path, blocks):
+        return ""
+    return f"`{'.'.join(path)}` is all that both hold"
+
+
+def _is_long(path: tuple[str, ...], blocks: BlockFinder) -> bool:
+    """True for what holds more than a word: no number, no truth, no listed text, and not one of so few characters."""
+    if path[0] != "state":
+        return False
+    kind: Type = blocks.scopes.state
+    for part in path[1:]:
+        kind = find_part(kind, part)
+    return not all(_is_short(member) for member in list_members(kind))
+
+
+def _is_short(member: Type) -> bool:
+    if isinstance(member, TextType):
+        return member.values is not None or (member.characters is not None and member.characters <= _WORDS)
+    return isinstance(member, NumberType | BoolType | NoneType | UndefinedType)
 
 
 @frozen(eq=False)
@@ -89,3 +368,71 @@ def _iter_shown(section: Section) -> Iterator[object]:
     if items is not None:
         yield from items.forms
         yield from (items.message.content,) if items.message is not None else ()
+
+
+class Repeats:
+    """Compares the sections of one pack, each with each; a text is spelled once, however often it is compared."""
+
+    def __init__(self) -> None:
+        self._spelled: dict[int, tuple[object, bytes]] = {}
+        self._shown: dict[int, tuple[object, tuple[str, ...] | None]] = {}
+
+    def is_repeat(self, first: Section, second: Section) -> bool:
+        """True where both have the same text, or list the same items by the same filter in the same form."""
+        if first.text is not None and second.text is not None:
+            return self._is_same(first.text, second.text)
+        if first.items is None or second.items is None:
+            return False
+        return self._list_the_same(first.items, second.items) and self._show_the_same(first.items, second.items)
+
+    def find_shown(self, section: Section) -> tuple[str, ...] | None:
+        """The path that a section's text puts out as all it holds; None for all others."""
+        text = section.text
+        if text is None:
+            return None
+        if id(text) not in self._shown:
+            self._shown[id(text)] = (text, find_shown(read_code(text)))
+        return self._shown[id(text)][1]
+
+    def _is_same(self, first: Expression | Template | None, second: Expression | Template | None) -> bool:
+        if first is None or second is None:
+            return first is second
+        if any(path[0] in _OWN_WORDS for path in (*first.reads, *second.reads)):
+            return False
+        return self._spell(first) == self._spell(second)
+
+    def _spell(self, code: Expression | Template) -> bytes:
+        if id(code) not in self._spelled:
+            spelled = spell_tree(read_code(code)).encode("utf-8", "surrogatepass")
+            self._spelled[id(code)] = (code, blake2b(spelled).digest())
+        return self._spelled[id(code)][1]
+
+    def _list_the_same(self, first: Items, second: Items) -> bool:
+        return self._ask_the_same(first.source, second.source) and self._is_same(first.where, second.where)
+
+    def _ask_the_same(self, first: Expression | Segments | Retrieve, second: Expression | Segments | Retrieve) -> bool:
+        """Of two sources: lists, stores or indexes."""
+        if isinstance(first, Segments) and isinstance(second, Segments):
+            if (first.store, first.scope) != (second.store, second.scope):
+                return False
+        elif isinstance(first, Retrieve) and isinstance(second, Retrieve):
+            if first.indexes != second.indexes:
+                return False
+        elif not (isinstance(first, Expression) and isinstance(second, Expression)):
+            return False
+        own, other = list(iter_expressions(first)), list(iter_expressions(second))
+        return [key for key, _ in own] == [key for key, _ in other] and all(
+            self._is_same(one, two) for (_, one), (_, two) in zip(own, other, strict=True)
+        )
+
+    def _show_the_same(self, first: Items, second: Items) -> bool:
+        if first.message is not None or second.message is not None:
+            own, other = first.message, second.message
+            return own is not None and other is not None and self._is_same(own.content, other.content)
+        return any(self._is_same(one, other) for one in first.forms for other in second.forms)
+
+
+def is_deduped(first: Section, second: Section) -> bool:
+    """True where a `dedupe.against` of one names the other."""
+    pairs = ((first, second), (second, first))
+    return any(one.items is not None and one.items.dedupe is not None and other.id in one.items.dedupe.against for one, other in pairs)

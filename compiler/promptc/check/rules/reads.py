@@ -1,14 +1,23 @@
 """The words for what is wrong with a text by the kinds of what it reads."""
 
-import re
-from collections.abc import Callable, Sequence
+from __future__ import annotations
 
-from promptc.check.describe_name import describe_name, describe_part
-from promptc.check.scopes import PARTED
-from promptc.check.source_kinds import CHUNK
-from promptc.check.texts import UsedText
-from promptc.diag.findings import Diagnostic, Span, suggest
-from promptc.model.pack import PackModel
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from promptc.check.registry import Configuration, list_configurations, merge_configurations
+from promptc.check.schema_types import CHUNK, find_kind_at
+from promptc.check.scopes import PARTED, Scopes
+from promptc.check.takes import SORTED
+from promptc.check.texts import Names, UsedText, iter_operation_texts, iter_texts
+from promptc.diag.findings import Diagnostic, PromptcError, Span, suggest
+from promptc.model.pack import PackModel, Plan, list_steps
+from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments, Step
+from promptc.template.compile import Expression, Template
+from promptc.template.types.algebra import find_part, find_place, join_members, read_code
+from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
+from promptc.template.types.infer import InferredTypes
 from promptc.template.types.types import (
     BoolType,
     ListType,
@@ -22,11 +31,89 @@ from promptc.template.types.types import (
     list_members,
     name_type,
 )
+from promptc.template.types.walk import find_time
 
 Where = Callable[[str], str]
 """What is shown of a place in the schema: `state.schema.json:12`, or nothing."""
 
 _COMPUTED = "a value"
+
+_QUESTIONS: dict[type[Type], str] = {
+    TextType: "is not string",
+    NumberType: "is not number",
+    BoolType: "is not boolean",
+    MappingType: "is not mapping",
+    ListType: "is string",
+}
+
+_WHERE = {
+    "item": "it is there in the items of a section and in steps",
+    "this": "it is there in the items of a section and in steps",
+    "group": "it is there in the text of an item, in `group.header` and in steps",
+    "section": "it is there in sections",
+    "selected": "it is there in sections",
+    "strain": "it is there in sections and in a tier's `do`: the tier is found after `let`, `asserts` and `select`",
+    "variant": "it is there in sections: variants are chosen after `let` and `asserts`",
+    "items": "it is there in the templates of `recap` and `replace`",
+    "text": "it is there in the templates of `recap` and `replace`",
+    "removed": "it is there in the `marker` of `evict` and in the `say` of an operation",
+    "before": "it is there in the texts of `strain.watch`",
+    "after": "it is there in the texts of `strain.watch`",
+    "caller": "it is there in a macro that `{% call %}` calls",
+    "super": "it is there in a block that takes the place of another file's block",
+    "each": "it is there in sections whose `from` has `segments.each`",
+    "args": "it is there in operations, and in the packs of what they ask",
+    "answers": "it is there in operations, and in the packs of what they ask",
+}
+_SHOWN = 8
+_DEEPEST = 12
+_TOLD = ("name", "part", "never")
+"""What is wrong with a condition that says already why it does not hold."""
+
+
+def check_reads(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Reads that do not suit the kinds of what is read, and properties of the state that nothing reads."""
+    scopes = Scopes(pack)
+    yield from check_kinds(pack, looks, scopes)
+    yield from check_unread(pack, looks, scopes)
+
+
+def check_kinds(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> Iterator[Diagnostic]:
+    """Names that nothing has, paths that no valid state has or that one may lack, and uses that do not suit a value's kind. What a text
+    asks for first is left alone."""
+    describer = Describer(pack, pack.find_schema_place or (lambda pointer: None))
+    return merge_configurations(looks, lambda look: _iter_kinds(pack, look, scopes, describer))
+
+
+def _iter_kinds(pack: PackModel, look: Configuration, scopes: Scopes, describer: Describer) -> Iterator[Diagnostic]:
+    order = [section.id for section in look.plan.sections]
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        yield from iter_wrong(text, scopes, describer, order)
+
+
+def iter_wrong(text: UsedText, scopes: Scopes, describer: Describer, order: Sequence[str]) -> Iterator[Diagnostic]:
+    """All that is wrong with one text by kind: inside it, and with what it gives to its key. `order`: the ids of the sections."""
+    found = scopes.find(text)
+    for problem in (*found.problems, *_iter_given(text, found)):
+        yield describer.describe(problem, text, order, _find_span(text, problem))
+
+
+def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
+    """A value that the key never takes, and a time that a section's `sort` puts in order as a text."""
+    if found.kind is None:
+        return
+    code, time = text.code.text.strip(), find_time(found.kind) if text.takes is SORTED else None
+    if text.takes.refuses(found.kind):
+        told = text.takes.describe(text.what, code, found.kind, is_constant=not text.code.reads)
+        yield Problem("given", "", 1, code, found.kind, told=("PC0651", *told))
+    elif time is not None:
+        yield Problem("as_text", "", 1, code, time)
+
+
+def _find_span(text: UsedText, problem: Problem) -> Span:
+    code = text.code
+    shown = code.files[problem.file] if problem.file and isinstance(code, Template) else code.text
+    return find_place(code).find_span(problem.file, shown, problem.position)
 
 
 class Describer:
@@ -188,10 +275,198 @@ def _find_help(problem: Problem, kind: str) -> str:
     return "correct the path, or the schema"
 
 
-_QUESTIONS: dict[type[Type], str] = {
-    TextType: "is not string",
-    NumberType: "is not number",
-    BoolType: "is not boolean",
-    MappingType: "is not mapping",
-    ListType: "is string",
-}
+def describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Diagnostic:
+    """A text reads a name that is not there where it stands."""
+    if name in _WHERE:
+        help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there", span, help)
+    if any(let.name == name for let in pack.lets):
+        help = "a `let` sees those above it" if text.what.startswith("`let") else "asserts are checked before `let`: write the value out"
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there yet", span, help)
+    return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text.names, pack))
+
+
+def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
+    properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
+    if isinstance(properties, dict) and name in properties:
+        return f"did you mean `state.{name}`?"
+    near = suggest(name, known)
+    return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
+
+
+def describe_part(name: str, part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
+    """A text reads a part that one of the compiler's own names does not have there."""
+    parts = text.names.get(name) or frozenset()
+    if name == "selected":
+        return _describe_selected(part, text, order, span)
+    if name == "variant":
+        known = suggest(part, parts) if parts else "no axis is chosen before it"
+        return Diagnostic("PC0632", f"{text.what} reads `variant.{part}`, and there is no such axis", span, known)
+    if name == "this" and part in ("id", "tokens", "chars", "form"):
+        help = "ids are given after the list is read" if part == "id" else "it is there in steps"
+        return Diagnostic("PC0632", f"{text.what} reads `this.{part}`, which is not there yet", span, help)
+    return Diagnostic("PC0632", f"{text.what} reads `{name}.{part}`; `{name}` has no `{part}`", span, suggest(part, parts))
+
+
+def _describe_selected(part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
+    if part not in order:
+        return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, which is no section", span, suggest(part, order))
+    where = "fences are made before anything is selected" if "`fence`" in text.what else "move it behind that section"
+    own = text.section is not None and text.section.id == part
+    why = "its own count" if own else f"and `{part}` is selected later"
+    return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, {why}", span, where)
+
+
+def check_unread(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> Iterator[Diagnostic]:
+    """One note that lists what the schema declares and no text of any combination reads."""
+    read, whole = _collect(pack, looks, scopes)
+    for asking in _iter_asked(pack):
+        more, entire = _collect(asking, list_configurations(asking).loaded, Scopes(asking))
+        read, whole = read | more, whole | entire
+    found = list(dict.fromkeys(_iter_unread(scopes.state, "", read, whole, frozenset())))
+    if not found:
+        return
+    names = ", ".join(f"`{path}`" for path, _ in found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+    message = (
+        f"the pack reads nothing of these properties of the state: {names}"
+        if len(found) > 1
+        else f"the pack never reads {names} of the state"
+    )
+    place = pack.find_schema_place
+    span = place(found[0][1].removeprefix("#")) if place is not None else pack.manifest.key_span("state")
+    yield Diagnostic("PC0654", message, span, "nothing, if others use the state too; else take it out, or read it", "note")
+
+
+def _collect(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> tuple[set[tuple[str, str]], set[str]]:
+    read: set[tuple[str, str]] = set()
+    whole: set[str] = set()
+    passing = {id(let.value) for let in pack.lets}
+    for look in looks:
+        for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+            found = scopes.find(text)
+            read |= found.read
+            whole |= found.whole
+            if found.kind is not None and id(text.code) not in passing and not _is_source(text):
+                _note_whole(found.kind, whole, 0)
+    for text in iter_operation_texts(pack, scopes.state):
+        found = scopes.find(text)
+        read |= found.read
+        whole |= found.whole
+        if found.kind is not None:
+            _note_whole(found.kind, whole, 0)
+    return read | set(_iter_edited(pack, scopes.state)), whole
+
+
+def _iter_edited(pack: PackModel, state: Type) -> Iterator[tuple[str, str]]:
+    """What operations edit is used as well."""
+    for operation in pack.operations:
+        for edit in operation.edits:
+            kind, (_, *way) = state, edit.pointer.split("/")
+            for part in way:
+                yield from ((member.at, part) for member in list_members(kind) if isinstance(member, MappingType))
+                kind = find_kind_at(kind, f"/{part}")
+
+
+def _iter_asked(pack: PackModel) -> Iterator[PackModel]:
+    """The packs of what operations ask, each once; those that do not load are told of elsewhere."""
+    asks = {ask.pack: ask for operation in pack.operations for ask in operation.asks}
+    for ask in asks.values():
+        with suppress(PromptcError):
+            yield ask.find_pack()
+
+
+def _is_source(text: UsedText) -> bool:
+    items = text.section.items if text.section is not None else None
+    return items is not None and text.code is items.source
+
+
+def _note_whole(kind: Type, whole: set[str], depth: int) -> None:
+    """What an expression of the manifest gives is used as it is."""
+    for member in list_members(kind):
+        if isinstance(member, MappingType):
+            whole.add(member.at)
+        elif isinstance(member, ListType) and depth < _DEEPEST:
+            _note_whole(join_members(member), whole, depth + 1)
+
+
+def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[str], above: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The properties, the outermost first; what stands in one that is not read is not told."""
+    for member in list_members(kind):
+        if isinstance(member, ListType):
+            yield from _iter_unread(join_members(member), f"{path}[]", read, whole, above)
+        elif isinstance(member, MappingType) and member.at.startswith("#") and member.at not in whole | above and len(above) < _DEEPEST:
+            for name in member.names:
+                inner = f"{path}.{name}" if path else name
+                if (member.at, name) not in read:
+                    yield inner, f"{member.at}/properties/{name.replace('~', '~0').replace('/', '~1')}"
+                else:
+                    yield from _iter_unread(find_part(member, name), inner, read, whole, above | {member.at})
+
+
+def check_unmet(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Each condition of a section or step that is never true, whatever valid state it is asked of. Constant ones are other rules', and so
+    is a comparison with what a value never is."""
+    scopes = Scopes(pack)
+    return merge_configurations(looks, lambda look: _iter_unmet(pack, look, scopes))
+
+
+def _iter_unmet(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
+    steps = list_steps(pack.strain.tiers[: look.combination.tier + 1])[0] if pack.strain is not None else ()
+    conditions = set(map(id, _iter_conditions(look.plan, steps)))
+    before: dict[int, Cases] = {}
+    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+        if id(text.code) not in conditions or not text.code.reads:
+            continue
+        own = list_cases(read_code(text.code), scopes.open(text))
+        clash = find_clash(join_cases(own, before.get(id(text.section), ANYTHING)))
+        if clash is not None and not any(one.rule in _TOLD for one in scopes.find(text).problems):
+            yield _describe(text, clash)
+        elif clash is None and _is_first(text):
+            before[id(text.section)] = join_cases(before.get(id(text.section), ANYTHING), _forget_this(own))
+
+
+def _is_first(text: UsedText) -> bool:
+    """True for a section's `when` and the `where` of its items: they hold where any other condition of it is asked."""
+    section = text.section
+    return section is not None and (text.code is section.when or (section.items is not None and text.code is section.items.where))
+
+
+def _forget_this(cases: Cases) -> Cases:
+    """Without what is asked of `this`, which is another at another place."""
+    return tuple(tuple(demand for demand in case if "this" not in demand.names) for case in cases)
+
+
+def _iter_conditions(plan: Plan, steps: Sequence[Step]) -> Iterator[Expression]:
+    for section in plan.sections:
+        if section.when is not None:
+            yield section.when
+        if section.items is not None:
+            yield from _iter_of_items(section.items)
+    for step in (*plan.truncate, *steps, *(one for section in plan.sections for one in section.overflow)):
+        if isinstance(step, Ranked):
+            yield from step.order
+        if isinstance(step, Recap) and step.where is not None:
+            yield step.where
+
+
+def _iter_of_items(items: Items) -> Iterator[Expression]:
+    yield from (one.where for one in (*items.keep, *([items.anchors] if items.anchors is not None else [])))
+    if items.where is not None:
+        yield items.where
+    if isinstance(items.source, Segments | Retrieve) and items.source.where is not None:
+        yield items.source.where
+    if isinstance(items.source, Retrieve):
+        yield from (one.where for one in items.source.boosts)
+
+
+def _describe(text: UsedText, clash: tuple[Demand, ...]) -> Diagnostic:
+    span = find_place(text.code).find_span("", text.code.text, clash[0].at if clash else 1)
+    asks = " and ".join(f"`{describe_demand(one)}`" for one in clash)
+    if not clash:
+        why = "it is false whatever the state holds"
+    elif len(clash) > 1:
+        why = f"no value meets {asks}" if all(one.spelled for one in clash) else "two of its demands exclude each other"
+    else:
+        subject = f"`{clash[0].spelled}`" if clash[0].spelled else "that"
+        why = f"it asks for {asks}, and by the schema {subject} is {describe_kind(clash[0].kind)}"
+    return Diagnostic("PC0673", f"{text.what} never holds: {why}", span, "correct the condition, or the schema", "warn")

@@ -1,14 +1,97 @@
 """Steps that can never do anything: behind a step that leaves nothing, or on content they cannot change."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
-from promptc.check.registry import Configuration
-from promptc.check.settled import SettledTexts
-from promptc.diag.findings import Diagnostic, Span
+from promptc.check.registry import Configuration, SettledTexts, merge_configurations
+from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.model.pack import PackModel, Plan, list_steps
-from promptc.model.section import Continue, Drop, Evict, Fail, Section, Shorten, Step
+from promptc.model.section import Continue, Drop, Evict, Fail, Replace, Section, Shorten, Size, Step, Trim
 
 _Place = tuple[Span, str]
+
+
+def check_fixed_steps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Every step on a pinned section, and `drop` and `replace` on a section with `keep` or a minimum."""
+    return merge_configurations(looks, lambda look: _iter_look(pack, look))
+
+
+def _iter_look(pack: PackModel, look: Configuration) -> Iterator[Diagnostic]:
+    tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
+    shared = (*look.plan.truncate, *list_steps(tiers)[0])
+    for section in look.plan.sections:
+        for step in (*section.overflow, *(one for one in shared if one.section == section.id)):
+            found = _judge_fixed(section, step)
+            if found is not None:
+                yield found
+
+
+def _judge_fixed(section: Section, step: Step) -> Diagnostic | None:
+    name = _name(step)
+    if section.pinned:
+        return Diagnostic(
+            "PC0603",
+            f"`{name}` of `{step.label}` is a step on `{section.id}`, which is pinned: no step touches it",
+            step.span,
+            f"take the step out, or unpin `{section.id}`",
+        )
+    kept = _find_kept(section) if isinstance(step, Drop | Replace) else ""
+    if not kept:
+        return None
+    return Diagnostic(
+        "PC0604",
+        f"`{name}` of `{step.label}` would take all of `{section.id}`, which has {kept}",
+        step.span,
+        "use `evict` or `trim`, which stop there",
+    )
+
+
+def _find_kept(section: Section) -> str:
+    items, budget = section.items, section.budget
+    if items is not None and items.keep:
+        return "items to `keep`"
+    if items is not None and items.window is not None and items.window.min:
+        return f"a `window.min` of {items.window.min}"
+    return "a `budget.min`" if budget is not None and budget.min is not None and budget.min.amount else ""
+
+
+def check_idle_trims(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Every `trim` whose `to` or `floor` is over its section's cap in each combination it stands in: no text of that size is ever in the
+    prompt, since one alone is over the cap. A size in tokens is not compared with one in characters."""
+    found: dict[_Place, Diagnostic | None] = {}
+    for look in looks:
+        for section, step in _iter_trims(pack, look):
+            place = (step.span, step.label)
+            judged = _judge_trim(section, step, look.plan.budget.total)
+            known = found.get(place, judged)
+            found[place] = known if judged is not None else None
+    yield from (one for one in found.values() if one is not None)
+
+
+def _iter_trims(pack: PackModel, look: Configuration) -> Iterator[tuple[Section, Trim]]:
+    tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
+    shared: tuple[Step, ...] = (*look.plan.truncate, *list_steps(tiers)[0])
+    for section in look.plan.sections:
+        steps = () if section.pinned else (*section.overflow, *(one for one in shared if one.section == section.id))
+        yield from ((section, step) for step in steps if isinstance(step, Trim))
+
+
+def _judge_trim(section: Section, step: Trim, total: int) -> Diagnostic | None:
+    cap = section.budget.cap if section.budget is not None else None
+    size = step.to or step.floor
+    if cap is None or size is None or (cap.unit == "chars") != (size.unit == "chars"):
+        return None
+    least, most = _measure(size, total), _measure(cap, total)
+    if least <= most:
+        return None
+    key, noun = "to" if step.to is not None else "floor", "character" if size.unit == "chars" else "token"
+    message = f"`{key}` of `{step.label}`, {count_noun(least, noun)}, never holds: `{section.id}` is capped at {most}"
+    return Diagnostic("PC0672", message, step.span, f"lower it to {most} or less, or raise the budget of `{section.id}`", "warn")
+
+
+def _measure(size: Size, total: int) -> int:
+    return int(size.amount) if size.unit == "chars" else size.tokens(total)
 
 
 class _StepWalk:
@@ -109,3 +192,27 @@ def _keeps(section: Section) -> bool:
     if budget is not None and budget.min is not None and budget.min.amount:
         return True
     return items is not None and (bool(items.keep) or (items.window is not None and items.window.min > 0))
+
+
+def check_unwalked(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Sections whose own `overflow` is walked in no combination. A default ladder is not the author's and is not told."""
+    found: dict[str, Section] = {}
+    walked: set[str] = set()
+    for look in looks:
+        for section in look.plan.sections:
+            if _is_walked(section, look.plan):
+                walked.add(section.id)
+            elif not section.pinned and section.overflow and not section.overflow[0].is_default:
+                found.setdefault(section.id, section)
+    for name, section in found.items():
+        if name not in walked:
+            message = f"`overflow` of `{name}` is never used: `{name}` has no budget of its own, and `truncate` does not name it"
+            help = f"add it where the whole prompt is cut, `truncate: [{name}]`; or give it a budget of its own, such as `budget: 400`"
+            yield Diagnostic("PC0612", message, section.overflow[0].span, help, "note")
+
+
+def _is_walked(section: Section, plan: Plan) -> bool:
+    budget = section.budget
+    if budget is not None and (budget.cap is not None or budget.grow > 0):
+        return True
+    return any(isinstance(step, Continue) and step.section == section.id for step in plan.truncate)

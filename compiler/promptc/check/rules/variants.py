@@ -3,21 +3,32 @@
 Cases of one axis never meet, and strain tiers build on each other in their order; neither is told.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from __future__ import annotations
 
-from promptc.diag.findings import Diagnostic, Span
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations, pairwise
+from pathlib import PurePosixPath
+
+from promptc.check.registry import Configuration, SettledTexts, merge_configurations
+from promptc.check.schema_types import list_values
+from promptc.check.scopes import Scopes
+from promptc.check.texts import iter_texts
+from promptc.diag.findings import Diagnostic, Span, suggest
 from promptc.diag.frozen import frozen
-from promptc.model.pack import PackModel
-from promptc.model.section import Use
+from promptc.model.pack import Axis, Band, Let, PackModel, Strain, Tier, find_caps, list_steps
+from promptc.model.section import Ratio, Section, Step, Use
 from promptc.model.state import Node
+from promptc.template.types.types import NumberType, Type, list_members
 
 Path = tuple[str, ...]
-
 _NOT_MERGED = ("use", "at", "leave", "do", "name")
 _ONE_OF = {"source": ("template", "text", "items"), "place": ("before", "after")}
 _ONE_RENDERING = ("text", "template", "forms", "message")
 _CONFLICTS_SHOWN = 3
+_SOURCES = ("template", "text")
+_OF_ITEMS = ("from", "text", "template", "forms", "message")
+_MOODS_SHOWN = 4
 
 
 @frozen(eq=False)
@@ -161,3 +172,225 @@ def _show(paths: Sequence[Path]) -> str:
         return f"`{'.'.join(paths[0][:-1])}.{{{', '.join(path[-1] for path in paths)}}}`"
     shown = ", ".join(f"`{'.'.join(path)}`" for path in paths[:_CONFLICTS_SHOWN])
     return shown + (f" and {len(paths) - _CONFLICTS_SHOWN} more" if len(paths) > _CONFLICTS_SHOWN else "")
+
+
+def check_bands(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Labels that begin over the greatest value which the schema lets the band's number have, or end below the least."""
+    bands = {id(let.value.value): (let, let.value) for let in pack.lets if isinstance(let.value, Band)}
+    if not bands or not looks or pack.schema is None:
+        return
+    scopes = Scopes(pack)
+    for text in iter_texts(pack, looks[0].plan, 1):
+        let, band = bands.pop(id(text.code), (None, None))
+        kind = scopes.find(text).kind if let is not None else None
+        if let is not None and band is not None and kind is not None:
+            yield from _iter_idle(pack, let, band, kind)
+
+
+def _iter_idle(pack: PackModel, let: Let, band: Band, kind: Type) -> Iterator[Diagnostic]:
+    numbers = [member for member in list_members(kind) if isinstance(member, NumberType)]
+    if not numbers or len(numbers) < len(list_members(kind)):
+        return
+    of = pack.manifest.value["let"].value[let.name].value["of"]
+    leasts, mosts = [one.least for one in numbers], [one.most for one in numbers]
+    least = None if None in leasts else min(one for one in leasts if one is not None)
+    most = None if None in mosts else max(one for one in mosts if one is not None)
+    for place, (bound, label) in enumerate(band.bounds):
+        ends, after = band.bounds[place + 1] if place + 1 < len(band.bounds) else (None, "")
+        if place and most is not None and bound > most:
+            yield _describe_band(let, label, of, f"begins at {of.value[label].raw}, and by the schema the value is at most {most}")
+        elif ends is not None and least is not None and ends <= least:
+            yield _describe_band(let, label, of, f"ends below {of.value[after].raw}, and by the schema the value is at least {least}")
+
+
+def _describe_band(let: Let, label: str, of: Node, why: str) -> Diagnostic:
+    help = "correct the bound, or take the label out with what it selects"
+    return Diagnostic("PC0678", f"`{let.name}` is never `{label}`: it {why}", of.key_span(label), help, "warn")
+
+
+def check_moods(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """A case that leaves a section as it is where other cases give it content, and that is not the one the section was written for: that
+    is the default, or where there is none, the case that the section's own template is named after, or the only such case. And a value of
+    the state's schema that selects no case, without a default.
+    """
+    for axis in pack.axes:
+        yield from _iter_silent(pack, axis)
+    if looks and pack.schema is not None:
+        yield from _iter_unknown_moods(pack, looks[0])
+
+
+def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
+    cases = pack.manifest.value["variants"].value[axis.name].value["cases"]
+    changes = {name: list(_iter_changes(node, pack, ())) for name, node in cases.items()}
+    filled = {name: [section for section, node in found if _fills(node)] for name, found in changes.items()}
+    for section in dict.fromkeys(one for sections in filled.values() for one in sections):
+        others = [name for name in axis.cases if section in filled[name]]
+        silent = [name for name in axis.cases if not any(one == section and _speaks(node) for one, node in changes[name])]
+        meant = axis.default if axis.default is not None else _find_meant(pack.manifest, section, silent)
+        for name in silent if meant is not None or len(silent) > 1 else ():
+            if name != meant:
+                message = f"`{axis.name}={name}` has no template for `{section}`, as {_join(others)}: it gets the section's own"
+                default = f"give it one, or make it the default, which the section's own is for: `default: {name}`"
+                help = default if meant is None or meant == axis.default else f"give it one: the section's own is named after `{meant}`"
+                yield Diagnostic("PC0645", message, cases.key_span(name), help, "warn")
+
+
+def _find_meant(manifest: Node, section: str, silent: Sequence[str]) -> str | None:
+    """The case that the section's own template is named after: `moods/scene.md` for `scene`."""
+    sections = manifest.get("sections")
+    own = sections.get(section) if sections is not None else None
+    template = own.get("template") if own is not None else None
+    words = PurePosixPath(str(template.value)).name.split(".") if template is not None else []
+    return next((name for name in silent if name in words), None)
+
+
+def _iter_changes(variation: Node, pack: PackModel, using: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
+    """What it changes of sections, first what the patches do that it uses."""
+    use = variation.get("use")
+    for patch in use.value if use is not None and isinstance(use.value, tuple) else ():
+        if patch.value in pack.patches and patch.value not in using:
+            yield from _iter_changes(pack.patches[patch.value], pack, (*using, patch.value))
+    sections = variation.get("sections")
+    yield from sections.items() if sections is not None else ()
+
+
+def _fills(change: Node) -> bool:
+    items = change.get("items")
+    return _has(change, _SOURCES) or (items is not None and _has(items, _OF_ITEMS))
+
+
+def _speaks(change: Node) -> bool:
+    """Whether it gives the section content, removes it or switches it."""
+    return change.value is None or change.get("when") is not None or _fills(change)
+
+
+def _has(node: Node, keys: Sequence[str]) -> bool:
+    return any((found := node.get(key)) is not None and found.value is not None for key in keys)
+
+
+def _join(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:_MOODS_SHOWN])
+    return f"{shown}{', ...' if len(names) > _MOODS_SHOWN else ''} {'has' if len(names) == 1 else 'have'}"
+
+
+def _iter_unknown_moods(pack: PackModel, look: Configuration) -> Iterator[Diagnostic]:
+    scopes = Scopes(pack)
+    axes = {id(axis.select): axis for axis in pack.axes if axis.default is None}
+    for text in iter_texts(pack, look.plan, 1):
+        axis = axes.get(id(text.code))
+        kind = scopes.find(text).kind if axis is not None else None
+        values = list_values(kind) if kind is not None else None
+        for value in values or ():
+            if axis is not None and value not in axis.cases:
+                wanted = f"`{axis.select.text.strip()}` may be `{value}`"
+                message = f"by the schema {wanted}, which is no case of `{axis.name}`, and the axis has no default"
+                near = suggest(value, axis.cases)
+                help = near if near.startswith("did") else "give the axis a `default`, or a case for it"
+                yield Diagnostic("PC0646", message, axis.select.span, help, "warn")
+
+
+def check_never_on(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Sections whose `when` is constantly false in every combination, `--patch` included."""
+    off: dict[str, Section] = {}
+    on: set[str] = set()
+    settled = SettledTexts(pack)
+    for look in looks:
+        for section in look.plan.sections:
+            if settled.is_off(section):
+                off.setdefault(section.id, section)
+            else:
+                on.add(section.id)
+    for name, section in off.items():
+        if name not in on and section.when is not None:
+            message = f"`{name}` is {'required and ' if section.required else ''}never on: its `when` is false in every combination"
+            help = "take the section out, or let a variant or patch switch it on"
+            yield Diagnostic("PC0643", message, section.when.span, help, "error" if section.required else "note")
+
+
+@frozen
+class _Reach:
+    """The greatest pressure of one choice of cases, and what the sections hold that can never fill their caps."""
+
+    spent: int
+    allowed: int
+    short: tuple[tuple[str, int, int], ...]
+
+
+def check_tiers(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+    """Tiers that cannot be reached under any choice of cases, sections counted for nothing, and `do` steps on what does not exist."""
+    rules = pack.strain
+    if rules is None:
+        return
+    lowest = [look for look in looks if look.combination.tier == 0]
+    for step in dict.fromkeys(step for tier in rules.tiers for step in tier.do or ()):
+        acting = [look for look in looks if step in list_steps(rules.tiers[: look.combination.tier + 1])[0]]
+        yield from merge_configurations(acting, partial(_iter_unknown_tiers, step))
+    yield from merge_configurations(lowest, lambda look: _iter_uncapped(pack, rules, look))
+    settled = SettledTexts(pack)
+    reaches = [_find_reach(rules, look, settled) for look in lowest if not look.combination.patch]
+    if reaches and len(rules.tiers) > 1:
+        yield from _judge(rules, reaches)
+
+
+def _iter_unknown_tiers(step: Step, look: Configuration) -> Iterator[Diagnostic]:
+    known = [section.id for section in look.plan.sections]
+    if step.section not in known:
+        yield Diagnostic(
+            "PC0613", f"`{step.label}` is a step on `{step.section}`, which is no section", step.span, suggest(step.section, known)
+        )
+
+
+def _iter_uncapped(pack: PackModel, rules: Strain, look: Configuration) -> Iterator[Diagnostic]:
+    plan = look.base
+    caps = find_caps(plan, rules, plan.budget.total)
+    node = pack.manifest.value["strain"].get("count")
+    for name in node.value if node is not None else ():
+        if name.value not in caps and plan.find_section(str(name.value)) is not None:
+            message = f"`strain.count` names `{name.value}`, which has no cap in tokens and counts for nothing"
+            yield Diagnostic("PC0614", message, name.span, f"give `{name.value}` a budget with a number, or take it out of `count`", "warn")
+
+
+def _find_reach(rules: Strain, look: Configuration, settled: SettledTexts) -> _Reach:
+    caps = find_caps(look.base, rules, look.base.budget.total)
+    short = []
+    for name, cap in caps.items():
+        section = look.plan.find_section(name)
+        most = 0 if section is None or settled.is_off(section) else settled.find_most(section, look.plan.output.separator)
+        if most is not None and most < cap:
+            short.append((name, most, cap))
+    allowed = sum(caps.values())
+    return _Reach(allowed - sum(cap - most for _, most, cap in short), allowed, tuple(short))
+
+
+def _judge(rules: Strain, reaches: Sequence[_Reach]) -> Iterator[Diagnostic]:
+    if not any(reach.allowed for reach in reaches):
+        message = "pressure is always 0, and no tier but the first is ever in force: no counted section has a cap in tokens"
+        yield Diagnostic("PC0615", message, rules.span, "give the sections of `strain.count` budgets with a number", "warn")
+        return
+    for tier, above in pairwise((*rules.tiers, None)):
+        if tier is not None and not any(_can_be(reach, tier.at, above.at if above is not None else None) for reach in reaches):
+            most = max((reach for reach in reaches if reach.allowed), key=lambda reach: reach.spent / reach.allowed)
+            yield Diagnostic("PC0616", _describe_tier(tier, most), tier.span, _advise(most), "warn")
+
+
+def _can_be(reach: _Reach, at: Ratio, below: Ratio | None) -> bool:
+    """True when a whole number of tokens up to what can be spent lies in the tier. 0 of 0 is in the first."""
+    least = -(-at.numerator * reach.allowed // at.denominator)
+    if least > reach.spent:
+        return False
+    return below is None or not reach.allowed or least * below.denominator < below.numerator * reach.allowed
+
+
+def _describe_tier(tier: Tier, most: _Reach) -> str:
+    begins = f"tier `{tier.name}` begins at {float(tier.at):g}"
+    if tier.at * most.allowed > most.spent:
+        share = 100 * most.spent // most.allowed / 100
+        return f"{begins}, and pressure reaches {share:g} at most ({most.spent} of {most.allowed} tokens)"
+    return f"{begins}, so close below the next one that no number of {most.allowed} tokens lies between"
+
+
+def _advise(most: _Reach) -> str:
+    if not most.short:
+        return "move the thresholds apart"
+    shown = ", ".join(f"`{name}` holds {spent} of its {cap} at most" for name, spent, cap in most.short[:3])
+    return f"lower the threshold, or count other sections: {shown}"
