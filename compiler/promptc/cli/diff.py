@@ -16,7 +16,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import read_stdin
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.page import Page
-from promptc.compare.compare_sides import compare_sides
+from promptc.compare import compare_sides
 from promptc.diag.findings import Diagnostic, UsageError
 
 _DIFFERENT = 1

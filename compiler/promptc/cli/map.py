@@ -48,17 +48,17 @@ def command(
 
 
 def _render(pack: Pack, format: str, variants: dict[str, str], patches: Sequence[str]) -> str:
-    from promptc.blockmap.draw_map import draw_map
+    from promptc.blockmap.blocks import draw_map
 
     drawn = draw_map(pack.model, variants, patches)
     if format == "json":
-        from promptc.blockmap.render_json import render_json
+        from promptc.blockmap.render import render_json
 
         return render_json(drawn)
     if format == "html":
-        from promptc.blockmap.render_html import render_html
+        from promptc.blockmap.render import render_html
 
         return render_html(drawn)
-    from promptc.blockmap.render_markdown import render_markdown
+    from promptc.blockmap.render import render_markdown
 
     return render_markdown(drawn)

@@ -10,9 +10,7 @@ from promptc.cli.compile_asked import STDIN, compile_asked, load_state_file
 from promptc.cli.extract_revision import extract_revision
 from promptc.cli.read_bytes import read_bytes
 from promptc.cli.streams import read_stdin
-from promptc.compare.read_report import is_messages, read_json, read_report
-from promptc.compare.read_side import read_side
-from promptc.compare.side import Side
+from promptc.compare import Side, is_messages, read_json, read_report, read_side
 from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal

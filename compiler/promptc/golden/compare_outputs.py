@@ -1,9 +1,6 @@
 """Two outputs as bytes, compared."""
 
-from promptc.compare.compare_sides import Difference, compare_sides
-from promptc.compare.read_report import is_messages, read_json, read_report
-from promptc.compare.read_side import read_side
-from promptc.compare.side import Side
+from promptc.compare import Difference, Side, compare_sides, is_messages, read_json, read_report, read_side
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from promptc.compare.compare_sides import Difference
+from promptc.compare import Difference
 from promptc.files.reading import read_file
 from promptc.golden.case import name_golden
 from promptc.golden.compare_outputs import PROMPTS, GoldenOutput, compare_outputs

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from promptc.compare.read_report import has, is_count, is_list, is_mapping, is_pair, is_text, or_none, read_json, read_report
+from promptc.compare import has, is_count, is_list, is_mapping, is_pair, is_text, or_none, read_json, read_report
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from promptc.compare.read_report import read_json
+from promptc.compare import read_json
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
 from promptc.golden.case import INPUTS, PENDING

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from promptc.compare.read_report import read_json
+from promptc.compare import read_json
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from promptc.compare.compare_sides import Difference
+from promptc.compare import Difference
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import field, frozen
 from promptc.files.reading import IrregularError, LinkError, read_file

@@ -7,11 +7,8 @@ from textwrap import dedent
 import pytest
 
 import promptc
-from promptc.blockmap.draw_map import draw_map
-from promptc.blockmap.phrase import show_plain
-from promptc.blockmap.render_html import render_html
-from promptc.blockmap.render_json import render_json
-from promptc.blockmap.render_markdown import render_markdown
+from promptc.blockmap.blocks import draw_map, show_plain
+from promptc.blockmap.render import render_html, render_json, render_markdown
 from promptc.diag.findings import UsageError
 from tests.contract.sources import ROOT
 

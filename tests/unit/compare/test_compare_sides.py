@@ -6,9 +6,7 @@ from itertools import combinations, permutations
 import pytest
 
 import promptc
-from promptc.compare.compare_sides import _find_moved, compare_sides
-from promptc.compare.read_side import read_side
-from promptc.compare.side import Side
+from promptc.compare import Side, _find_moved, compare_sides, read_side
 from promptc.golden.case import Case
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import find_report, run_once

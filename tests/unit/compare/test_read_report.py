@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from promptc.compare.read_report import is_messages, read_json, read_report
+from promptc.compare import is_messages, read_json, read_report
 from promptc.golden.compare_outputs import GoldenOutput, compare_outputs
 from promptc.golden.describe_figures import read_figures
 from tests.cases.case import ROOT

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import promptc
-from promptc.compare.compare_sides import Difference, compare_sides
-from promptc.compare.read_side import read_side
-from promptc.compare.side import BETWEEN, WHOLE
+from promptc.compare import BETWEEN, WHOLE, Difference, compare_sides, read_side
 from promptc.golden.compare_goldens import leave_moving
 from promptc.golden.compare_outputs import GoldenOutput, compare_outputs
 from tests.cases.case import ROOT

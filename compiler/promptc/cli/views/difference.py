@@ -8,8 +8,7 @@ from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.figures import show_count, show_percent, show_plural
 from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
-from promptc.compare.compare_sides import Difference, ItemChange, SectionChange
-from promptc.compare.side import WHOLE
+from promptc.compare import WHOLE, Difference, ItemChange, SectionChange
 from promptc.diag.typed import Literal
 from promptc.text.diff import TextRun
 

@@ -7,7 +7,7 @@ from promptc.cli.paint import Paint, Style
 from promptc.cli.views.difference import render_sections
 from promptc.cli.views.figures import show_count, show_ids, show_percent
 from promptc.cli.views.wrap import wrap
-from promptc.compare.compare_sides import Difference
+from promptc.compare import Difference
 from promptc.diag.findings import Diagnostic
 from promptc.golden.compare_verdict import compare_verdict
 from promptc.golden.verdict import Figures, GoldenDifference, Verdict
