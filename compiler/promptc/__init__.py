@@ -12,16 +12,16 @@ from promptc.version import VERSION
 __version__ = VERSION
 
 _HOMES = {
-    "Archive": "promptc.operations.done",
+    "Archive": "promptc.operations.results",
     "Diagnostic": "promptc.diag.findings",
     "DiskError": "promptc.diag.findings",
     "FitError": "promptc.diag.findings",
-    "Listed": "promptc.operations.done",
-    "OperationResult": "promptc.operations.done",
+    "Listed": "promptc.operations.results",
+    "OperationResult": "promptc.operations.results",
     "Pack": "promptc.api",
     "Prompt": "promptc.prompt",
     "PromptcError": "promptc.diag.findings",
-    "Request": "promptc.operations.done",
+    "Request": "promptc.operations.results",
     "State": "promptc.model.state",
     "UsageError": "promptc.diag.findings",
     "load": "promptc.api",

@@ -6,10 +6,10 @@ from promptc.diag.findings import FitError as FitError
 from promptc.diag.findings import PromptcError as PromptcError
 from promptc.diag.findings import UsageError as UsageError
 from promptc.model.state import State as State
-from promptc.operations.done import Archive as Archive
-from promptc.operations.done import Listed as Listed
-from promptc.operations.done import OperationResult as OperationResult
-from promptc.operations.done import Request as Request
+from promptc.operations.results import Archive as Archive
+from promptc.operations.results import Listed as Listed
+from promptc.operations.results import OperationResult as OperationResult
+from promptc.operations.results import Request as Request
 from promptc.prompt import Prompt as Prompt
 
 __version__: str

@@ -16,7 +16,7 @@ from promptc.model.messages import FORMATS, Provider
 from promptc.model.pack import Choice, Format, PackModel
 from promptc.model.stages import Bound, Gathering, Memory, RenderOptions
 from promptc.model.state import State
-from promptc.operations.done import Listed, OperationResult, Request
+from promptc.operations.results import Listed, OperationResult, Request
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.prompt import Prompt
 from promptc.text.counters.counter import Counter
@@ -125,7 +125,7 @@ class Pack:
         its check, the ask's `else` stands for it, and `.fallbacks` and `.warnings` tell. Raises `UsageError` for an unknown operation,
         argument or answer, and `PromptcError` where the state is invalid, an edit cannot be made, or the new state would be invalid.
         """
-        from promptc.operations.run_operation import run_operation
+        from promptc.operations.run import run_operation
 
         return run_operation(self, state, operation, args, answers)
 
@@ -148,7 +148,7 @@ class Pack:
         """
         from pathlib import Path
 
-        from promptc.operations.rewrite_state import apply_to_file
+        from promptc.operations.state_file import apply_to_file
 
         folder = Path(archive) if archive is not None else None
         return apply_to_file(self, fspath(path), operation, args, answers, folder=folder, wait=wait, expected=if_state)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.diag.findings import FitError
-from promptc.operations.run_operation import run_operation
+from promptc.operations.run import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.companion_rules import LOOP_CAPS, TYPE_CAPS, TYPES, fold, select, select_said
 from tests.cases.schema_drawing import from_schema

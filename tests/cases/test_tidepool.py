@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.diag.findings import FitError
-from promptc.operations.run_operation import run_operation
+from promptc.operations.run import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.schema_drawing import characters, from_schema
 from tests.published import MODELS, check_published

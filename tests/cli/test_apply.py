@@ -413,7 +413,7 @@ def test_a_long_wait_is_told(here, run, monkeypatch):
 
 
 def test_a_server_without_an_answer_is_a_warning_unless_strict(here, run, monkeypatch):
-    monkeypatch.setattr("promptc.operations.ask_endpoint._PAUSE", 0.001)
+    monkeypatch.setattr("promptc.operations.endpoint._PAUSE", 0.001)
     before = Path("state.json").read_bytes()
     flags = ["--endpoint", "http://localhost:1/v1", "--model", "m"]
     strict = run("apply", "logbook", "digest", "state.json", *flags, "--strict")

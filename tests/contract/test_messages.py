@@ -8,7 +8,7 @@ import pytest
 
 import promptc
 from promptc.diag.findings import PromptcError
-from promptc.operations.run_operation import run_operation
+from promptc.operations.run import run_operation
 from promptc.sources.address import read_address
 from promptc.sources.segments.store import SegmentStore
 from tests.contract.sources import ROOT, list_tracked, load_modules

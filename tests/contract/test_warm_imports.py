@@ -19,7 +19,7 @@ PYTHONS = frozenset(
 PACKAGES = ("promptc.cache", "promptc.model", "promptc.passes", "promptc.template.runtime", "promptc.text")
 MODULES = frozenset(
     """
-    promptc promptc.api promptc.operations promptc.operations.done promptc.pipeline promptc.prompt promptc.version
+    promptc promptc.api promptc.operations promptc.operations.results promptc.pipeline promptc.prompt promptc.version
     promptc.cli promptc.cli.asked promptc.cli.compile_asked promptc.cli.main promptc.cli.paint promptc.cli.read_render promptc.cli.reporter
     promptc.cli.run promptc.cli.run_render promptc.cli.settings promptc.cli.streams
     promptc.diag promptc.diag.findings promptc.diag.findings promptc.diag.frozen promptc.diag.findings promptc.diag.findings promptc.diag.findings

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
-from promptc.operations.run_operation import run_operation
+from promptc.operations.run import run_operation
 from tests.contract.sources import ROOT
 
 SENTINEL, TIDEPOOL, COMPANION = (promptc.load(ROOT / "packs" / name) for name in ("sentinel", "tidepool", "companion"))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
-from promptc.operations.done import Archive, OperationResult
-from promptc.operations.run_operation import run_operation
+from promptc.operations.results import Archive, OperationResult
+from promptc.operations.run import run_operation
 from promptc.template.runtime.run import Run
 from tests.contract.sources import ROOT
 from tests.unit.operations.small import write_pack

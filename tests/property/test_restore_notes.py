@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import promptc
-from promptc.operations import rewrite_state as rewriting
+from promptc.operations import state_file as rewriting
 from promptc.operations.list_archives import list_archives
 from promptc.operations.make_change import make_diff
 from promptc.operations.make_restoration import make_restoration
 from promptc.operations.read_archive import read_archive
 from promptc.operations.read_note import read_note
-from promptc.operations.run_operation import run_operation
+from promptc.operations.run import run_operation
 
 _PACK = """\
 promptc: 1

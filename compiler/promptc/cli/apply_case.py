@@ -7,10 +7,10 @@ from promptc.api import Pack
 from promptc.diag.typed import Any
 from promptc.golden.case import Case
 from promptc.golden.outcome import CaseOutcome
+from promptc.operations.archive import render_archive
 from promptc.operations.ask import ask
 from promptc.operations.make_change import make_diff
-from promptc.operations.run_operation import run_operation
-from promptc.operations.write_archive import render_archive
+from promptc.operations.run import run_operation
 
 
 def apply_case(pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:

@@ -11,8 +11,8 @@ from promptc.cli.reporter import Reporter
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import replace
 from promptc.operations.ask import ask
-from promptc.operations.ask_endpoint import Endpoint, ask_endpoint
-from promptc.operations.done import Request
+from promptc.operations.endpoint import Endpoint, ask_endpoint
+from promptc.operations.results import Request
 
 _KEY = "OPENAI_API_KEY"
 _PATIENCE = 0.5

@@ -17,12 +17,12 @@ from promptc.diag.typed import Any
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.operations.ask import ask
 from promptc.operations.change import StateDiff
-from promptc.operations.done import OperationResult, Request
 from promptc.operations.judge_answer import LONGEST_ANSWER
 from promptc.operations.make_change import make_diff
 from promptc.operations.opened import find_operation
-from promptc.operations.rewrite_state import check_expected
-from promptc.operations.run_operation import run_operation
+from promptc.operations.results import OperationResult, Request
+from promptc.operations.run import run_operation
+from promptc.operations.state_file import check_expected
 
 
 def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> int:

@@ -22,7 +22,7 @@ from promptc.operations.make_restoration import make_restoration
 from promptc.operations.note import NO_NOTE
 from promptc.operations.read_archive import read_archive
 from promptc.operations.read_note import read_note
-from promptc.operations.rewrite_state import check_expected, find_archives
+from promptc.operations.state_file import check_expected, find_archives
 
 
 def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> int:

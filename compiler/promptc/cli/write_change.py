@@ -12,9 +12,9 @@ from promptc.cli.views.changes import render_changes
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.files.atomic import write_file
+from promptc.operations.archive import Written, write_archive
 from promptc.operations.change import StateDiff
-from promptc.operations.rewrite_state import Rewritten, find_archives, rewrite_state
-from promptc.operations.write_archive import Written, write_archive
+from promptc.operations.state_file import Rewritten, find_archives, rewrite_state
 
 Make = Callable[[bytes, str], StateDiff]
 """From a state's bytes, and the name of the file that will hold the new one (empty: none), to the change."""

@@ -7,8 +7,8 @@ from promptc.diag.typed import Any
 from promptc.model.messages import Ask
 from promptc.model.state import State
 from promptc.operations.begin_operation import OperationRun, begin_operation
-from promptc.operations.done import Request
 from promptc.operations.opened import Opened
+from promptc.operations.results import Request
 from promptc.prompt import Prompt
 from promptc.text.json import render_canonical_json, render_digest
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.operations.archived import KEPT, Archived
-from promptc.operations.done import Archive, OperationResult
 from promptc.operations.mark_element import mark_element
+from promptc.operations.results import Archive, OperationResult
 from promptc.text.json import MISSING, find_at, find_list, split_pointer
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from promptc.diag.typed import Any
 from promptc.model.messages import Operation
 from promptc.model.state import State
-from promptc.operations.done import Listed
 from promptc.operations.opened import Opened
+from promptc.operations.results import Listed
 from promptc.passes.bind import bind_lets
 from promptc.template.runtime.run import RUN
 

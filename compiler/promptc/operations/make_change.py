@@ -4,9 +4,9 @@ import json
 
 from promptc.operations.change import StateDiff
 from promptc.operations.describe_archive import describe_archive
-from promptc.operations.done import OperationResult
 from promptc.operations.format_state import format_state
 from promptc.operations.opened import Opened
+from promptc.operations.results import OperationResult
 
 
 def make_diff(pack: Opened, done: OperationResult, raw: bytes, *, file: str) -> StateDiff:

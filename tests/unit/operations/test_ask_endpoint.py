@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from promptc.diag.findings import DiskError, UsageError
-from promptc.operations import ask_endpoint as module
-from promptc.operations.ask_endpoint import Endpoint, ask_endpoint
+from promptc.operations import endpoint as module
+from promptc.operations.endpoint import Endpoint, ask_endpoint
 
 BODY = {"messages": [{"role": "user", "content": "Where is the key?"}]}
 KEY = "sk-very-secret"

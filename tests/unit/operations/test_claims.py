@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.operations.run_operation import run_operation
+from promptc.operations.run import run_operation
 from tests.unit.operations.small import write_pack
 
 FEWER = '{that: answers.digest.points | length >= state.digest | length, else: "{{ state.digest | length }} points became fewer"}'

@@ -15,8 +15,8 @@ from promptc.operations.list_archives import list_archives
 from promptc.operations.make_change import make_diff
 from promptc.operations.read_archive import read_archive
 from promptc.operations.read_note import find_note
-from promptc.operations.rewrite_state import find_archives, rewrite_state
-from promptc.operations.run_operation import run_operation
+from promptc.operations.run import run_operation
+from promptc.operations.state_file import find_archives, rewrite_state
 
 ROOT = Path(__file__).resolve().parents[3]
 CALLS = ("open", "write", "fsync", "close", "replace", "rename", "unlink", "fchmod", "stat", "lstat", "fstat", "ftruncate", "mkdir")

@@ -12,7 +12,7 @@ from promptc.cache.store import Cache
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.operations.ask import ask
 from promptc.operations.list_operations import list_operations
-from promptc.operations.run_operation import run_operation
+from promptc.operations.run import run_operation
 from tests.unit.operations.small import DIGEST_SCHEMA, write_pack
 
 ANSWER = '{"points": ["a", "b"]}'

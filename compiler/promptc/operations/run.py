@@ -9,9 +9,9 @@ from promptc.diag.typed import Any
 from promptc.model.messages import Operation
 from promptc.model.state import State
 from promptc.operations.begin_operation import OperationRun, begin_operation, read_written
-from promptc.operations.done import Archive, OperationResult
-from promptc.operations.make_edits import Edited, make_edits
+from promptc.operations.edits import Edited, make_edits
 from promptc.operations.opened import Opened
+from promptc.operations.results import Archive, OperationResult
 from promptc.passes.bind import bind_lets, check_asserts
 from promptc.template.runtime.run import RUN
 

@@ -9,7 +9,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.messages import Append, Keep, Operation, Remove, Set, StateEdit
-from promptc.operations.done import Archive
+from promptc.operations.results import Archive
 from promptc.passes.select import find_whole
 from promptc.template.compile import Expression
 from promptc.text.json import MISSING, PointerError, drop_at, find_at, put_at, split_pointer

@@ -9,15 +9,15 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import find_mode, read_file
 from promptc.frontend.json import MAX_STATE_BYTES
+from promptc.operations.archive import Written, name_archive, write_archive
 from promptc.operations.change import StateDiff
-from promptc.operations.done import OperationResult
 from promptc.operations.follow_change import apply_diff
 from promptc.operations.lock_state import lock_state
 from promptc.operations.make_change import make_diff
 from promptc.operations.opened import Opened
 from promptc.operations.read_note import read_note
-from promptc.operations.run_operation import run_operation
-from promptc.operations.write_archive import Written, name_archive, write_archive
+from promptc.operations.results import OperationResult
+from promptc.operations.run import run_operation
 from promptc.operations.write_note import settle_note, write_note
 from promptc.operations.write_state import write_state
 
