@@ -21,16 +21,12 @@ from typing import Any
 from benchmarks.measure import Scale, show
 from promptc.api import Pack
 from promptc.diag.findings import PromptcError
-from promptc.operations.archive import render_archive
-from promptc.operations.change import StateDiff
-from promptc.operations.list_archives import list_archives
-from promptc.operations.lock_state import lock_state
-from promptc.operations.make_change import make_diff
-from promptc.operations.make_restoration import make_restoration
-from promptc.operations.read_archive import read_archive
-from promptc.operations.read_note import read_note
+from promptc.operations.archive import list_archives, read_archive, render_archive
+from promptc.operations.edits import make_diff
+from promptc.operations.restore import make_restoration, read_note
+from promptc.operations.results import StateDiff
 from promptc.operations.run import run_operation
-from promptc.operations.state_file import find_archives, rewrite_state
+from promptc.operations.state_file import find_archives, lock_state, rewrite_state
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLS, CROWD, EACH, SEED = (1000, 2), (16, 2), (200, 3), 20250306

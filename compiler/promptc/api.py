@@ -91,7 +91,7 @@ class Pack:
 
     def list_operations(self, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
         """The operations of the pack in the manifest's order, and with a state which are due. Raises `PromptcError` for an invalid one."""
-        from promptc.operations.list_operations import list_operations
+        from promptc.operations.run import list_operations
 
         return list_operations(self, state)
 
@@ -108,7 +108,7 @@ class Pack:
         that in and ask again. Raises `UsageError` for an unknown operation, argument or answer, `PromptcError` for an invalid state or
         pack of a question, `FitError` for a question that does not fit.
         """
-        from promptc.operations.ask import ask
+        from promptc.operations.run import ask
 
         return ask(self, state, operation, args, answers)
 

@@ -22,7 +22,7 @@ from promptc.golden.given import CaseEnvironment
 from promptc.golden.lack import replace_modules
 from promptc.golden.outcome import CaseOutcome
 from promptc.golden.shelf import SuiteResources
-from promptc.operations.lock_state import lock_state
+from promptc.operations.state_file import lock_state
 from promptc.sources import database
 
 ANY_COMMAND = "any_command"

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from promptc.operations.archived import Archived
-from promptc.operations.mark_element import mark_element
+from promptc.operations.archive import mark_element
 from promptc.operations.restore import restore
+from promptc.operations.results import Archived
 
 _KINDS = ("append", "append", "last", "where", "stale", "restore")
 _STEPS = st.lists(st.tuples(st.sampled_from(_KINDS), st.integers(0, 6)), max_size=14)

@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
-from promptc.operations.archive import write_archive
-from promptc.operations.format_state import format_state
-from promptc.operations.make_change import make_diff
-from promptc.operations.make_restoration import make_restoration
-from promptc.operations.read_archive import read_archive
+from promptc.operations.archive import read_archive, write_archive
+from promptc.operations.edits import format_state, make_diff
+from promptc.operations.restore import make_restoration
 from promptc.operations.run import run_operation
 
 _PACK = """\

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.operations import state_file as rewriting
-from promptc.operations.list_archives import list_archives
-from promptc.operations.make_change import make_diff
-from promptc.operations.make_restoration import make_restoration
-from promptc.operations.read_archive import read_archive
-from promptc.operations.read_note import read_note
+from promptc.operations.archive import list_archives, read_archive
+from promptc.operations.edits import make_diff
+from promptc.operations.restore import make_restoration, read_note
 from promptc.operations.run import run_operation
 
 _PACK = """\

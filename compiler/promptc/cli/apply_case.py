@@ -8,9 +8,8 @@ from promptc.diag.typed import Any
 from promptc.golden.case import Case
 from promptc.golden.outcome import CaseOutcome
 from promptc.operations.archive import render_archive
-from promptc.operations.ask import ask
-from promptc.operations.make_change import make_diff
-from promptc.operations.run import run_operation
+from promptc.operations.edits import make_diff
+from promptc.operations.run import ask, run_operation
 
 
 def apply_case(pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:

@@ -10,9 +10,9 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.reporter import Reporter
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import replace
-from promptc.operations.ask import ask
 from promptc.operations.endpoint import Endpoint, ask_endpoint
 from promptc.operations.results import Request
+from promptc.operations.run import ask
 
 _KEY = "OPENAI_API_KEY"
 _PATIENCE = 0.5

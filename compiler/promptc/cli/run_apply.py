@@ -15,13 +15,9 @@ from promptc.cli.write_change import tell_change, write_change
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.typed import Any
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.operations.ask import ask
-from promptc.operations.change import StateDiff
-from promptc.operations.judge_answer import LONGEST_ANSWER
-from promptc.operations.make_change import make_diff
-from promptc.operations.opened import find_operation
-from promptc.operations.results import OperationResult, Request
-from promptc.operations.run import run_operation
+from promptc.operations.edits import make_diff
+from promptc.operations.results import OperationResult, Request, StateDiff, find_operation
+from promptc.operations.run import LONGEST_ANSWER, ask, run_operation
 from promptc.operations.state_file import check_expected
 
 

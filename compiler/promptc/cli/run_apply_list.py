@@ -8,8 +8,8 @@ from promptc.cli.read_bytes import read_bytes
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.table import render_table
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.operations.list_operations import list_operations
 from promptc.operations.results import Listed
+from promptc.operations.run import list_operations
 from promptc.text.json import render_canonical_json
 
 

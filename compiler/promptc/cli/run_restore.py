@@ -14,14 +14,9 @@ from promptc.cli.write_change import name_file, show_path, tell_change, write_ch
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.files.reading import follow_link
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.operations.archived import Archived
-from promptc.operations.change import StateDiff
-from promptc.operations.describe_archive import name_source
-from promptc.operations.list_archives import list_archives
-from promptc.operations.make_restoration import make_restoration
-from promptc.operations.note import NO_NOTE
-from promptc.operations.read_archive import read_archive
-from promptc.operations.read_note import read_note
+from promptc.operations.archive import list_archives, name_source, read_archive
+from promptc.operations.restore import NO_NOTE, make_restoration, read_note
+from promptc.operations.results import Archived, StateDiff
 from promptc.operations.state_file import check_expected, find_archives
 
 

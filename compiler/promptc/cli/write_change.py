@@ -13,7 +13,7 @@ from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.files.atomic import write_file
 from promptc.operations.archive import Written, write_archive
-from promptc.operations.change import StateDiff
+from promptc.operations.results import StateDiff
 from promptc.operations.state_file import Rewritten, find_archives, rewrite_state
 
 Make = Callable[[bytes, str], StateDiff]

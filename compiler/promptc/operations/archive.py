@@ -1,15 +1,25 @@
 """Archive files: what was taken out of a state, kept before the state is replaced."""
 
+from __future__ import annotations
+
 import errno
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
 from promptc.files.atomic import replace_file, sync_folder
 from promptc.files.lock import hold_lock
 from promptc.files.reading import TooLongError, read_file
-from promptc.operations.archived import MAX_ARCHIVE_BYTES, Archived
-from promptc.text.json import render_canonical_json, render_digest, render_json_line
+from promptc.frontend.json import MAX_STATE_BYTES
+from promptc.model.pack import PackModel
+from promptc.operations.results import KEPT, MAX_ARCHIVE_BYTES, Archive, Archived, OperationResult
+from promptc.text.json import MISSING, find_at, find_list, render_canonical_json, render_digest, render_json_line, split_pointer
+
+_LENGTH = 16
+_TEXTS = ("pack", "version", "operation", "pointer", "state", "file")
 
 
 @frozen
@@ -94,3 +104,133 @@ def _make_folder(folder: Path) -> None:
         if not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, f"`{folder}` is a file, not a folder") from None
     sync_folder(above)
+
+
+def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:
+    """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
+    left = find_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
+    kept = () if archive.is_value else _find_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
+    return Archived(
+        name=archive.name,
+        pack=pack.name,
+        version=pack.version,
+        operation=done.operation,
+        pointer=archive.pointer,
+        length=archive.length,
+        places=archive.places,
+        kept=tuple([mark_element(value) for value in kept[:KEPT]]),
+        state=done.before,
+        file=name_source(file),
+        elements=archive.elements,
+        replaced=mark_element(left if left is not MISSING else None) if archive.is_value else "",
+    )
+
+
+def name_source(file: str) -> str:
+    """A state's file name as archives have it: what is no UTF-8 in it is written out (`b\\udcff.json`)."""
+    return file.encode("utf-8", "backslashreplace").decode()
+
+
+def _find_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:
+    """What stayed in the list, of how it was before all edits, or after all of them where others had changed it first."""
+    if before is not None and len(before) == archive.length:
+        gone = {at for start, stop in archive.places for at in range(start, stop)}
+        if tuple(before[at] for at in sorted(gone)) == archive.elements:
+            return [value for at, value in enumerate(before) if at not in gone]
+    return (after or [])[: archive.length - len(archive.elements)]
+
+
+def mark_element(value: Any) -> str:
+    """16 hexadecimal digits of the sha256 of its canonical JSON: equal for equal values, in practice for no others."""
+    return render_digest(render_canonical_json(value).encode()).removeprefix("sha256:")[:_LENGTH]
+
+
+def list_archives(folder: Path) -> tuple[Path, ...]:
+    """The paths of the archive files in the folder, the newest first (by the system's time of writing, then by name); none where there is
+    no folder. `DiskError` (PC0724) when it cannot be read.
+    """
+    try:
+        with os.scandir(folder) as found:
+            named = [one for one in found if one.name.endswith(".jsonl")]
+            files = [(-one.stat(follow_symlinks=False).st_mtime_ns, Path(one.path)) for one in named]
+    except FileNotFoundError:
+        return ()
+    except OSError as wrong:
+        message = f"cannot read the archives in {folder}: {wrong.strerror or wrong}"
+        raise DiskError([Diagnostic("PC0724", message, help="name the folder: `--archive DIR`")]) from wrong
+    return tuple([path for _, path in sorted(files)])
+
+
+def read_archive(path: Path) -> Archived:
+    """What `write_archive` wrote there. `DiskError`: PC0724 for a file that cannot be read, PC0825 for one that is not as it was written:
+    its content is not what its name says, or is no archive's.
+    """
+    try:
+        data = read_file(path, MAX_ARCHIVE_BYTES)
+    except (OSError, ValueError) as wrong:
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        raise DiskError(
+            [Diagnostic("PC0724", f"cannot read the archive {path}: {reason}", help="name a file that `apply` wrote")]
+        ) from wrong
+    name, digest = _split_name(path)
+    if render_digest(data) != f"sha256:{digest}":
+        raise _refuse(path, "its content is not what its name says")
+    read = _read(name, data)
+    if read is None:
+        raise _refuse(path, "it is no archive of promptc")
+    return read
+
+
+def _split_name(path: Path) -> tuple[str, str]:
+    """`transcript.<sha256>.jsonl` as its two parts."""
+    stem, _, end = path.name.rpartition(".")
+    name, _, digest = stem.rpartition(".")
+    if end != "jsonl" or not name or len(digest) != 64:
+        raise _refuse(path, "its name is not NAME.SHA256.jsonl")
+    return name, digest
+
+
+def _read(name: str, data: bytes) -> Archived | None:
+    import json
+
+    try:
+        header, *elements = [json.loads(line) for line in data.decode().split("\n")[:-1]]
+        render_canonical_json(elements).encode()
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(header, dict) or _read_number(header.get("promptc")) != 1:
+        return None
+    places, kept, length = _read_places(header.get("places")), header.get("kept"), _read_number(header.get("length"))
+    if places is None or length > MAX_STATE_BYTES or not isinstance(kept, list):
+        return None
+    texts: dict[str, Any] = {key: header.get(key) for key in _TEXTS} | {"replaced": header.get("replaced", "")}
+    if not all(isinstance(one, str) for one in (*texts.values(), *kept)):
+        return None
+    gone = sum(stop - start for start, stop in places)
+    if gone != len(elements) or (places and places[-1][1] > length) or len(kept) > length - gone:
+        return None
+    if texts["replaced"] and (length, places, kept) != (1, ((0, 1),), []):
+        return None
+    return Archived(name=name, length=length, places=places, kept=tuple(kept), elements=tuple(elements), **texts)
+
+
+def _read_places(given: Any) -> tuple[tuple[int, int], ...] | None:
+    """Half-open ranges that rise and lie apart; None for anything else."""
+    places: list[tuple[int, int]] = []
+    for place in given if isinstance(given, list) else [None]:
+        if not isinstance(place, list) or len(place) != 2:
+            return None
+        start, stop = map(_read_number, place)
+        if not (places[-1][1] if places else 0) <= start < stop:
+            return None
+        places.append((start, stop))
+    return tuple(places)
+
+
+def _read_number(given: Any) -> int:
+    """A count; -1 for anything else (`true` too, with which Python counts)."""
+    return given if isinstance(given, int) and not isinstance(given, bool) else -1
+
+
+def _refuse(path: Path, why: str) -> DiskError:
+    return DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: {why}", help="take it from a backup")])

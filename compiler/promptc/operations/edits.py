@@ -1,5 +1,7 @@
 """The edits of an operation, made on a state as it is written."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -9,7 +11,8 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.diag.value import show_value
 from promptc.model.messages import Append, Keep, Operation, Remove, Set, StateEdit
-from promptc.operations.results import Archive
+from promptc.operations.archive import describe_archive
+from promptc.operations.results import Archive, Opened, OperationResult, StateDiff
 from promptc.passes.select import find_whole
 from promptc.template.compile import Expression
 from promptc.text.json import MISSING, PointerError, drop_at, find_at, put_at, split_pointer
@@ -145,3 +148,35 @@ def _refuse(edit: StateEdit, why: str) -> PromptcError:
 
 def _join(way: Sequence[str]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in way)
+
+
+def make_diff(pack: Opened, done: OperationResult, raw: bytes, *, file: str) -> StateDiff:
+    """The change that `done` makes to the state read as `raw`. `file` is the name of the file that will hold it (empty: none)."""
+    before = json.loads(raw.decode("utf-8-sig"))
+    if not done.is_changed:
+        return StateDiff(before, before, raw, False)
+    archived = tuple([describe_archive(one, done, pack=pack.model, before=before, file=file) for one in done.archives])
+    return StateDiff(before, done.value, format_state(done.value, raw), True, archived)
+
+
+def format_state(value: Any, like: bytes) -> bytes:
+    """`value` as JSON in UTF-8, laid out as the file it comes from: its indent, or one line where that is one line, with spaces behind
+    commas and colons as there; its last line end.
+    """
+    import json
+
+    text = like.decode("utf-8-sig").strip(" \t\r\n")
+    indent = _find_indent(text)
+    close = indent is None and '": ' not in text and '", ' not in text and len(text) > 2
+    separators = (",", ":") if close else (",", ": ") if indent is not None else (", ", ": ")
+    end = b"\n" if like.endswith(b"\n") or not like.strip() else b""
+    return json.dumps(value, ensure_ascii=False, indent=indent, separators=separators, allow_nan=False).encode() + end
+
+
+def _find_indent(text: str) -> str | None:
+    """What stands before the first key, if that has a line of its own."""
+    after = text[1:].lstrip(" ")
+    if not after.startswith(("\n", "\r\n")):
+        return None
+    line = after.lstrip("\r\n")
+    return line[: len(line) - len(line.lstrip(" \t"))]

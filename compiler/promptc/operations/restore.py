@@ -8,15 +8,153 @@ Whether it is missing, the list itself tells, as long as no two elements are equ
 is noted beside the state (`note.py`), and what is noted is not looked for.
 """
 
+from __future__ import annotations
+
+import json
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from itertools import pairwise
+from pathlib import Path
 
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.operations.archived import Archived
-from promptc.operations.mark_element import mark_element
+from promptc.files.atomic import replace_file
+from promptc.files.reading import read_file
+from promptc.operations.archive import mark_element
+from promptc.operations.edits import format_state
+from promptc.operations.results import Archived, Opened, StateDiff
+from promptc.text.json import MISSING, PointerError, find_at, find_list, put_at, render_canonical_json, render_digest, split_pointer
+
+_LONGEST = 16_000_000
+NOTED = 1000
+"""Archives of one list that are remembered, the newest. Of older ones the list decides."""
+
+
+@frozen(eq=False)
+class Note:
+    """Of one state: its lists by their pointers, those that fit. `is_settled`: the file says this and no more."""
+
+    lists: Mapping[str, ListNote]
+    is_settled: bool = True
+
+
+@frozen
+class ListNote:
+    """Of one list: `length` and `digest` are of the list as it was left. `out` are the file names of archives whose elements are missing,
+    in the order they were taken, `back` of those whose elements are there again.
+    """
+
+    length: int
+    digest: str
+    out: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+
+    def fits(self, elements: Sequence[Any]) -> bool:
+        """Whether nothing was done to the list since but appends."""
+        return len(elements) >= self.length and digest_list(elements[: self.length]) == self.digest
+
+
+def digest_list(elements: Sequence[Any]) -> str:
+    """Of the elements' canonical JSON."""
+    return render_digest(render_canonical_json(list(elements)).encode())
+
+
+NO_NOTE = Note({})
+
+
+def make_restoration(
+    pack: Opened, raw: bytes, archives: Sequence[Archived], *, name: str, note: Note = NO_NOTE, files: Sequence[str] = ()
+) -> tuple[StateDiff, tuple[int, ...]]:
+    """The change, and how many elements of each archive are put back. `files` are the archives' file names, by which `note` knows them; of
+    what it does not know the list decides.
+
+    Raises `PromptcError`: for a state that is invalid, as it is or with the elements in it; PC0826 where the state has no list for them.
+    """
+    digest = pack.load_state(raw, name).digest
+    before = json.loads(raw.decode("utf-8-sig"))
+    after, counts = deepcopy(before), [0] * len(archives)
+    for pointer in dict.fromkeys(archive.pointer for archive in archives if not archive.replaced):
+        noted = note.lists.get(pointer, ListNote(0, ""))
+        known = {*noted.out, *noted.back}
+        numbers = [
+            at
+            for at, one in enumerate(archives)
+            if one.pointer == pointer and not one.replaced and (one.state != digest or (files and files[at] in known))
+        ]
+        if not numbers:
+            continue
+        elements = _find_place(after, pointer, archives[numbers[0]], name)
+        places = {files[at]: place for place, at in enumerate(numbers)} if files else {}
+        out = [places[one] for one in noted.out if one in places]
+        back = {places[one] for one in noted.back if one in places}
+        restored = restore(elements, [archives[at] for at in numbers], out=out, back=back)
+        elements[:] = restored.elements
+        for at, count in zip(numbers, restored.counts, strict=True):
+            counts[at] = count
+    after, stuck = _put_values(after, archives, note, files, counts, name)
+    named = tuple([(one.pointer, file) for at, (one, file) in enumerate(zip(archives, files, strict=False)) if at not in stuck])
+    if not any(counts):
+        return StateDiff(before, before, raw, False, stuck=stuck), tuple(counts)
+    data = format_state(after, raw)
+    pack.load_state(data, name)
+    return StateDiff(before, after, data, True, restored=named, stuck=stuck), tuple(counts)
+
+
+def _put_values(
+    state: Any, archives: Sequence[Archived], note: Note, files: Sequence[str], counts: list[int], name: str
+) -> tuple[Any, tuple[int, ...]]:
+    """The state with replaced values put back, the newest first as far as the note tells, each where the state holds what its operation
+    left; and the numbers of those that are not. `counts` is told how many of each.
+    """
+    stuck = []
+    numbers = [at for at, one in enumerate(archives) if one.replaced]
+    for at in sorted(numbers, key=lambda at: _find_turn(archives[at], note, files[at] if files else "")):
+        archive = archives[at]
+        way, (old,) = split_pointer(archive.pointer), archive.elements
+        there = find_at(state, way)
+        mark = mark_element(None if there is MISSING else there)
+        if mark == archive.replaced:
+            try:
+                state = put_at(state, way, old)
+            except PointerError:
+                raise _refuse(archive, name, "nothing that holds a value") from None
+            counts[at] = 1
+        elif mark != mark_element(old):
+            stuck.append(at)
+    return state, tuple(sorted(stuck))
+
+
+def _find_turn(archive: Archived, note: Note, file: str) -> int:
+    """The later one was taken, the less; those that are not noted come last, in the order they are given."""
+    out = note.lists.get(archive.pointer, ListNote(0, "")).out
+    return -out.index(file) - 1 if file in out else 0
+
+
+def _find_place(value: Any, pointer: str, archive: Archived, name: str) -> list[Any]:
+    """The list, made where only its last key is missing."""
+    above, _, last = pointer.rpartition("/")
+    parent = _find_mapping(value, above)
+    if parent is not None:
+        parent.setdefault(last.replace("~1", "/").replace("~0", "~"), [])
+    found = find_list(value, pointer)
+    if found is None:
+        raise _refuse(archive, name, "no list")
+    return found
+
+
+def _refuse(archive: Archived, name: str, what: str) -> PromptcError:
+    message = f"{name} has {what} at `{archive.pointer}`, where the elements of the archive `{archive.name}` were"
+    return fail("PC0826", message, help="restore into the state they came from")
+
+
+def _find_mapping(value: Any, pointer: str) -> dict[str, Any] | None:
+    for part in pointer.split("/")[1:]:
+        value = value.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 @frozen(eq=False)
@@ -227,3 +365,105 @@ def _match_kept(look: _Look, spots: dict[str | None, list[int]]) -> list[tuple[i
         row.append((last[0], last[1]))
         last = last[2]
     return row[::-1]
+
+
+def write_note(path: Path, pending: PendingNote) -> None:
+    """Before archives and the state at `path` are written: both notes, and which bytes each is of. `DiskError` (PC0824)."""
+    both = {"before": pending.before, "after": pending.after, "was": _show(pending.was), "now": _show(pending.now)}
+    try:
+        _write(path, both)
+    except OSError as wrong:
+        message = f"cannot write `{find_note(path)}`, which notes what is archived: {wrong.strerror or wrong}"
+        help = "the state was not changed; make room, or a folder that can be written to"
+        raise DiskError([Diagnostic("PC0824", message, help=help)]) from wrong
+
+
+def settle_note(path: Path, pending: PendingNote) -> None:
+    """When the state is replaced: what holds now. Where it cannot be written, both stand, and the state's bytes tell."""
+    with suppress(OSError):
+        _write(path, {"now": _show(pending.now)})
+
+
+def _show(lists: Mapping[str, ListNote]) -> dict[str, Any]:
+    return {pointer: _show_list(one) for pointer, one in lists.items()}
+
+
+def _show_list(one: ListNote) -> dict[str, Any]:
+    return {"length": one.length, "digest": one.digest, "out": list(one.out), "back": list(one.back)}
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    data = f"{render_canonical_json({'promptc': 1, **content})}\n".encode()
+    replace_file(find_note(path), data, like=path)
+
+
+def find_note(path: Path) -> Path:
+    """The file beside a state's that holds its note, whether it is there or not."""
+    return path.with_name(f"{path.name}.note")
+
+
+def read_note(path: Path, raw: bytes) -> Note:
+    """What holds of the state at `path`, whose bytes are `raw`.
+
+    A call that was killed left two notes: the bytes tell which holds, else the list does. One that cannot be read is none, for the lists
+    decide without. Never raises.
+    """
+    import json
+
+    try:
+        given = json.loads(read_file(find_note(path), _LONGEST))
+        now, was = _read_lists(given["now"]), _read_lists(given.get("was", {}))
+    except FileNotFoundError:
+        return NO_NOTE
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Note({}, is_settled=False)
+    state, digest = json.loads(raw.decode("utf-8-sig")), render_digest(raw)
+    is_old, is_new = digest == given.get("before"), digest == given.get("after")
+    lists = {}
+    for pointer in sorted({*now, *was}):
+        elements = read_list(state, pointer)
+        likely = _iter_likely(now.get(pointer), was.get(pointer), is_old=is_old, is_new=is_new)
+        found = next((one for one in likely if one.fits(elements)), None)
+        if found is not None:
+            lists[pointer] = found
+    return Note(lists, is_settled="was" not in given and len(lists) == len(now))
+
+
+def _iter_likely(now: ListNote | None, was: ListNote | None, *, is_old: bool, is_new: bool) -> Iterator[ListNote]:
+    """What may hold of a list, the likeliest first: where bytes do not tell, the longer list, which begins like the shorter by chance."""
+    if now is not None and was is not None:
+        was = _undo(was, now)
+    both = [one for one, is_likely in ((now, not is_old), (was, not is_new)) if one is not None and is_likely]
+    yield from sorted(both, key=lambda one: -one.length)
+
+
+def _undo(was: ListNote, now: ListNote) -> ListNote:
+    """An archive whose call was killed before it took anything is as good as put back."""
+    known = {*was.out, *was.back}
+    return ListNote(was.length, was.digest, was.out, (*was.back, *(name for name in dict.fromkeys(now.out) if name not in known)))
+
+
+def _read_lists(given: Mapping[str, Any]) -> dict[str, ListNote]:
+    return {str(pointer): _read_list(one) for pointer, one in given.items()}
+
+
+def _read_list(given: Mapping[str, Any]) -> ListNote:
+    length, digest = given["length"], given["digest"]
+    if not isinstance(length, int) or length < 0:
+        raise ValueError(length)
+    return ListNote(length, str(digest), tuple(map(str, given["out"])), tuple(map(str, given["back"])))
+
+
+@frozen(eq=False)
+class PendingNote:
+    """A note while a state is replaced: what holds before, what holds after, and the digests of the file's bytes that tell which."""
+
+    was: Mapping[str, ListNote]
+    now: Mapping[str, ListNote]
+    before: str
+    after: str
+
+
+def read_list(value: Any, pointer: str) -> Sequence[Any]:
+    """The list at a pointer of a state; an empty one where there is none."""
+    return find_list(value, pointer) or []

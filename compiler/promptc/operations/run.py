@@ -1,19 +1,38 @@
 """An operation, done: a state and answers in, a new state out."""
 
-import json
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
 
-from promptc.diag.findings import Diagnostic, PromptcError
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from unicodedata import category
+
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, UsageError, count_noun, fail, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.messages import Operation
+from promptc.diag.value import show_value
+from promptc.frontend.json import load_json
+from promptc.model.messages import AnswerCheck, AnswerSchema, Ask, Operation
 from promptc.model.state import State
-from promptc.operations.begin_operation import OperationRun, begin_operation, read_written
 from promptc.operations.edits import Edited, make_edits
-from promptc.operations.opened import Opened
-from promptc.operations.results import Archive, OperationResult
+from promptc.operations.results import Archive, Listed, Opened, OperationResult, Request, find_operation
 from promptc.passes.bind import bind_lets, check_asserts
+from promptc.prompt import Prompt
 from promptc.template.runtime.run import RUN
+from promptc.text.counters.counter import Counter
+from promptc.text.cutting import iter_kept
+from promptc.text.json import render_canonical_json, render_digest, settle_number
+from promptc.text.meter import Meter
+from promptc.text.white import WHITE, is_blank
+
+_FENCE = "```"
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
+_HEADING = "######"
+_WHOLE = ("the state ", "the answer ")
+"""What findings of a schema call the whole value."""
+
+LONGEST_ANSWER = 8_000_000
+"""Bytes of the longest answer that is looked at."""
 
 
 def run_operation(
@@ -156,3 +175,307 @@ def _iter_refused(operation: Operation, error: PromptcError, faults: frozenset[s
         why = "would leave the state as invalid as it is" if is_old else "would leave a state that is invalid"
         message = f"`{operation.name}` {why}, so nothing is changed: {found.message}"
         yield Diagnostic("PC0810", message, operation.span, found.help or ("mend the state first" if is_old else ""))
+
+
+def ask(
+    pack: Opened,
+    state: State | bytes | Mapping[str, Any],
+    operation: str,
+    args: Mapping[str, Any] | None = None,
+    answers: Mapping[str, str] | None = None,
+    *,
+    name: str = "state.json",
+) -> tuple[Request, ...]:
+    """The questions of an operation that are to be asked and have no answer in `answers` yet, in the manifest's order.
+
+    A question sees the answers given so far, each checked as `run_operation` does; one that is not given is none. So whoever asks
+    one by one gives each answer in before asking on. `name` is what findings call the state. Raises `UsageError` for an unknown operation,
+    argument or answer, `PromptcError` for a state that is invalid and for a pack of a question that is, `FitError` for a question that
+    does not fit.
+    """
+    begun = begin_operation(pack, state, operation, args, answers, name=name)
+    requests = []
+    for one in begun.operation.asks:
+        if one.when is not None and not one.when.evaluate(begun.names):
+            continue
+        if one.name in begun.given:
+            begun = begun.take(one.name, begun.answer(one.name).value)
+        else:
+            requests.append(_make_request(pack, one, begun))
+    return tuple(requests)
+
+
+def _make_request(pack: Opened, ask: Ask, begun: OperationRun) -> Request:
+    asking = ask.find_pack()
+    given = {name: begun.names[name] for name in asking.given}
+    outcome = pack.render_question(asking, begun.state, given)
+    if outcome.emitted is None:
+        raise FitError(outcome.errors, outcome.report)
+    prompt = Prompt(outcome)
+    return Request(ask.name, prompt, render_digest(render_canonical_json(prompt.messages).encode()))
+
+
+@frozen(eq=False)
+class OperationRun:
+    """An operation on one state. `names` are what its expressions see, with `args` and, for now, every answer none."""
+
+    operation: Operation
+    state: State
+    names: Mapping[str, Any]
+    given: Mapping[str, str]
+    meter: Meter
+
+    def take(self, name: str, value: Any) -> OperationRun:
+        """With the answer to one ask."""
+        names = {**self.names, "answers": {**self.names["answers"], name: value}}
+        return OperationRun(self.operation, self.state, names, self.given, self.meter)
+
+    def answer(self, name: str, refusal: str = "") -> Answered:
+        """What stands for the answer to one ask, by what was given; its `else` where there is a reason to refuse it."""
+        ask = self.operation.find_ask(name)
+        assert ask is not None
+        return answer_ask(ask, self.given.get(name), self.names, self.meter, refusal)
+
+
+def begin_operation(
+    pack: Opened,
+    state: State | bytes | Mapping[str, Any],
+    operation: str,
+    args: Mapping[str, Any] | None,
+    answers: Mapping[str, str] | None,
+    *,
+    name: str = "state.json",
+) -> OperationRun:
+    """Raises `UsageError` for an operation, argument or answer that there is none of, `PromptcError` for a state that is invalid."""
+    found, given = find_operation(pack, operation), dict(answers or {})
+    known = [ask.name for ask in found.asks]
+    unknown = [one for one in given if one not in known]
+    if unknown:
+        help = "it asks nothing" if not known else ""
+        wrong = (Diagnostic("PC0806", f"`{operation}` asks no `{one}`", help=help or suggest(one, known)) for one in unknown)
+        raise UsageError(wrong)
+    checked = check_args(found, args or {})
+    loaded = pack.load_state(state, name)
+    meter = Meter(pack.model.counting.counter)
+    names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_operation_account()})
+    return OperationRun(found, loaded, {**names, "args": checked, "answers": dict.fromkeys(known)}, given, meter)
+
+
+def read_written(state: bytes | Mapping[str, Any]) -> Any:
+    """A valid state as it is written, keys in its own order."""
+    text = state.decode("utf-8-sig") if isinstance(state, bytes) else json.dumps(state)
+    return json.loads(text)
+
+
+@frozen(eq=False)
+class Answered:
+    """The value that expressions see. `found` says why it is the ask's `else`, and is None where it is the answer."""
+
+    value: Any
+    found: Diagnostic | None = None
+
+
+def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Meter, refusal: str = "") -> Answered:
+    """The answer's value; the ask's `else` where it fails its check (a warning, PC0800) or there is none (a note, PC0801).
+
+    `names` are what the `else` and the claims of the check see. `refusal` says why an answer is refused that passes its check (empty: it is
+    not). Raises `PromptcError` where the `else` cannot be rendered, or is not what the ask's schema wants (PC0805).
+    """
+    if text is None:
+        help = f"give one with `--answer {ask.name}=FILE`"
+        return Answered(
+            _stand_in(ask, names, meter), Diagnostic("PC0801", f"`{ask.name}` has no answer: its `else` stands", None, help, "note")
+        )
+    judged = judge_answer(text, ask.check, meter)
+    why = judged.why or _find_broken(ask, judged.value, names) or refusal
+    if not why:
+        return Answered(judged.value)
+    message = f"the answer to `{ask.name}` is refused, and its `else` stands: {why}"
+    span = ask.check.span if ask.check is not None else ask.span
+    return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask again for a better one", "warn"))
+
+
+def _find_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> str:
+    """What is said of the first claim that does not hold of an answer, or that cannot be judged of it; empty where all hold."""
+    seen = {**names, "answers": {**names["answers"], ask.name: value}}
+    for claim in ask.check.claims if ask.check is not None else ():
+        try:
+            if not claim.that.evaluate(seen):
+                return claim.otherwise.render(seen).strip() or f"`{claim.that.text.strip()}` does not hold"
+        except PromptcError as error:
+            return f"`{claim.that.text.strip()}` cannot be judged: {error.diagnostics[0].message}"
+    return ""
+
+
+def _stand_in(ask: Ask, names: Mapping[str, Any], meter: Meter) -> Any:
+    """The `else`. One that is JSON is never cut: half of it would be no JSON."""
+    text = read_answer(ask.otherwise.render(names))
+    check = ask.check
+    if check is None or check.schema is None:
+        return cut_answer(text, check.max, meter) if check is not None and check.max is not None else text
+    judged = judge_json(text, check.schema)
+    if judged.why:
+        message = f"what stands for an answer to `{ask.name}` fails the schema of its answers: {judged.why}"
+        raise fail(
+            "PC0805", message, ask.otherwise.place.span, help="mend the `else` of the ask, so that it is valid whatever the state is"
+        )
+    return judged.value
+
+
+@frozen(eq=False)
+class JudgedAnswer:
+    """The value of an answer, or why it is refused (empty: it is not)."""
+
+    value: Any
+    why: str = ""
+
+
+def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> JudgedAnswer:
+    """The answer's value: with a schema the JSON in it (in its one fence, if it has one), else its text, line ends as `\\n`, none at its
+    end.
+
+    Never raises, whatever the text is. One that is empty, too long or no Unicode is refused (bytes that were no UTF-8 stand in it as
+    Python's `surrogateescape` writes them).
+    """
+    if len(text) > LONGEST_ANSWER // 4 and len(text.encode("utf-8", "surrogatepass")) > LONGEST_ANSWER:
+        return JudgedAnswer(None, f"it is longer than {LONGEST_ANSWER:,} bytes")
+    plain = read_answer(text)
+    lone = [character for character in plain if "\ud800" <= character <= "\udfff"]
+    if lone:
+        is_escaped = all("\udc80" <= character <= "\udcff" for character in lone)
+        return JudgedAnswer(None, "it is not UTF-8" if is_escaped else "it holds half of a surrogate pair, which is no text")
+    if _shows_nothing(plain):
+        return JudgedAnswer(None, "it is empty")
+    if check is None:
+        return JudgedAnswer(plain)
+    bare = take_off_fence(plain) if check.schema is not None else plain
+    tokens = meter.tokens(meter.count(bare.strip())) if check.max is not None else 0
+    if check.max is not None and tokens > check.max:
+        return JudgedAnswer(None, f"it has {count_noun(tokens, 'token')}, over its `max` of {check.max}")
+    if check.schema is not None:
+        return judge_json(bare, check.schema)
+    missing = _find_missing(plain, check.headings)
+    return JudgedAnswer(plain) if not missing else JudgedAnswer(None, missing)
+
+
+def _shows_nothing(text: str) -> bool:
+    """Whether a text has nothing to see: white space, controls, marks on no letter, fillers."""
+    return is_blank(text) or all(one.isspace() or one in _FILLERS or category(one)[0] in "CM" for one in text)
+
+
+def judge_json(text: str, schema: AnswerSchema) -> JudgedAnswer:
+    """The JSON value, if it is one and its schema takes it."""
+    try:
+        document = load_json(text.encode(), "the answer")
+        found = schema.check(document)
+    except PromptcError as error:
+        found = list(error.diagnostics)
+    if not found:
+        return JudgedAnswer(document.value)
+    first, message = found[0], found[0].message.replace(*_WHOLE, 1)
+    place = f" (line {first.span.line}, column {first.span.column})" if first.span is not None else ""
+    more = sum(one.level == "error" for one in found[1:])
+    return JudgedAnswer(None, f"{message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
+
+
+def read_answer(text: str) -> str:
+    """An answer's text: line ends as `\\n`, no byte order mark, nothing behind its last visible character."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip(WHITE)
+
+
+def take_off_fence(text: str) -> str:
+    """What the one Markdown fence of a text encloses, each line in its place, whatever is said around it; else the text.
+
+    A text that is JSON by itself holds no line that begins with a fence.
+    """
+    lines = text.split("\n")
+    marks = [place for place, line in enumerate(lines) if line.lstrip().startswith(_FENCE)]
+    if len(marks) != 2 or lines[marks[1]].strip() != _FENCE or marks[1] - marks[0] < 2:
+        return text
+    return "\n".join(("",) * (marks[0] + 1) + tuple(lines[marks[0] + 1 : marks[1]]))
+
+
+def _find_missing(text: str, headings: tuple[str, ...]) -> str:
+    """What is said of the first heading that does not stand behind those before it."""
+    lines = [_read_heading(line) for line in text.split("\n")]
+    at = 0
+    for heading in headings:
+        rest = lines[at:]
+        if heading not in rest:
+            return (
+                f"its heading `{heading}` stands before those it should follow" if heading in lines else f"it lacks the heading `{heading}`"
+            )
+        at += rest.index(heading) + 1
+    return ""
+
+
+def _read_heading(line: str) -> str:
+    """The title of a heading line: `## Title`, `## Title ##`, or the bare line."""
+    bare = line.strip()
+    marks = len(bare) - len(bare.lstrip("#"))
+    if 0 < marks <= len(_HEADING) and bare[marks : marks + 1] in (" ", "\t"):
+        return bare[marks:].strip().rstrip("#").rstrip()
+    return bare
+
+
+def cut_answer(text: str, most: int, meter: Meter) -> str:
+    """The longest beginning of `text` that ends with a line and has at most `most` tokens; inside its first line a word, else a token ends
+    it. Without line ends behind it.
+    """
+    plain = text.rstrip(WHITE)
+    if meter.tokens(meter.count(plain)) <= most:
+        return plain
+    counter: Counter = meter.counter
+    cuts = [kept.join(plain).rstrip(WHITE) for kept in iter_kept(plain, "line", token_ends=lambda: counter.token_ends(plain))]
+    first = bisect_left(cuts, True, key=lambda cut: meter.tokens(meter.count(cut)) <= most)
+    return next((cut for cut in cuts[first:] if meter.tokens(meter.count(cut)) <= most), "")
+
+
+def check_args(operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:
+    """All arguments: the defaults, and `args` in their place.
+
+    Each is of its default's kind: truth, text, whole number (12.0 is one), number, list or mapping; where the default is none, anything.
+    Raises `UsageError` with every one that is unknown (PC0803) or of another kind (PC0804).
+    """
+    wrong = list(_iter_wrong(operation, args))
+    if wrong:
+        raise UsageError(wrong)
+    return {name: settle_number(value) if isinstance(value, float) else value for name, value in {**operation.args, **args}.items()}
+
+
+def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    for name, value in args.items():
+        if name not in operation.args:
+            help = suggest(name, operation.args) if operation.args else "it takes none"
+            yield Diagnostic("PC0803", f"the operation `{operation.name}` has no argument `{name}`", help=help)
+            continue
+        default = operation.args[name]
+        wanted = _find_kind(default)
+        if default is not None and not _suits(value, wanted):
+            message = f"the argument `{name}` of `{operation.name}` must be {wanted}, not {show_value(value)}"
+            yield Diagnostic("PC0804", message, help=f"its default is {show_value(default)}")
+
+
+def _suits(value: Any, wanted: str) -> bool:
+    kind = _find_kind(settle_number(value) if isinstance(value, float) else value)
+    return kind == wanted or (kind, wanted) == ("a whole number", "a number")
+
+
+def _find_kind(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "true or false"
+    kinds = {str: "a text", int: "a whole number", float: "a number", list: "a list", tuple: "a list"}
+    return next((word for kind, word in kinds.items() if isinstance(value, kind)), "a mapping")
+
+
+def list_operations(pack: Opened, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
+    """The pack's operations, in the manifest's order. Raises `PromptcError` for a state that is invalid."""
+    model = pack.model
+    bare = {"state": pack.load_state(state).value, RUN: model.open_account()} if state is not None else None
+    names = bind_lets(model, bare) if bare is not None else None
+    operations: tuple[Operation, ...] = model.operations
+    return tuple(Listed(one.name, one.title, one.args, tuple(ask.name for ask in one.asks), _is_due(one, names)) for one in operations)
+
+
+def _is_due(operation: Operation, names: Mapping[str, Any] | None) -> bool:
+    return names is not None and operation.when is not None and bool(operation.when.evaluate({**names, "args": operation.args}))

@@ -1,25 +1,29 @@
 """A state's file, read, changed and replaced as one act."""
 
+from __future__ import annotations
+
+import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.files.atomic import replace_file
+from promptc.files.lock import hold_lock
 from promptc.files.reading import find_mode, read_file
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.operations.archive import Written, name_archive, write_archive
-from promptc.operations.change import StateDiff
-from promptc.operations.follow_change import apply_diff
-from promptc.operations.lock_state import lock_state
-from promptc.operations.make_change import make_diff
-from promptc.operations.opened import Opened
-from promptc.operations.read_note import read_note
-from promptc.operations.results import OperationResult
+from promptc.operations.edits import make_diff
+from promptc.operations.restore import NOTED, ListNote, Note, PendingNote, digest_list, read_list, read_note, settle_note, write_note
+from promptc.operations.results import Opened, OperationResult, StateDiff
 from promptc.operations.run import run_operation
-from promptc.operations.write_note import settle_note, write_note
-from promptc.operations.write_state import write_state
+from promptc.text.json import render_digest
+
+Named = tuple[str, str]
+"""A list's pointer and the file name of an archive."""
 
 
 @frozen(eq=False)
@@ -104,3 +108,86 @@ def _read(path: Path, name: str) -> bytes:
     except OSError as wrong:
         message = f"cannot read the state `{name}`: {wrong.strerror or wrong}"
         raise DiskError([Diagnostic("PC0724", message, help="name a JSON file that can be read")]) from wrong
+
+
+def write_state(path: Path, data: bytes, *, read: bytes, shown: str) -> None:
+    """Replaces the state's file, whose lock is held, in one step: whoever reads it, whenever this process is killed, has the old state or
+    the new one.
+
+    `read` is what was read there. `DiskError`: PC0821 where the file is no longer that, PC0823 where it cannot be written; the state is
+    then as it was. `shown` is what messages call it.
+    """
+
+    def check() -> None:
+        if read_file(path, MAX_STATE_BYTES) != read:
+            raise _conflict(shown)
+
+    try:
+        replace_file(path, data, like=path, check=check)
+    except OSError as wrong:
+        message = f"cannot write the state `{shown}`: {wrong.strerror or wrong}"
+        help = "nothing is lost: make room, or a folder that can be written to, and repeat the operation"
+        raise DiskError([Diagnostic("PC0823", message, help=help)]) from wrong
+
+
+def _conflict(shown: str) -> DiskError:
+    message = f"`{shown}` was changed by something that takes no lock while the operation ran; it was not written"
+    return DiskError([Diagnostic("PC0821", message, help="repeat the operation")])
+
+
+@contextmanager
+def lock_state(name: str, *, wait: float, purpose: str) -> Iterator[Path]:
+    """Holds the lock of the state's file `name` and gives the path of the file itself: a link is followed, so that all its names share one.
+
+    The lock is a file beside it, `state.json.lock`. `DiskError`: PC0724 where there is no such file, PC0823 where it is none that can be
+    replaced, and those of `hold_lock`.
+    """
+    path = Path(os.path.realpath(name))
+    _check(name, path)
+    with hold_lock(path.with_name(f"{path.name}.lock"), wait=wait, purpose=purpose, shown=name):
+        yield path
+
+
+def _check(name: str, path: Path) -> None:
+    """Before a lock file is left beside it."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as wrong:
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        help = "name a JSON file, or `-` for standard input"
+        raise DiskError([Diagnostic("PC0724", f"cannot read the state `{name}`: {reason}", help=help)]) from wrong
+    if stat.S_ISDIR(mode):
+        raise DiskError([Diagnostic("PC0724", f"cannot read the state `{name}`: it is a folder", help="name the JSON file in it")])
+    if not stat.S_ISREG(mode):
+        help = "`-` reads it from standard input and prints the new one; `-o FILE` writes that to a file"
+        raise DiskError([Diagnostic("PC0823", f"`{name}` is no regular file and cannot be replaced", help=help)])
+    if not os.access(path, os.W_OK):
+        help = "make it writable, or write the new state elsewhere: `-o FILE`"
+        raise DiskError([Diagnostic("PC0823", f"`{name}` is read-only", help=help)])
+
+
+def apply_diff(note: Note, change: StateDiff, raw: bytes, taken: Sequence[Named]) -> PendingNote | None:
+    """The note before and after `change`, which is made of `raw` and takes out what is `taken`; None where there is nothing to note."""
+    gone, back = _group(taken), _group(change.restored)
+    was, now, is_new = {}, {}, not note.is_settled or bool(gone) or bool(back)
+    for pointer in sorted({*note.lists, *gone, *back}):
+        before, after = read_list(change.before, pointer), read_list(change.after, pointer)
+        known = note.lists.get(pointer, ListNote(0, ""))
+        is_new = is_new or not known.fits(after)
+        was[pointer] = ListNote(len(before), digest_list(before), known.out, known.back)
+        now[pointer] = _follow(known, ListNote(len(after), digest_list(after), gone.get(pointer, ()), back.get(pointer, ())))
+    return PendingNote(was, now, render_digest(raw), render_digest(change.data)) if is_new else None
+
+
+def _follow(known: ListNote, after: ListNote) -> ListNote:
+    """What is put back is out no more; what is taken again is back no more, and is out as often as it was taken."""
+    out = (*(name for name in known.out if name not in after.back), *after.out)
+    back = (*(name for name in known.back if name not in (*after.out, *after.back)), *after.back)
+    return ListNote(after.length, after.digest, out[-NOTED:], back[-NOTED:])
+
+
+def _group(named: Sequence[Named]) -> dict[str, tuple[str, ...]]:
+    groups: dict[str, tuple[str, ...]] = {}
+    for pointer, name in named:
+        groups[pointer] = (*groups.get(pointer, ()), name)
+    return groups

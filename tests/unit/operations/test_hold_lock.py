@@ -11,7 +11,7 @@ import pytest
 
 from promptc.diag.findings import DiskError
 from promptc.files.lock import hold_lock
-from promptc.operations.lock_state import lock_state
+from promptc.operations.state_file import lock_state
 
 HOLD = """
 import sys, time

@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.operations.judge_answer import judge_answer
+from promptc.operations.run import judge_answer
 from promptc.text.counters.counter import CharacterCounter
 from promptc.text.meter import Meter
 

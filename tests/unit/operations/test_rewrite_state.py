@@ -11,10 +11,9 @@ import pytest
 from promptc.api import Pack
 from promptc.diag.findings import DiskError
 from promptc.files.atomic import name_beside, replace_file
-from promptc.operations.list_archives import list_archives
-from promptc.operations.make_change import make_diff
-from promptc.operations.read_archive import read_archive
-from promptc.operations.read_note import find_note
+from promptc.operations.archive import list_archives, read_archive
+from promptc.operations.edits import make_diff
+from promptc.operations.restore import find_note
 from promptc.operations.run import run_operation
 from promptc.operations.state_file import find_archives, rewrite_state
 

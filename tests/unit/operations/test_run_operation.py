@@ -10,9 +10,7 @@ import promptc
 from promptc.api import Pack
 from promptc.cache.store import Cache
 from promptc.diag.findings import PromptcError, UsageError
-from promptc.operations.ask import ask
-from promptc.operations.list_operations import list_operations
-from promptc.operations.run import run_operation
+from promptc.operations.run import ask, list_operations, run_operation
 from tests.unit.operations.small import DIGEST_SCHEMA, write_pack
 
 ANSWER = '{"points": ["a", "b"]}'
