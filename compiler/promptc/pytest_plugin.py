@@ -67,8 +67,8 @@ class CaseItem(pytest.Item):
     def _judge(self) -> Any:
         from promptc.cli.case_shell import CaseShell
         from promptc.golden.find_cases import find_cases
-        from promptc.golden.judge_case import judge_case
-        from promptc.golden.shelf import SuiteResources
+        from promptc.golden.running.resources import SuiteResources
+        from promptc.golden.running.run import judge_case
 
         is_ci = os.environ.get("CI", "").lower() not in _NO
         place = next(iter(find_cases([str(self.path.parent)])))

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.environment import CaseEnvironment
 from promptc.golden.find_cases import find_cases
-from promptc.golden.given import CaseEnvironment
 from promptc.golden.load_case import load_case
 from promptc.golden.read_state import read_state
-from promptc.golden.shelf import SuiteResources
+from promptc.golden.running.resources import SuiteResources
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"

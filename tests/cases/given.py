@@ -16,12 +16,12 @@ from unittest.mock import patch
 from promptc.cli.case_shell import CaseShell
 from promptc.cli.run import run_command
 from promptc.diag.frozen import replace
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.environment import CaseEnvironment
 from promptc.golden.copy_case import copy_case
-from promptc.golden.given import CaseEnvironment
 from promptc.golden.lack import replace_modules
 from promptc.golden.outcome import CaseOutcome
-from promptc.golden.shelf import SuiteResources
+from promptc.golden.running.resources import SuiteResources
 from promptc.operations.state_file import lock_state
 from promptc.sources import database
 

@@ -7,9 +7,9 @@ import jsonschema
 import pytest
 
 from promptc.cli.render_diagnostic import render_diagnostics
-from promptc.golden.case import Case
-from promptc.golden.check_expect import check_expect
-from promptc.golden.compare_goldens import compare_goldens, render_goldens
+from promptc.golden.cases.case import Case
+from promptc.golden.judging.compare import compare_goldens, render_goldens
+from promptc.golden.judging.expect import check_expect
 from promptc.golden.verdict import GoldenDifference
 from tests.cases.case import ROOT, load_cases
 from tests.cases.check_receipt import check_receipt

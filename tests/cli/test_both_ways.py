@@ -13,7 +13,7 @@ from promptc.cli.group import group
 from promptc.cli.read_render import read_render
 from promptc.cli.render import command
 from promptc.frontend import kept_pack
-from promptc.golden.shelf import SuiteResources, work_in
+from promptc.golden.running.resources import SuiteResources, work_in
 from tests.cases.case import ROOT, load_cases, read_raw
 from tests.cases.given import OwnShell
 from tests.cli.conftest import KEEP

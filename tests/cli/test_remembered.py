@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from promptc.golden import run_suite
 from promptc.golden.describe_maker import describe_maker
+from promptc.golden.running import suite
 from tests.cli.conftest import ROOT
 from tests.cli.test_test import GOLDEN, PACK, STATE, change_pack, make_case, there
 
@@ -167,7 +167,7 @@ def test_what_is_no_file_breaks_its_cases_only(there, run, kind, name):
 
 @pytest.mark.parametrize("name", ["case.yaml", "golden.txt"])
 def test_an_edit_while_it_runs_is_not_taken_as_passed(there, run, monkeypatch, name):
-    judge = run_suite.judge_loaded
+    judge = suite.judge_loaded
     path = there / "fixtures/tavern/calm" / name
 
     def judge_and_edit(*given):
@@ -176,9 +176,9 @@ def test_an_edit_while_it_runs_is_not_taken_as_passed(there, run, monkeypatch, n
             path.write_text(path.read_text(encoding="utf-8").replace("calm", "storm").replace("gulls", "terns"), encoding="utf-8")
         return verdict
 
-    monkeypatch.setattr(run_suite, "judge_loaded", judge_and_edit)
+    monkeypatch.setattr(suite, "judge_loaded", judge_and_edit)
     assert run("test", "-j", "1").out == "2 passed\n"
-    monkeypatch.setattr(run_suite, "judge_loaded", judge)
+    monkeypatch.setattr(suite, "judge_loaded", judge)
     assert run("test", "--ci").out.endswith("2 passed (1 unchanged since)\n" if name == "case.yaml" else "1 failed\n")
 
 

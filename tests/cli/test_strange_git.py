@@ -10,8 +10,8 @@ import pytest
 
 from promptc.cli.extract_revision import extract_revision
 from promptc.diag.findings import PromptcError
-from promptc.golden.check_repository import GitError
 from promptc.golden.find_touched import find_touched
+from promptc.golden.history.git import GitError
 from promptc.golden.run_git import find_git, list_entries, read_blobs, run_git
 
 _CASE = "title: a case\nstate: state.json\nexpect: {tokens: 1}\ngolden: [text]\n"

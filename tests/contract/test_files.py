@@ -47,7 +47,7 @@ OWN_FOLDER = {
     ("promptc.golden.copy_case", "shutil.copytree"): 1,
     ("promptc.golden.trial", "target.write_bytes"): 1,
     ("promptc.golden.trial", "target.write_text"): 1,
-    ("promptc.golden.given", "path.write_text"): 1,
+    ("promptc.golden.cases.environment", "path.write_text"): 1,
     ("promptc.golden.open_database", "sqlite3.connect"): 1,
     ("promptc.sources.retrieval.local", "path.open"): 1,
     ("promptc.sources.still_file", "Path(f'{target}{ending}').write_bytes"): 1,

@@ -6,10 +6,10 @@ from promptc.cli.case_shell import CaseShell
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Self
-from promptc.golden.case import Case
-from promptc.golden.find_cause import Cause, KnownCause, find_cause
+from promptc.golden.cases.case import Case
+from promptc.golden.history.cause import Cause, KnownCause, find_cause
 from promptc.golden.load_case import load_case
-from promptc.golden.shelf import SuiteResources, work_in
+from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.verdict import Verdict
 
 MOST = 20

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from promptc.cli.escape import escape_controls
 from promptc.diag.findings import Diagnostic, UsageError, suggest
-from promptc.golden.case import PENDING
+from promptc.golden.cases.case import PENDING
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import find_root, show_path
 from promptc.golden.list_pending import list_pending

@@ -14,7 +14,7 @@ from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.atomic import write_file
 from promptc.files.paths import find_shipped
 from promptc.files.reading import read_file
-from promptc.golden.case import INPUTS
+from promptc.golden.cases.case import INPUTS
 from promptc.golden.describe_figures import describe_figures
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.load_case import load_case

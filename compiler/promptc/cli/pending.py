@@ -14,7 +14,7 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.table import render_table
-from promptc.golden.case import PENDING
+from promptc.golden.cases.case import PENDING
 from promptc.golden.pending import PendingGolden
 
 

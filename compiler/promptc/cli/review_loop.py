@@ -16,7 +16,7 @@ from promptc.cli.views.difference import STYLES
 from promptc.cli.views.review_page import HELP, ReviewPlace, Screen, lay_out, render_page
 from promptc.diag.findings import DiskError
 from promptc.diag.frozen import replace
-from promptc.golden.case import PENDING
+from promptc.golden.cases.case import PENDING
 from promptc.golden.pending import PendingGolden
 from promptc.golden.read_pending import Seen, read_pending
 from promptc.golden.settle import SettledGolden, accept_golden, reject_golden, undo_settled

@@ -5,7 +5,7 @@ import os
 from promptc.api import Pack
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
 from promptc.golden.find_home import show_path
 from promptc.golden.outcome import CaseOutcome
 from promptc.golden.read_plain import read_plain

@@ -4,8 +4,8 @@ import os
 import sqlite3
 from pathlib import Path
 
-from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
+from promptc.golden.cases.case import Case
 from promptc.golden.open_database import open_database
 
 _BLOCK = 1 << 20

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from promptc.compare import Difference
 from promptc.files.reading import read_file
-from promptc.golden.case import name_golden
+from promptc.golden.cases.case import name_golden
 from promptc.golden.compare_outputs import PROMPTS, GoldenOutput, compare_outputs
 from promptc.golden.read_plain import MAX_PLAIN_BYTES
 from promptc.golden.verdict import GoldenDifference, Verdict

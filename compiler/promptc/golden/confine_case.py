@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 
 from promptc.diag.findings import Span
-from promptc.golden.case import Case
-from promptc.golden.confine import confine, is_under, refuse_path
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.confine import confine, is_under, refuse_path
 from promptc.golden.find_home import MANIFEST
 from promptc.model.state import Node
 

@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
-from promptc.golden.confine import is_under
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.confine import is_under
 from promptc.golden.find_cases import CASE
 
 _GIT = ".git"

@@ -7,8 +7,8 @@ from promptc.compare import has, is_count, is_list, is_mapping, is_pair, is_text
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
-from promptc.golden.case import INPUTS, Case, name_golden
-from promptc.golden.compare_goldens import read_golden
+from promptc.golden.cases.case import INPUTS, Case, name_golden
+from promptc.golden.judging.compare import read_golden
 from promptc.golden.verdict import Figures
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from promptc.api import Pack
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
-from promptc.golden.case import Case
-from promptc.golden.confine import is_under
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.confine import is_under
 from promptc.golden.describe_figures import write_figures
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import show_path

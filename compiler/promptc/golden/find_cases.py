@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen, replace
-from promptc.golden.case import PENDING, is_golden
+from promptc.golden.cases.case import PENDING, is_golden
 
 CASE = "case.yaml"
 _MEANT = "case."

@@ -2,7 +2,7 @@
 
 import re
 
-from promptc.golden.case import GOLDENS
+from promptc.golden.cases.case import GOLDENS
 
 _TURN = re.compile(r"golden\.([1-9][0-9]*)\.")
 _KINDS = {name: kind for kind, name in GOLDENS.items()}

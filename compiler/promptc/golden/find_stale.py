@@ -6,8 +6,8 @@ from pathlib import Path
 from promptc.compare import read_json
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
-from promptc.golden.case import INPUTS, PENDING
-from promptc.golden.confine import find_fault, find_fence
+from promptc.golden.cases.case import INPUTS, PENDING
+from promptc.golden.cases.confine import find_fault, find_fence
 from promptc.golden.describe_inputs import identify
 from promptc.golden.find_home import find_root, show_path
 from promptc.golden.pending import PendingGolden

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.files.reading import read_file
-from promptc.golden.check_repository import GitError, find_repository
+from promptc.golden.history.git import GitError, find_repository
 from promptc.golden.read_plain import MAX_PLAIN_BYTES
 from promptc.golden.run_git import TreeEntry, is_blob, list_entries, run_git
 

@@ -3,11 +3,11 @@
 import os
 
 from promptc.diag.findings import PromptcError
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
 from promptc.golden.find_touched import Touched
 from promptc.golden.list_files import list_files, list_stores, names_all
 from promptc.golden.list_packs import list_packs
-from promptc.golden.shelf import SuiteResources, work_in
+from promptc.golden.running.resources import SuiteResources, work_in
 
 
 def is_touched(case: Case, shelf: SuiteResources, touched: Touched) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from promptc.golden.change import FileChange, ValueUndo
+from promptc.golden.judging.edits import list_value_changes, put_values_back
 from promptc.golden.list_line_changes import list_line_changes, put_lines_back
-from promptc.golden.list_value_changes import list_value_changes, put_values_back
 
 
 def list_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:

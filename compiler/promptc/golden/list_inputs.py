@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
 from promptc.golden.list_files import list_files, list_stores
 
 _MOST = 10_000

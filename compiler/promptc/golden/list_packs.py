@@ -3,8 +3,8 @@
 import os
 
 from promptc.diag.findings import PromptcError
-from promptc.golden.case import Case
-from promptc.golden.shelf import SuiteResources, work_in
+from promptc.golden.cases.case import Case
+from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.model.messages import Ask
 
 _ASKING = ("apply", "check")

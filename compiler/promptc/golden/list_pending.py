@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from promptc.golden.case import GOLDENS, INPUTS, PENDING
+from promptc.golden.cases.case import GOLDENS, INPUTS, PENDING
 from promptc.golden.find_cases import find_cases, is_pending
 from promptc.golden.find_home import find_root, name_case, show_path
 from promptc.golden.find_kind import find_kind

@@ -8,9 +8,9 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.shape import check_case_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
-from promptc.golden.case import Case, GivenState, Kind
 from promptc.golden.case_error import fail_case
-from promptc.golden.confine import confine, find_fence
+from promptc.golden.cases.case import Case, GivenState, Kind
+from promptc.golden.cases.confine import confine, find_fence
 from promptc.golden.confine_case import confine_case
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import find_pack, find_root, name_case, show_path

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 
 from promptc.files.reading import decode_text
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
 from promptc.golden.find_home import show_path
 from promptc.golden.read_plain import read_plain
 

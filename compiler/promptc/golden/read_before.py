@@ -9,10 +9,10 @@ from promptc.compare import read_json
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
-from promptc.golden.case import INPUTS, Case
-from promptc.golden.check_repository import GitError
-from promptc.golden.confine import find_fault
+from promptc.golden.cases.case import INPUTS, Case
+from promptc.golden.cases.confine import find_fault
 from promptc.golden.describe_inputs import identify
+from promptc.golden.history.git import GitError
 from promptc.golden.read_plain import MAX_PLAIN_BYTES
 from promptc.golden.run_git import TreeEntry, is_blob, list_entries, read_blobs, run_git
 

@@ -6,7 +6,7 @@ from promptc.compare import Difference
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import field, frozen
 from promptc.files.reading import IrregularError, LinkError, read_file
-from promptc.golden.case import PENDING, name_golden
+from promptc.golden.cases.case import PENDING, name_golden
 from promptc.golden.compare_outputs import PROMPTS, GoldenOutput, compare_outputs
 from promptc.golden.find_kind import find_kind
 from promptc.golden.find_stale import find_stale

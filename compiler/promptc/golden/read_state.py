@@ -7,11 +7,11 @@ from promptc.diag.findings import Diagnostic, Span, UsageError
 from promptc.diag.frozen import replace
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.json_places import set_values
-from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError
-from promptc.golden.confine import confine
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.confine import confine
+from promptc.golden.cases.environment import CaseEnvironment
 from promptc.golden.find_home import show_path
-from promptc.golden.given import CaseEnvironment
 from promptc.model.state import Node
 from promptc.text.json import render_json_line
 

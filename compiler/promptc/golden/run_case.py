@@ -9,14 +9,14 @@ from promptc.diag.findings import PromptcError, sort_diagnostics
 from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument
 from promptc.golden.ask_index import ask_index
-from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError
-from promptc.golden.given import CaseEnvironment
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.environment import CaseEnvironment
 from promptc.golden.measure_reuse import measure_reuse
 from promptc.golden.outcome import CaseOutcome, Ran
 from promptc.golden.read_answers import read_answers
 from promptc.golden.read_state import place_changes, read_state
-from promptc.golden.shelf import SuiteResources, work_in
+from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.shell import Shell
 from promptc.pipeline import Outcome
 from promptc.prompt import Prompt

@@ -11,7 +11,7 @@ from functools import cache
 
 from promptc.diag.frozen import frozen
 from promptc.files.reading import read_opened
-from promptc.golden.check_repository import GitError, check_repository, find_repository
+from promptc.golden.history.git import GitError, check_repository, find_repository
 
 # Commands that look at objects and names. None of them reads a file of the work tree through a filter, shows a page, or calls a driver.
 _PLUMBING = frozenset(("cat-file", "ls-files", "ls-tree", "rev-list", "rev-parse"))

@@ -8,7 +8,7 @@ from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import field, frozen
 from promptc.files.atomic import replace_file
 from promptc.files.reading import LinkError, read_file
-from promptc.golden.case import INPUTS, PENDING
+from promptc.golden.cases.case import INPUTS, PENDING
 from promptc.golden.find_cases import is_pending
 from promptc.golden.pending import PendingGolden
 from promptc.golden.read_plain import MAX_PLAIN_BYTES

@@ -6,10 +6,10 @@ from contextlib import AbstractContextManager
 from promptc.api import Pack
 from promptc.diag.findings import Diagnostic
 from promptc.diag.typed import Protocol
-from promptc.golden.case import Case
-from promptc.golden.given import CaseEnvironment
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.environment import CaseEnvironment
 from promptc.golden.outcome import CaseOutcome
-from promptc.golden.shelf import SuiteResources
+from promptc.golden.running.resources import SuiteResources
 
 
 class Shell(Protocol):

@@ -9,18 +9,18 @@ from pathlib import Path
 from promptc.diag.findings import PromptcError
 from promptc.diag.typed import Self
 from promptc.files.reading import read_file
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
 from promptc.golden.change import FileChange
-from promptc.golden.check_expect import check_expect
-from promptc.golden.compare_goldens import compare_goldens, render_goldens
 from promptc.golden.copy_case import add_case
 from promptc.golden.find_home import find_root
+from promptc.golden.judging.compare import compare_goldens, render_goldens
+from promptc.golden.judging.expect import check_expect
 from promptc.golden.list_changes import put_back
 from promptc.golden.load_case import load_case
 from promptc.golden.read_before import is_inside
 from promptc.golden.read_plain import MAX_PLAIN_BYTES
 from promptc.golden.run_case import run_case
-from promptc.golden.shelf import SuiteResources, work_in
+from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.shell import Shell
 
 

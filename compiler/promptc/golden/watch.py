@@ -2,7 +2,7 @@
 
 import os
 
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
 from promptc.golden.find_cases import CASE
 from promptc.golden.list_files import list_files
 

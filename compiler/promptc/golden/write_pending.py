@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen, replace
 from promptc.files.atomic import replace_remade
-from promptc.golden.case import INPUTS, PENDING, Case
+from promptc.golden.cases.case import INPUTS, PENDING, Case
 from promptc.golden.find_home import show_path
 from promptc.golden.verdict import GoldenDifference
 

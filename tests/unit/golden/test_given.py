@@ -9,9 +9,9 @@ import pytest
 
 from promptc.diag.findings import PromptcError
 from promptc.golden.case_error import CaseError
-from promptc.golden.given import prepare_case
+from promptc.golden.cases.environment import prepare_case
 from promptc.golden.load_case import load_case
-from promptc.golden.shelf import SuiteResources
+from promptc.golden.running.resources import SuiteResources
 from promptc.text.counters.bpe import check_vocabulary, find_vocabulary
 
 TABLE = "CREATE TABLE kept (name TEXT); INSERT INTO kept VALUES ('one')"

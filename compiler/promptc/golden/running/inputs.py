@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from promptc.cache.store import Cache
 from promptc.diag.frozen import frozen
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
 from promptc.golden.describe_maker import describe_maker
 from promptc.golden.find_cases import CASE
 from promptc.golden.find_home import MANIFEST, find_pack
 from promptc.golden.list_files import list_files, list_stores, names_all
 from promptc.golden.list_packs import list_packs
-from promptc.golden.shelf import SuiteResources
+from promptc.golden.running.resources import SuiteResources
 
 _SIZE = 16
 _NOTHING: Mapping[str, bytes] = {}

@@ -9,13 +9,17 @@ from time import perf_counter_ns
 from promptc.cache.store import Cache
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import field, frozen, replace
-from promptc.golden.case import Case
-from promptc.golden.check_expect import find_idle
+from promptc.golden.cases.case import Case
 from promptc.golden.find_cases import CaseFolder, is_pending
 from promptc.golden.find_home import MANIFEST, find_pack, find_root
 from promptc.golden.find_touched import Touched
 from promptc.golden.is_touched import is_touched
-from promptc.golden.judge_case import (
+from promptc.golden.judging.expect import find_idle
+from promptc.golden.load_case import load_case
+from promptc.golden.run_workers import run_workers
+from promptc.golden.running.inputs import Pass, Passes, note_pass
+from promptc.golden.running.resources import SuiteResources
+from promptc.golden.running.run import (
     Mode,
     break_folder,
     break_place,
@@ -25,10 +29,6 @@ from promptc.golden.judge_case import (
     judge_loaded,
     refuse_skipped,
 )
-from promptc.golden.load_case import load_case
-from promptc.golden.passes import Pass, Passes, note_pass
-from promptc.golden.run_workers import run_workers
-from promptc.golden.shelf import SuiteResources
 from promptc.golden.shell import Shell
 from promptc.golden.verdict import Verdict
 from promptc.golden.watch import InputWatch

@@ -9,14 +9,14 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
-from promptc.golden.case import Case
+from promptc.golden.cases.case import Case
 from promptc.golden.change import FileChange, ValueUndo
 from promptc.golden.describe_inputs import describe_inputs, identify
 from promptc.golden.list_changes import list_changes
 from promptc.golden.list_line_changes import list_line_changes
 from promptc.golden.list_packs import list_packs
 from promptc.golden.read_before import Before, find_golden_edited, read_before
-from promptc.golden.shelf import SuiteResources
+from promptc.golden.running.resources import SuiteResources
 from promptc.golden.shell import Shell
 from promptc.golden.trial import Trial, read_now
 

@@ -5,8 +5,8 @@ from pathlib import PureWindowsPath
 
 from promptc.diag.findings import Span
 from promptc.golden.case_error import CaseError, fail_case
-from promptc.golden.check_repository import find_repository
 from promptc.golden.find_home import find_root
+from promptc.golden.history.git import find_repository
 
 _HELP = "paths in a case lead to files of the same repository: `state.json`, `../base/state.json`, `packs/lighthouse`"
 

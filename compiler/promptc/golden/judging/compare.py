@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
-from promptc.golden.case import Case
 from promptc.golden.case_error import fail_case
+from promptc.golden.cases.case import Case
 from promptc.golden.find_home import show_path
 from promptc.golden.outcome import CaseOutcome, Ran
 from promptc.golden.read_plain import MAX_PLAIN_BYTES, refuse_reading

@@ -7,18 +7,18 @@ from time import perf_counter_ns
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
-from promptc.golden.case import INPUTS, PENDING, Case
-from promptc.golden.check_expect import check_expect, find_idle
-from promptc.golden.compare_goldens import compare_goldens, describe_difference, render_goldens
+from promptc.golden.cases.case import INPUTS, PENDING, Case
 from promptc.golden.describe_figures import describe_figures, find_figures
 from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.find_cases import CASE, CaseFolder, is_pending
 from promptc.golden.find_home import find_root, name_case, show_path
+from promptc.golden.judging.compare import compare_goldens, describe_difference, render_goldens
+from promptc.golden.judging.expect import check_expect, find_idle
 from promptc.golden.lack import find_lacking, find_told, render_install
 from promptc.golden.load_case import load_case
 from promptc.golden.outcome import Ran
 from promptc.golden.run_case import run_case
-from promptc.golden.shelf import SuiteResources, work_in
+from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.shell import Shell
 from promptc.golden.verdict import Figures, Status, Verdict
 from promptc.golden.write_pending import drop_pending, write_pending

@@ -10,15 +10,15 @@ from pathlib import Path, PurePosixPath
 from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.value import join_names
-from promptc.golden.case import Case
 from promptc.golden.case_error import CaseError, fail_case
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.confine import confine, find_fault, refuse_path
 from promptc.golden.change_copy import change_copy
-from promptc.golden.confine import confine, find_fault, refuse_path
 from promptc.golden.confine_case import confine_copy, confine_pack
 from promptc.golden.copy_case import copy_case
 from promptc.golden.lack import LACKABLE, without_extras
 from promptc.golden.open_database import open_database
-from promptc.golden.shelf import SuiteResources, import_store, work_in
+from promptc.golden.running.resources import SuiteResources, import_store, work_in
 
 WRITING = ("apply", "index", "segments")
 """Commands that write: a case that calls one is run in a copy."""

@@ -28,7 +28,7 @@ def list_value_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
     except PromptcError:
         return ()
     now = json.loads(document.source.text)
-    return tuple(_describe(document, now, undo) for undo in _iter_undo((), before, now))
+    return tuple(_describe_value(document, now, undo) for undo in _iter_undo((), before, now))
 
 
 def put_values_back(new: str, changes: Sequence[FileChange]) -> str:
@@ -135,7 +135,7 @@ def _insert(holder: dict[str, Any], key: str, value: Any, after: str | None) -> 
             holder[key] = value
 
 
-def _describe(document: JsonDocument, now: Any, undo: ValueUndo) -> FileChange:
+def _describe_value(document: JsonDocument, now: Any, undo: ValueUndo) -> FileChange:
     pointer, names = "", list[str]()
     value = now
     for key in undo.keys:
