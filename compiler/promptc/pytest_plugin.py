@@ -66,7 +66,7 @@ class CaseItem(pytest.Item):
 
     def _judge(self) -> Any:
         from promptc.cli.case_shell import CaseShell
-        from promptc.golden.find_cases import find_cases
+        from promptc.golden.cases.discover import find_cases
         from promptc.golden.running.resources import SuiteResources
         from promptc.golden.running.run import judge_case
 

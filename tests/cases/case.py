@@ -5,10 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from promptc.golden.cases.case import Case
-from promptc.golden.cases.environment import CaseEnvironment
-from promptc.golden.find_cases import find_cases
-from promptc.golden.load_case import load_case
-from promptc.golden.read_state import read_state
+from promptc.golden.cases.discover import find_cases, load_case
+from promptc.golden.cases.environment import CaseEnvironment, read_state
 from promptc.golden.running.resources import SuiteResources
 
 ROOT = Path(__file__).resolve().parents[2]

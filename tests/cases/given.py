@@ -16,11 +16,8 @@ from unittest.mock import patch
 from promptc.cli.case_shell import CaseShell
 from promptc.cli.run import run_command
 from promptc.diag.frozen import replace
-from promptc.golden.cases.case import Case
-from promptc.golden.cases.environment import CaseEnvironment
-from promptc.golden.copy_case import copy_case
-from promptc.golden.lack import replace_modules
-from promptc.golden.outcome import CaseOutcome
+from promptc.golden.cases.case import Case, CaseOutcome
+from promptc.golden.cases.environment import CaseEnvironment, copy_case, replace_modules
 from promptc.golden.running.resources import SuiteResources
 from promptc.operations.state_file import lock_state
 from promptc.sources import database

@@ -8,9 +8,8 @@ import pytest
 
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.golden.cases.case import Case
-from promptc.golden.judging.compare import compare_goldens, render_goldens
+from promptc.golden.judging.compare import GoldenDifference, compare_goldens, render_goldens
 from promptc.golden.judging.expect import check_expect
-from promptc.golden.verdict import GoldenDifference
 from tests.cases.case import ROOT, load_cases
 from tests.cases.check_receipt import check_receipt
 from tests.cases.run_case import find_report, run_once

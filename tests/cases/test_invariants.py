@@ -14,9 +14,8 @@ import pytest
 import promptc
 from promptc.diag.frozen import replace
 from promptc.frontend.json import JsonDocument, load_json
-from promptc.golden.cases.case import Case
-from promptc.golden.load_case import load_case
-from promptc.golden.outcome import Ran
+from promptc.golden.cases.case import Case, Ran
+from promptc.golden.cases.discover import load_case
 from promptc.golden.running.resources import SuiteResources
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import digest, find_report, run_case, run_once

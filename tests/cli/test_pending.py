@@ -11,8 +11,8 @@ import pytest
 from promptc.cli.paint import PLAIN
 from promptc.cli.review_loop import Review
 from promptc.diag.findings import DiskError
-from promptc.golden import settle
-from promptc.golden.list_pending import list_pending
+from promptc.golden import pending as settle
+from promptc.golden.pending import list_pending
 from tests.cli.conftest import command, environment
 
 CASES = {"first": ("one two\n", "one three\n"), "second": ("a two\n", "a three\n"), "third": (None, "new\n")}

@@ -13,7 +13,7 @@ import pytest
 import promptc
 from promptc.cli.paint import PLAIN
 from promptc.cli.review_loop import Review
-from promptc.golden.list_pending import list_pending
+from promptc.golden.pending import list_pending
 from tests.cli.conftest import ROOT, command, environment
 
 CASE = "title: x\nstate: s.json\ngolden: [text, report]\n"

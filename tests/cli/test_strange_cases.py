@@ -9,11 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from promptc.golden.case_error import CaseError
-from promptc.golden.cases.confine import confine, find_fence
+from promptc.golden.cases.case import CaseError
+from promptc.golden.cases.confine import confine, find_fence, find_root
+from promptc.golden.cases.discover import load_case
 from promptc.golden.cases.environment import prepare_case as make_given
-from promptc.golden.find_home import find_root
-from promptc.golden.load_case import load_case
 from promptc.golden.running.resources import SuiteResources
 
 _SECRET = "sk-this-is-the-key-of-the-caller"

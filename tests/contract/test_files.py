@@ -43,12 +43,12 @@ GIVEN = {
 OWN_FOLDER = {
     ("promptc.cli.extract_revision", "target.write_bytes"): 1,
     ("promptc.files.atomic", "(beside / name).write_bytes"): 1,
-    ("promptc.golden.change_copy", "path.open"): 1,
-    ("promptc.golden.copy_case", "shutil.copytree"): 1,
-    ("promptc.golden.trial", "target.write_bytes"): 1,
-    ("promptc.golden.trial", "target.write_text"): 1,
+    ("promptc.golden.cases.environment", "path.open"): 1,
+    ("promptc.golden.cases.environment", "shutil.copytree"): 1,
+    ("promptc.golden.history.cause", "target.write_bytes"): 1,
+    ("promptc.golden.history.cause", "target.write_text"): 1,
     ("promptc.golden.cases.environment", "path.write_text"): 1,
-    ("promptc.golden.open_database", "sqlite3.connect"): 1,
+    ("promptc.golden.cases.environment", "sqlite3.connect"): 1,
     ("promptc.sources.retrieval.local", "path.open"): 1,
     ("promptc.sources.still_file", "Path(f'{target}{ending}').write_bytes"): 1,
 }

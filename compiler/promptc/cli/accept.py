@@ -9,9 +9,7 @@ from promptc.cli.pending_options import ALL, DIR, ONLY, PATTERNS
 from promptc.cli.reporter import Reporter
 from promptc.cli.settle_all import resolve_pending
 from promptc.diag.findings import fail
-from promptc.golden.find_stale import find_stale
-from promptc.golden.pending import PendingGolden
-from promptc.golden.settle import SettledGolden, accept_golden
+from promptc.golden.pending import PendingGolden, SettledGolden, accept_golden, find_stale
 
 
 @click.command(

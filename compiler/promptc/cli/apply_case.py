@@ -5,8 +5,7 @@ from posixpath import basename
 
 from promptc.api import Pack
 from promptc.diag.typed import Any
-from promptc.golden.cases.case import Case
-from promptc.golden.outcome import CaseOutcome
+from promptc.golden.cases.case import Case, CaseOutcome
 from promptc.operations.archive import render_archive
 from promptc.operations.edits import make_diff
 from promptc.operations.run import ask, run_operation

@@ -12,10 +12,8 @@ from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.reporter import Reporter
 from promptc.cli.run import run_judged
 from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.golden.case_error import CaseError
-from promptc.golden.cases.case import Case
+from promptc.golden.cases.case import Case, CaseError, CaseOutcome
 from promptc.golden.cases.environment import CaseEnvironment, prepare_case
-from promptc.golden.outcome import CaseOutcome
 from promptc.golden.running.resources import SuiteResources
 
 

@@ -7,10 +7,10 @@ from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Self
 from promptc.golden.cases.case import Case
+from promptc.golden.cases.discover import load_case
 from promptc.golden.history.cause import Cause, KnownCause, find_cause
-from promptc.golden.load_case import load_case
+from promptc.golden.judging.compare import Verdict
 from promptc.golden.running.resources import SuiteResources, work_in
-from promptc.golden.verdict import Verdict
 
 MOST = 20
 """So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.golden.history.git import GitError
-from promptc.golden.read_before import is_inside
-from promptc.golden.run_git import TreeEntry, list_entries, read_blobs, run_git
+from promptc.golden.history.cause import is_inside
+from promptc.golden.history.git import GitError, TreeEntry, list_entries, read_blobs, run_git
 
 _LINK = "120000"
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from promptc.cli.escape import escape_controls
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.golden.cases.case import PENDING
-from promptc.golden.find_cases import CASE
-from promptc.golden.find_home import find_root, show_path
-from promptc.golden.list_pending import list_pending
-from promptc.golden.pending import PendingGolden
+from promptc.golden.cases.confine import find_root, show_path
+from promptc.golden.cases.discover import CASE
+from promptc.golden.pending import PendingGolden, list_pending
 
 _HERE = "."
 ONLY = ("new", "changed")

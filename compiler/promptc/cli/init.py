@@ -15,9 +15,9 @@ from promptc.files.atomic import write_file
 from promptc.files.paths import find_shipped
 from promptc.files.reading import read_file
 from promptc.golden.cases.case import INPUTS
-from promptc.golden.describe_figures import describe_figures
-from promptc.golden.describe_inputs import describe_inputs, render_inputs
-from promptc.golden.load_case import load_case
+from promptc.golden.cases.discover import load_case
+from promptc.golden.judging.compare import describe_figures
+from promptc.golden.running.inputs import describe_inputs, render_inputs
 
 _STARTER = "starter"
 _FILES = ("pack.yaml", "templates/rules.md.j2", "state.schema.json", "state.json", "cases/first/case.yaml", "cases/first/golden.txt")

@@ -10,13 +10,11 @@ from promptc.cli.reporter import Reporter
 from promptc.cli.streams import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError
-from promptc.golden.cases.discover import find_places
-from promptc.golden.find_cases import CaseFolder
-from promptc.golden.find_home import show_path
+from promptc.golden.cases.confine import show_path
+from promptc.golden.cases.discover import CaseFolder, find_places, load_case
+from promptc.golden.judging.compare import Verdict
 from promptc.golden.judging.expect import find_idle
-from promptc.golden.load_case import load_case
 from promptc.golden.running.run import break_unread, find_obsolete
-from promptc.golden.verdict import Verdict
 
 
 @click.command(

@@ -14,8 +14,7 @@ from promptc.compare import Side, is_messages, read_json, read_report, read_side
 from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
-from promptc.golden.cases.case import name_golden
-from promptc.golden.find_kind import find_kind
+from promptc.golden.cases.case import find_kind, name_golden
 from promptc.model.state import State
 from promptc.prompt import Prompt
 

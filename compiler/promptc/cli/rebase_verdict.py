@@ -6,7 +6,7 @@ from pathlib import Path
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import replace
-from promptc.golden.verdict import GoldenDifference, Verdict
+from promptc.golden.judging.compare import GoldenDifference, Verdict
 
 _PLACE = re.compile(r"(.+?)(:\d+:\d+ .*)", re.DOTALL)
 _QUOTED = re.compile("`([^`\n]+)`")

@@ -7,7 +7,7 @@ from promptc.cli.group import Command
 from promptc.cli.pending_options import ALL, DIR, ONLY, PATTERNS
 from promptc.cli.reporter import Reporter
 from promptc.cli.settle_all import resolve_pending
-from promptc.golden.settle import reject_golden
+from promptc.golden.pending import reject_golden
 
 
 @click.command(

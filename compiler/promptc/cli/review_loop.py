@@ -17,9 +17,7 @@ from promptc.cli.views.review_page import HELP, ReviewPlace, Screen, lay_out, re
 from promptc.diag.findings import DiskError
 from promptc.diag.frozen import replace
 from promptc.golden.cases.case import PENDING
-from promptc.golden.pending import PendingGolden
-from promptc.golden.read_pending import Seen, read_pending
-from promptc.golden.settle import SettledGolden, accept_golden, reject_golden, undo_settled
+from promptc.golden.pending import PendingGolden, Seen, SettledGolden, accept_golden, read_pending, reject_golden, undo_settled
 
 _EDITOR = "vi"
 _ENDED = ("q", "")

@@ -9,8 +9,7 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.reporter import Reporter
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError
-from promptc.golden.pending import PendingGolden
-from promptc.golden.settle import SettledGolden
+from promptc.golden.pending import PendingGolden, SettledGolden
 
 _STALE = 1
 

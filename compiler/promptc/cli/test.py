@@ -27,11 +27,9 @@ from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.value import join_names
 from promptc.files.atomic import write_file
-from promptc.golden.cases.discover import CaseFolders, check_met, find_places
-from promptc.golden.find_touched import find_touched
-from promptc.golden.match_names import match_names
+from promptc.golden.cases.discover import CaseFolders, check_met, find_places, find_touched, match_names
+from promptc.golden.judging.compare import Verdict
 from promptc.golden.running.suite import JudgedCases, Suite, run_suite
-from promptc.golden.verdict import Verdict
 
 _DIFFERS = 1
 _DISK = 4

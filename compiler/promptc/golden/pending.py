@@ -1,9 +1,293 @@
 """A golden that waits for someone's word."""
 
-from promptc.diag.frozen import frozen
-from promptc.diag.typed import Literal
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from promptc.compare import Difference, read_json
+from promptc.diag.findings import Diagnostic, DiskError
+from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.typed import Any, Literal
+from promptc.files.atomic import replace_file, replace_remade
+from promptc.files.reading import IrregularError, LinkError, read_file
+from promptc.golden.cases.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, find_kind, name_golden
+from promptc.golden.cases.confine import find_fault, find_fence, find_root, name_case, show_path
+from promptc.golden.cases.discover import find_cases, is_pending
+from promptc.golden.judging.compare import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
+from promptc.golden.running.inputs import identify
+
+_HELP = "`promptc test` writes what differs now"
+_WRITE_HELP = "the report shows what it would hold"
+_SETTLE_HELP = "see that the folder can be written and its disk has room; the golden is as it was"
+_LOOK = "look at it again: `promptc review`"
+_GONE = "it is not pending any more"
+_CHANGED = "it has changed meanwhile"
+Contents = Mapping[str, bytes | None]
+"""Of files, by their paths; None: not there."""
 
 Status = Literal["new", "changed"]
+
+
+def list_pending(paths: Sequence[str]) -> Iterator[PendingGolden]:
+    """Every pending golden at or under `paths`, by folder, turn and kind: a prompt before its report. Lazily. Raises `DiskError` as
+    `find_cases` does.
+    """
+    here = os.path.realpath(os.getcwd())
+    for place in find_cases(paths):
+        case = name_case(place.folder, find_root(place.folder))
+        for name in sorted((name.removesuffix(PENDING) for name in place.goldens if is_pending(name)), key=_rank):
+            if name != INPUTS:
+                path = Path(place.folder, name)
+                status: Status = "changed" if path.is_symlink() or path.exists() else "new"
+                yield PendingGolden(case, place.folder, name, show_path(str(path), here), status)
+
+
+def _rank(name: str) -> tuple[int, int, str]:
+    kind, turn = find_kind(name)
+    return turn, list(GOLDENS).index(kind) if kind else len(GOLDENS), name
+
+
+@frozen(eq=False)
+class Seen:
+    """What is shown of a pending golden: `found`, from the bytes `old` (None: no golden yet, or no file) and `new`; and the files it was
+    made of that are others now (`stale`).
+    """
+
+    found: Difference
+    old: bytes | None = field(repr=False)
+    new: bytes = field(repr=False)
+    stale: tuple[str, ...] = ()
+
+    def is_as(self, other: Seen) -> bool:
+        """Whether the same would be accepted in place of the same."""
+        return (self.old, self.new, self.stale) == (other.old, other.new, other.stale)
+
+
+def read_pending(pending: PendingGolden) -> Seen:
+    """What differs. Prompts are compared section by section where the case's own reports say which is where, other goldens as a whole.
+
+    Raises `DiskError` (PC0945) for a file that cannot be read, and for a pending golden that is not there any more.
+    """
+    kind, turn = find_kind(pending.name)
+    old, new = _read(pending, pending.name), _read(pending, pending.name + PENDING)
+    if new is None:
+        is_there = Path(pending.folder, pending.name + PENDING).is_symlink() or Path(pending.folder, pending.name + PENDING).exists()
+        reason = "is no file" if is_there else "is not there any more"
+        raise DiskError([Diagnostic("PC0945", f"{pending.path}{PENDING} {reason}", help=_HELP)])
+    reports: tuple[bytes | None, bytes | None] = (None, None)
+    if kind in PROMPTS:
+        name = name_golden("report", turn)
+        golden = _read(pending, name)
+        reports = (golden, _read(pending, name + PENDING) or golden)
+    found = compare_outputs(kind, GoldenOutput(old or b"", reports[0] if old is not None else None), GoldenOutput(new, reports[1]))
+    return Seen(found, old, new, find_stale(pending))
+
+
+def _read(pending: PendingGolden, name: str) -> bytes | None:
+    """None where nothing is, or no file: links are not followed."""
+    try:
+        return read_file(Path(pending.folder, name), MAX_PLAIN_BYTES)
+    except (FileNotFoundError, IrregularError, LinkError):
+        return None
+    except OSError as wrong:
+        raise DiskError([Diagnostic("PC0945", f"cannot read {pending.path}: {wrong.strerror or wrong}")]) from wrong
+
+
+def find_stale(pending: PendingGolden) -> tuple[str, ...]:
+    """The files it was made of that read otherwise now, or are gone: paths from the working folder, sorted. None where nothing is noted
+    beside it. Never raises.
+    """
+    files = _read_noted(pending).get("files")
+    if not isinstance(files, dict):
+        return ()
+    root, here = find_root(pending.folder), os.path.realpath(os.getcwd())
+    fence = find_fence(pending.folder)
+    paths = {os.path.join(root, path): identity for path, identity in files.items() if not find_fault(path, root, fence)}
+    return tuple(sorted(show_path(path, here) for path, identity in paths.items() if _identify(path) != identity))
+
+
+def _read_noted(pending: PendingGolden) -> dict[str, Any]:
+    try:
+        noted = read_json(read_file(Path(pending.folder, INPUTS + PENDING), MAX_PLAIN_BYTES))
+    except OSError:
+        return {}
+    return noted if isinstance(noted, dict) else {}
+
+
+def _identify(path: str) -> str:
+    try:
+        return identify(read_file(path, MAX_PLAIN_BYTES))
+    except (OSError, ValueError):
+        return ""
+
+
+@frozen(eq=False)
+class Pended:
+    """The differences, each with where its pending golden lies, and what could not be written (PC0903)."""
+
+    differences: tuple[GoldenDifference, ...]
+    findings: tuple[Diagnostic, ...] = ()
+
+
+def write_pending(case: Case, differences: Sequence[GoldenDifference], inputs: bytes) -> Pended:
+    """Writes what came out for every difference, each whole or not at all, and `inputs` beside them. Goldens are never touched.
+
+    One that cannot be written is a finding, and does not keep the others from being written.
+    """
+    wanted = {f"{_name(one)}{PENDING}": one.new for one in differences}
+    findings: dict[str, Diagnostic] = {}
+    for name, content in (*wanted.items(), (f"{INPUTS}{PENDING}", inputs)):
+        path = os.path.join(case.folder, name)
+        try:
+            replace_remade(path, content)
+        except OSError as wrong:
+            shown, reason = show_path(path, case.root), wrong.strerror or str(wrong)
+            findings[name] = Diagnostic("PC0903", f"the pending golden `{shown}` cannot be written: {reason}", help=_WRITE_HELP)
+    pended = (one if f"{_name(one)}{PENDING}" in findings else replace(one, pending=f"{one.path}{PENDING}") for one in differences)
+    return Pended(tuple(pended), tuple(findings.values()))
+
+
+def drop_pending(folder: str, names: Iterable[str]) -> None:
+    """Removes pending goldens by name: what they were is no longer what comes out."""
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(folder, name))
+
+
+def _name(one: GoldenDifference) -> str:
+    return one.path.rpartition("/")[2]
+
+
+@frozen(eq=False)
+class SettledGolden:
+    """A golden that was accepted or rejected, with the files of its case that this touched, as they were before and as it left them."""
+
+    pending: PendingGolden
+    before: Contents = field(repr=False)
+    after: Contents = field(repr=False)
+
+
+def accept_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
+    """Makes the pending golden the golden, in one step: a reader, or a kill, meets the old one or the new one. What is accepted are the
+    bytes that were `expected`, whoever writes meanwhile; None: whatever is pending.
+
+    Raises `DiskError` (PC0945) where it cannot, or where other bytes are pending, with nothing changed; a link in the place of either is
+    refused.
+    """
+    names = (pending.name, pending.name + PENDING, INPUTS, INPUTS + PENDING)
+    before = _read_all("read", pending, names)
+    new = before[_place(pending, pending.name + PENDING)]
+    if new is None or new != (expected if expected is not None else new):
+        raise _refuse("accept", pending, _GONE if new is None else _CHANGED)
+    with _telling("accept", pending):
+        _write(Path(pending.folder, pending.name), new)
+        _drop(pending, new)
+        inputs = _note(Path(pending.folder, INPUTS), before[_place(pending, INPUTS)], before[_place(pending, INPUTS + PENDING)])
+    left = {names[0]: new, names[1]: None, INPUTS: inputs}
+    return SettledGolden(pending, before, _settle_inputs("accept", pending, before, left))
+
+
+def reject_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
+    """Removes the pending golden, whatever stands in the place of the golden. Raises `DiskError` (PC0945) where it cannot, or where other
+    bytes are pending than were `expected`.
+    """
+    names = (pending.name + PENDING, INPUTS + PENDING)
+    before = _read_all("read", pending, names)
+    new = before[_place(pending, pending.name + PENDING)]
+    if new is None or new != (expected if expected is not None else new):
+        raise _refuse("reject", pending, _GONE if new is None else _CHANGED)
+    with _telling("reject", pending):
+        _drop(pending, new)
+    return SettledGolden(pending, before, _settle_inputs("reject", pending, before, {names[0]: None}))
+
+
+def undo_settled(settled: SettledGolden) -> None:
+    """Makes the files what they were before. Raises `DiskError` (PC0945) where it cannot, and where one is no longer as it was left: what
+    somebody else wrote is not written over.
+    """
+    pending = settled.pending
+    if _read_all("take back", pending, [Path(path).name for path in settled.after]) != settled.after:
+        raise _refuse("take back", pending, _CHANGED)
+    with _telling("take back", pending):
+        for path, content in settled.before.items():
+            if content is not None:
+                _write(Path(path), content)
+            else:
+                Path(path).unlink(missing_ok=True)
+
+
+def _read_all(verb: str, pending: PendingGolden, names: Sequence[str]) -> dict[str, bytes | None]:
+    with _telling(verb, pending):
+        return {_place(pending, name): _read_golden(Path(pending.folder, name)) for name in names}
+
+
+def _place(pending: PendingGolden, name: str) -> str:
+    return str(Path(pending.folder, name))
+
+
+def _drop(pending: PendingGolden, content: bytes) -> None:
+    """The pending golden goes; what somebody wrote there meanwhile stays pending."""
+    path = Path(pending.folder, pending.name + PENDING)
+    if _read_golden(path) == content:
+        path.unlink()
+
+
+def _refuse(verb: str, pending: PendingGolden, reason: str) -> DiskError:
+    return DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_LOOK)])
+
+
+def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
+    """What is noted from now on. Where the new inputs cannot be written, nothing: the old ones would tell a wrong cause."""
+    if new is None:
+        return old
+    try:
+        _write(path, new)
+    except OSError:
+        path.unlink(missing_ok=True)
+        return None
+    return new
+
+
+def _settle_inputs(verb: str, pending: PendingGolden, before: Contents, left: Contents) -> Contents:
+    """What is pending of a case's inputs goes with the last golden that is pending. The files as they are left."""
+    folder, name = Path(pending.folder), INPUTS + PENDING
+    with _telling(verb, pending):
+        others = [path.name for path in folder.iterdir() if path.name.startswith("golden.") and is_pending(path.name)]
+        is_last = others == [name]
+        if is_last:
+            (folder / name).unlink()
+    kept = before[_place(pending, name)] if name in others and not is_last else None
+    return {_place(pending, one): content for one, content in {**left, name: kept}.items()}
+
+
+def _read_golden(path: Path) -> bytes | None:
+    """None where nothing is. A link is never followed: it may lead out of the project."""
+    try:
+        return read_file(path, MAX_PLAIN_BYTES)
+    except FileNotFoundError:
+        return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """By way of a file beside it, whose name is no golden's. A link in its place is refused."""
+
+    def check() -> None:
+        if path.is_symlink():
+            raise LinkError(0, "it is a link")
+
+    replace_file(path, content, check=check)
+
+
+@contextlib.contextmanager
+def _telling(verb: str, pending: PendingGolden) -> Iterator[None]:
+    try:
+        yield
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        raise DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_SETTLE_HELP)]) from wrong
 
 
 @frozen

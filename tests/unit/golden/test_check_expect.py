@@ -3,10 +3,10 @@
 import pytest
 
 from promptc.cli.case_shell import CaseShell
+from promptc.golden.cases.discover import load_case
 from promptc.golden.judging.expect import check_expect
-from promptc.golden.load_case import load_case
-from promptc.golden.run_case import run_case
 from promptc.golden.running.resources import SuiteResources
+from promptc.golden.running.run import run_case
 
 PACK = """\
 promptc: 1

@@ -17,19 +17,15 @@ from promptc.api import Pack
 from promptc.cli.cause_finder import CauseFinder
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.golden.cases.case import Case
+from promptc.golden.cases.case import Case, CaseOutcome
+from promptc.golden.cases.discover import load_case
 from promptc.golden.cases.environment import CaseEnvironment, prepare_case
-from promptc.golden.change import LineUndo, ValueUndo
-from promptc.golden.describe_inputs import describe_inputs, render_inputs
 from promptc.golden.history.cause import Cause, find_cause
-from promptc.golden.judging.compare import render_goldens
-from promptc.golden.list_changes import list_changes, put_back
-from promptc.golden.load_case import load_case
-from promptc.golden.outcome import CaseOutcome
-from promptc.golden.run_case import run_case
+from promptc.golden.judging.compare import GoldenDifference, Verdict, render_goldens
+from promptc.golden.judging.edits import LineUndo, ValueUndo, list_changes, put_back, say_change
+from promptc.golden.running.inputs import describe_inputs, render_inputs
 from promptc.golden.running.resources import SuiteResources, work_in
-from promptc.golden.say_change import say_change
-from promptc.golden.verdict import GoldenDifference, Verdict
+from promptc.golden.running.run import run_case
 from tests.contract.sources import ROOT
 
 

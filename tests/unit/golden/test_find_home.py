@@ -2,8 +2,8 @@
 
 import pytest
 
-from promptc.golden.find_cases import find_cases
-from promptc.golden.find_home import find_pack, find_root, name_case
+from promptc.golden.cases.confine import find_pack, find_root, name_case
+from promptc.golden.cases.discover import find_cases
 
 
 def make(folder, *files):

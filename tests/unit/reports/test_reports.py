@@ -16,7 +16,7 @@ from promptc.cli.reports.junit import render_junit
 from promptc.cli.reports.markdown import MARK, render_markdown
 from promptc.cli.reports.sarif import render_sarif
 from promptc.diag.findings import Diagnostic, Level, Span
-from promptc.golden.verdict import Figures, GoldenDifference, Status, Verdict
+from promptc.golden.judging.compare import Figures, GoldenDifference, Status, Verdict
 
 _LEVELS: tuple[Level, ...] = ("error", "warn", "note")
 _STATUSES: tuple[Status, ...] = ("passed", "failed", "new", "obsolete", "broken")

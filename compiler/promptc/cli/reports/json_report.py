@@ -7,7 +7,7 @@ from promptc.cli.render_diagnostic import describe_diagnostic
 from promptc.cli.views.moved import group_moved
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
-from promptc.golden.verdict import Verdict
+from promptc.golden.judging.compare import Verdict
 from promptc.version import VERSION
 
 

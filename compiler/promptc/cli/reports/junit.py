@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from promptc.cli.render_diagnostic import render_diagnostics
-from promptc.golden.verdict import Verdict
+from promptc.golden.judging.compare import Verdict
 
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOLD = ("failed", "new", "obsolete", "skipped")

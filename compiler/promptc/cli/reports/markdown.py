@@ -7,7 +7,7 @@ from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.lacking import count_lacking, show_lacking
 from promptc.cli.views.moved import group_moved
-from promptc.golden.verdict import Figures, Verdict
+from promptc.golden.judging.compare import Figures, Verdict
 
 MARK = "<!-- promptc -->"
 """The first line, by which a comment is found again and replaced."""

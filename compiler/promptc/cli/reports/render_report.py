@@ -6,7 +6,7 @@ from promptc.cli.paint import PLAIN
 from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.views.moved import render_moved
 from promptc.diag.findings import Diagnostic
-from promptc.golden.verdict import Verdict
+from promptc.golden.judging.compare import Verdict
 
 _WIDTH = 100
 

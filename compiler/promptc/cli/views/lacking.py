@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from promptc.golden.lack import EXTRAS, render_install
-from promptc.golden.verdict import Verdict
+from promptc.golden.cases.environment import EXTRAS, render_install
+from promptc.golden.judging.compare import Verdict
 
 
 def count_lacking(verdicts: Iterable[Verdict], before: Mapping[str, int] | None = None) -> dict[str, int]:

@@ -7,7 +7,7 @@ from promptc.cli.paint import Paint
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.verdict import DIFFERS, Print, render_verdict
 from promptc.diag.frozen import replace
-from promptc.golden.verdict import Figures, Verdict
+from promptc.golden.judging.compare import Figures, Verdict
 
 _MOST = 40
 """Lines of cases; a report in JSON has all."""

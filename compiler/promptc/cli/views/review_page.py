@@ -6,8 +6,7 @@ from promptc.cli.paint import Paint
 from promptc.cli.views.difference import DifferenceStyle, render_difference
 from promptc.cli.views.fold_lines import fold_lines
 from promptc.diag.frozen import frozen
-from promptc.golden.pending import PendingGolden
-from promptc.golden.read_pending import Seen
+from promptc.golden.pending import PendingGolden, Seen
 
 _CLEAR = "\x1b[H\x1b[2J"
 _KEYS = "a accept  r reject  s skip  u undo  d {style}  g alike  e edit  ? help  q quit"

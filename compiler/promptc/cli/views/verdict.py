@@ -9,8 +9,7 @@ from promptc.cli.views.figures import show_count, show_ids, show_percent
 from promptc.cli.views.wrap import wrap
 from promptc.compare import Difference
 from promptc.diag.findings import Diagnostic
-from promptc.golden.compare_verdict import compare_verdict
-from promptc.golden.verdict import Figures, GoldenDifference, Verdict
+from promptc.golden.judging.compare import Figures, GoldenDifference, Verdict, compare_verdict
 
 SHAPES = ("full", "concise")
 Print = Callable[[Iterable[Diagnostic]], str]

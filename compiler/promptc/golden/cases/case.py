@@ -1,10 +1,19 @@
 """A case as it was read from its `case.yaml` (language.md §14)."""
 
-from collections.abc import Mapping
+from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
+from promptc.files.reading import IrregularError, LinkError, TooLongError, read_file
+from promptc.frontend.yaml import load_yaml
 from promptc.model.state import Node
+from promptc.pipeline import Outcome
+
+_TURN = re.compile(r"golden\.([1-9][0-9]*)\.")
 
 Kind = Literal["render", "session", "apply", "recall", "check", "run"]
 """What a case does: renders a state (`state`), or one after the other (`states`), runs an operation (`apply`), asks an index queries
@@ -26,6 +35,22 @@ PENDING = ".new"
 
 INPUTS = "golden.inputs.json"
 """The file that tells from which inputs a case's goldens were made, and what they came to (decision 19). Never compared."""
+
+_MANIFESTS = (".yaml", ".yml", ".json")
+Report = Mapping[str, Any]
+MAX_PLAIN_BYTES = 96_000_000
+"""Bytes of the longest file that is read of a case, a golden or a state."""
+
+_LINK = "put the file itself there"
+_KINDS = {name: kind for kind, name in GOLDENS.items()}
+
+
+def find_kind(name: str) -> tuple[str, int]:
+    """The kind and the turn (0 but of a session's) of the golden with that file name; the opposite of `name_golden`. An empty kind where no
+    golden is called so.
+    """
+    turn = _TURN.match(name)
+    return _KINDS.get(_TURN.sub("golden.", name), ""), int(turn[1]) if turn is not None else 0
 
 
 @frozen
@@ -90,3 +115,114 @@ def name_golden(kind: str, turn: int = 0) -> str:
     """The file name of a golden of that kind; of a session's turn, with its number."""
     plain = GOLDENS[kind]
     return plain.replace("golden.", f"golden.{turn}.", 1) if turn else plain
+
+
+def name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = False) -> str:
+    """The keys that lead to what stands at a place of the file, from 0 (`sections.recent.budget`); empty where the file is no YAML, or
+    cannot be read. `is_whole` tells that an entry of a list which begins there is meant, not the first of its keys.
+    """
+    if not path.endswith(_MANIFESTS):
+        return ""
+    try:
+        root = load_yaml(text.encode(), path, "")
+    except PromptcError:
+        return ""
+    return ".".join(_find_keys(root, line + 1, column + 1, is_whole))
+
+
+def find_name(entry: object) -> str:
+    """What an entry of a list calls itself, empty where it has no name."""
+    for key in ("id", "name"):
+        named = entry.get(key) if isinstance(entry, dict) else None
+        named = named.value if isinstance(named, Node) else named
+        if isinstance(named, str | int):
+            return str(named)
+    return ""
+
+
+def _find_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
+    """The keys down to the last one that begins at or before the place."""
+    if isinstance(node.value, dict):
+        inner = [(node.key_span(key), key, value) for key, value in node.items()]
+    elif isinstance(node.value, tuple):
+        inner = [(value.span, find_name(value.value) or str(at), value) for at, value in enumerate(node.value)]
+    else:
+        return []
+    passed = [(name, value) for span, name, value in inner if (span.line, span.column) <= (line, column)]
+    if not passed:
+        return []
+    name, value = passed[-1]
+    is_it = is_whole and isinstance(node.value, tuple) and (value.span.line, value.span.column) == (line, column)
+    return [name] if is_it else [name, *_find_keys(value, line, column, is_whole)]
+
+
+@frozen(eq=False)
+class CaseOutcome:
+    """What one render, check, operation or command gave.
+
+    `exit` is the code its command would have ended with. Where there is none of a thing it is None: on an error `text`, `messages` and
+    `payload`; `state` and `archive` (its bytes) but for an operation. `read_report` builds the report when it is asked for, since a case
+    that has no golden of it and claims nothing about it does not need it; of an error it gives one for what cannot be fitted only.
+    `read_facts` gives at least its `strain`, `variants`, `flags`, and the states of its sections.
+    `compiled` is what both are made of, of a prompt that was emitted.
+    `figures` are what a case of its kind claims numbers or names about besides the report: `fallback`, `recall`.
+    """
+
+    exit: int
+    found: tuple[Diagnostic, ...] = ()
+    text: str | None = None
+    messages: Sequence[Mapping[str, Any]] | None = None
+    tokens: int | None = None
+    payload: Mapping[str, Any] | None = None
+    state: Any = None
+    archive: bytes | None = None
+    read_report: Callable[[], Report | None] = field(default=lambda: None, repr=False)
+    read_facts: Callable[[], Report | None] = field(default=lambda: None, repr=False)
+    compiled: Outcome | None = field(default=None, repr=False)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+@frozen(eq=False)
+class Ran:
+    """A case that was run: the outcome of each turn (one, but of a session), and what holds between turns.
+
+    `reuse`: per turn from the second the share of its tokens, in whole per cent, in which it begins as the turn before did; `changes`:
+    how often the tier changed.
+    """
+
+    turns: tuple[CaseOutcome, ...]
+    reuse: tuple[int, ...] = ()
+    changes: int = 0
+
+
+def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> bytes:
+    """The bytes of the regular file at `path`, which findings call `shown`; `span` is where it is named.
+
+    Raises `CaseError`: PC0902 where there is none, PC0903 where it is there and cannot be read; `PromptcError`: PC0102 where it has more
+    than `limit` bytes.
+    """
+    try:
+        return read_file(path, limit)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise fail_case("PC0902", f"there is no file `{shown}`", span, help="paths in a case are relative to its folder") from None
+    except (IrregularError, LinkError) as wrong:
+        help = _LINK if isinstance(wrong, LinkError) else ""
+        raise fail_case("PC0902", f"`{shown}`: {wrong.strerror}", span, help=help) from None
+    except TooLongError:
+        raise fail("PC0102", f"the file has more than {limit:,} bytes; no more are read", Span(shown, 1, 1)) from None
+    except OSError as wrong:
+        raise refuse_reading(shown, wrong, span) from None
+
+
+def refuse_reading(shown: str, wrong: OSError, span: Span | None = None) -> CaseError:
+    """The error of a file that is there and cannot be read."""
+    return fail_case("PC0903", f"cannot read `{shown}`: {wrong.strerror or wrong}", span)
+
+
+class CaseError(PromptcError):
+    """The case itself is at fault, not what its pack makes of its state: it is broken, whatever it expects."""
+
+
+def fail_case(code: str, message: str, span: Span | None = None, *, help: str = "") -> CaseError:
+    """The error of a single finding, to be raised by the caller."""
+    return CaseError([Diagnostic(code, message, span, help)])

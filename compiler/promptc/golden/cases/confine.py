@@ -1,21 +1,101 @@
 """The folder that a case may not leave, and whether a path stays in it (docs/trust.md, "Files")."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import PureWindowsPath
 
 from promptc.diag.findings import Span
-from promptc.golden.case_error import CaseError, fail_case
-from promptc.golden.find_home import find_root
+from promptc.golden.cases.case import Case, CaseError, fail_case
 from promptc.golden.history.git import find_repository
+from promptc.model.state import Node
+
+_MADE = ("large", "database", "held", "locked")
+"""What `given` names by files in the case's folder."""
 
 _HELP = "paths in a case lead to files of the same repository: `state.json`, `../base/state.json`, `packs/lighthouse`"
-
 _REPOSITORY = "the repository"
 _OWN_ROOT = "what the case may read"
+
 _IN_HOME = (
     "the repository is your home folder (`HOME`), or holds it, and much else may lie there: a case stays in its own folder, or in the "
     "folder that is tested. Name one that holds all it needs (`promptc test .`), or set `HOME` to another folder, as a container may"
 )
+PACKS = "packs"
+MANIFEST = "pack.yaml"
+_REPOSITORY_MARK = ".git"
+_SHORTENED = ("fixtures", PACKS)
+
+
+def confine_case(case: Case) -> None:
+    """Raises `CaseError` (PC0750) for the first path of the case that leads out of its fence. A command line (`run`) is judged when it is
+    read, as a command line.
+    """
+    confine_pack(case, case.root, case.fence)
+    for path, span in (*_iter_states(case), *_iter_asked(case), *_iter_given(case)):
+        confine(path, case.folder, case.fence, span)
+
+
+def confine_pack(case: Case, root: str, fence: str) -> None:
+    """The same of its pack, which is looked for in `root`: of its folder, and of the manifest in it."""
+    named = case.node.get("pack")
+    span = named.span if named is not None else case.node.span
+    found = confine(case.pack, root, fence, span)
+    confine(MANIFEST, found, fence, span)
+
+
+def confine_copy(case: Case, root: str) -> None:
+    """Sees that no link in a copy of the case, under `root`, leads out of it. One that the case asks for is refused (PC0750), others are
+    taken away.
+    """
+    for name, target in case.given.get("link", {}).items():
+        path = os.path.join(root, os.path.relpath(case.folder, case.root), name)
+        if os.path.isabs(target) or not is_under(os.path.realpath(path), root):
+            span = case.node.value["given"].value["link"].value[name].span
+            raise refuse_path(target, "leads out of the case's copy", span)
+    for folder, folders, names in os.walk(root):
+        for name in (*folders, *names):
+            path = os.path.join(folder, name)
+            if os.path.islink(path) and not is_under(os.path.realpath(path), root):
+                os.unlink(path)
+
+
+def _iter_states(case: Case) -> Iterator[tuple[str, Span]]:
+    nodes = {"render": ("state",), "session": ("states",), "apply": ("apply", "state")}.get(case.kind, ())
+    node = case.node
+    for key in nodes:
+        node = node.value[key]
+    for one in node.value if case.kind == "session" else (node,):
+        base = one.get("base") if isinstance(one.value, dict) else one
+        if nodes and base is not None:
+            yield str(base.value), base.span
+
+
+def _iter_asked(case: Case) -> Iterator[tuple[str, Span]]:
+    if case.kind == "recall":
+        queries = case.node.value["recall"].value["queries"]
+        yield str(queries.value), queries.span
+    answers = case.node.value["apply"].get("answers") if case.kind == "apply" else None
+    for one in answers.value.values() if answers is not None else ():
+        yield str(one.value), one.span
+
+
+def _iter_given(case: Case) -> Iterator[tuple[str, Span]]:
+    wanted = case.node.get("given")
+    for kind, node in wanted.value.items() if wanted is not None else ():
+        if kind == "stores":
+            yield from _iter_stores(node)
+        elif kind in (*_MADE, "link", "built"):
+            names = node.value if isinstance(node.value, dict) else [one.value for one in node.value]
+            yield from ((str(name), node.span) for name in names)
+
+
+def _iter_stores(stores: Node) -> Iterator[tuple[str, Span]]:
+    for one in stores.value.values():
+        files = one.value["from"] if isinstance(one.value, dict) else one
+        yield str(files.value), files.span
 
 
 def find_fence(folder: str, top: str = "") -> str:
@@ -77,3 +157,72 @@ def is_under(path: str, folder: str) -> bool:
 def _is_home(folder: str) -> bool:
     """Whether it is the user's home folder or above it."""
     return is_under(os.path.realpath(os.path.expanduser("~")), folder)
+
+
+@lru_cache(maxsize=4096)
+def find_root(folder: str) -> str:
+    """The folder in which the cases of `folder` (absolute) are run, and to which all that they show is relative.
+
+    It is the nearest folder above the case that has a folder `packs`; where none has, the nearest above it with a `pack.yaml`, then the
+    repository (`.git`), then the case's own folder.
+    """
+    above = _list_above(folder)
+    for is_root in (_has_packs, _has_manifest, _is_repository):
+        found = next((one for one in above if is_root(one)), None)
+        if found is not None:
+            return found
+    return folder
+
+
+def find_pack(folder: str, root: str) -> str:
+    """The pack of the case in `folder`, where its file names none, as a path from `root`.
+
+    It is the one beside the case; else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`); else `packs/` with the name
+    of the folder above the case (`fixtures/lighthouse/foggy`). Whether it is there is not asked.
+    """
+    for one in (folder, *_list_above(folder)):
+        if os.path.isfile(f"{one}{os.sep}{MANIFEST}"):
+            return show_path(one, root)
+        if one == root:
+            break
+    return f"{PACKS}/{os.path.basename(os.path.dirname(folder))}"
+
+
+def name_case(folder: str, root: str) -> str:
+    """What the case is called: its folder from the root, without a leading `fixtures/` or `packs/`."""
+    shown = show_path(folder, root)
+    first, slash, rest = shown.partition("/")
+    return rest if slash and first in _SHORTENED else shown
+
+
+def show_path(path: str, root: str) -> str:
+    """An absolute path as one from the root, with `/` between its parts."""
+    if path.startswith(f"{root}{os.sep}"):
+        return path[len(root) + 1 :].replace(os.sep, "/")
+    return os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def _list_above(folder: str) -> tuple[str, ...]:
+    """Every folder above it, the nearest first."""
+    return _list_up(os.path.dirname(folder)) if os.path.dirname(folder) != folder else ()
+
+
+@lru_cache(maxsize=4096)
+def _list_up(folder: str) -> tuple[str, ...]:
+    """The folder and every one above it."""
+    return folder, *_list_above(folder)
+
+
+@lru_cache(maxsize=4096)
+def _has_packs(folder: str) -> bool:
+    return os.path.isdir(os.path.join(folder, PACKS))
+
+
+@lru_cache(maxsize=4096)
+def _has_manifest(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, MANIFEST))
+
+
+@lru_cache(maxsize=4096)
+def _is_repository(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, _REPOSITORY_MARK))

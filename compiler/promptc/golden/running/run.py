@@ -1,31 +1,59 @@
 """The verdict on a case."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from itertools import pairwise
 from time import perf_counter_ns
 
-from promptc.diag.findings import Diagnostic, PromptcError
+from promptc.api import Pack
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
-from promptc.diag.typed import Any, Literal
-from promptc.golden.cases.case import INPUTS, PENDING, Case
-from promptc.golden.describe_figures import describe_figures, find_figures
-from promptc.golden.describe_inputs import describe_inputs, render_inputs
-from promptc.golden.find_cases import CASE, CaseFolder, is_pending
-from promptc.golden.find_home import find_root, name_case, show_path
-from promptc.golden.judging.compare import compare_goldens, describe_difference, render_goldens
+from promptc.diag.typed import Any, Literal, Protocol
+from promptc.frontend.json import JsonDocument
+from promptc.golden.cases.case import INPUTS, PENDING, Case, CaseError, CaseOutcome, Ran, read_plain
+from promptc.golden.cases.confine import find_root, name_case, show_path
+from promptc.golden.cases.discover import CASE, CaseFolder, is_pending, load_case
+from promptc.golden.cases.environment import (
+    CaseEnvironment,
+    find_lacking,
+    find_told,
+    place_changes,
+    read_answers,
+    read_state,
+    render_install,
+)
+from promptc.golden.judging.compare import (
+    Figures,
+    Status,
+    Verdict,
+    compare_goldens,
+    describe_difference,
+    describe_figures,
+    find_figures,
+    render_goldens,
+)
 from promptc.golden.judging.expect import check_expect, find_idle
-from promptc.golden.lack import find_lacking, find_told, render_install
-from promptc.golden.load_case import load_case
-from promptc.golden.outcome import Ran
-from promptc.golden.run_case import run_case
+from promptc.golden.pending import drop_pending, write_pending
+from promptc.golden.running.inputs import describe_inputs, render_inputs
 from promptc.golden.running.resources import SuiteResources, work_in
-from promptc.golden.shell import Shell
-from promptc.golden.verdict import Figures, Status, Verdict
-from promptc.golden.write_pending import drop_pending, write_pending
+from promptc.pipeline import Outcome
+from promptc.prompt import Prompt
+from promptc.text.meter import Meter
 
 Mode = Literal["write", "compare"]
 """`write`: pending goldens are written beside the old ones, and taken away where all is well. `compare`: nothing is written, and a pending
 golden that lies about is a finding; so it is in CI."""
+
+_PRUNE = "`promptc prune` removes what no case asks for"
+_DOES_NOT_FIT = 3
+_TOP = 6
+_CAP = 1000
+_LONGEST = 4_000_000
+_TENTHS = 10
 
 
 def judge_case(place: CaseFolder, shelf: SuiteResources, shell: Shell, mode: Mode) -> Verdict:
@@ -213,4 +241,229 @@ def find_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[V
     ]
 
 
-_PRUNE = "`promptc prune` removes what no case asks for"
+def run_case(case: Case, shelf: SuiteResources, shell: Shell) -> Ran:
+    """What the case comes to, in its circumstances and its root as the working folder. What its pack or state is refused for is an outcome.
+
+    Raises `CaseError` where the case itself is at fault: a state that is not there, a circumstance that cannot be made. The shelf must
+    be open as long as reports of the outcome are read.
+    """
+    with shell.surround(case, shelf) as there, work_in(there.root):
+        return _RUNS[case.kind](case, there, shell)
+
+
+def _render(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+    return Ran((_end(case, lambda: _render_turn(case, there, read_state(case, 0, there))),))
+
+
+def _run_session(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+    """Each turn is rendered; the first one that fails is the last."""
+    outcomes: list[CaseOutcome] = []
+    before: JsonDocument | None = None
+
+    def render(turn: int) -> CaseOutcome:
+        nonlocal before
+        before = _carry(case, read_state(case, turn, there, before), outcomes)
+        return _render_turn(case, there, before)
+
+    for turn in range(len(case.states)):
+        outcomes.append(_end(case, partial(render, turn), turn))
+        if outcomes[-1].exit:
+            break
+    tiers = [(one.read_facts() or {}).get("strain") for one in outcomes]
+    changes = sum(1 for one, after in pairwise(tiers) if one != after)
+    return Ran(tuple(outcomes), measure_reuse([one.compiled for one in outcomes if one.compiled is not None]), changes)
+
+
+def _carry(case: Case, document: JsonDocument, outcomes: list[CaseOutcome]) -> JsonDocument:
+    """The state of a turn with the tier of the turn before it, where the case carries it."""
+    if case.carry is None or not outcomes:
+        return document
+    import json
+
+    from promptc.frontend.json_places import set_values
+
+    facts = outcomes[-1].read_facts() or {}
+    return set_values(document, [(case.carry, json.dumps(facts.get("strain")))])
+
+
+def _render_turn(case: Case, there: CaseEnvironment, document: JsonDocument) -> CaseOutcome:
+    pack = there.shelf.load_pack(there.root, case.pack)
+    flags = case.flags
+    axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
+    compiled = pack.compile(
+        there.shelf.fill_state(pack, document),
+        budget=flags.get("budget"),
+        variants=axes,
+        patches=tuple(flags.get("patch", ())),
+        format=flags.get("format"),
+        stores=there.stores,
+        memory=there.shelf.find_memory(there.root, case.pack),
+    )
+    if compiled.emitted is None:
+        return CaseOutcome(
+            _DOES_NOT_FIT, sort_diagnostics(compiled.errors), read_report=lambda: compiled.report, read_facts=lambda: compiled.facts
+        )
+    if case.given:
+        _ = compiled.report  # as long as what it was given is there
+    return _describe(case, compiled)
+
+
+def _describe(case: Case, compiled: Outcome) -> CaseOutcome:
+    prompt = Prompt(compiled)
+    if "only" in case.flags:
+        text = prompt.find_section(case.flags["only"])
+        return CaseOutcome(
+            0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts, compiled=compiled
+        )
+    is_text = prompt.format == "text"
+    made = prompt.build_payload(prompt.provider, case.flags.get("model")) if prompt.provider is not None else None
+    return CaseOutcome(
+        0,
+        (*prompt.warnings, *(made.warnings if made is not None else ())),
+        text=prompt.text if is_text else None,
+        messages=None if is_text else prompt.messages,
+        tokens=prompt.tokens,
+        payload=made.body if made is not None else None,
+        read_report=lambda: compiled.report,
+        read_facts=lambda: compiled.facts,
+        compiled=compiled,
+    )
+
+
+def _apply(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+    answers = read_answers(case)
+
+    def apply() -> CaseOutcome:
+        document = read_state(case, 0, there)
+        pack = there.shelf.load_pack(there.root, case.pack)
+        raw = document.canonical if case.states[0].changes else document.source.text.encode()
+        return shell.apply(pack, raw, case, answers, document.source.name)
+
+    return Ran((_end(case, apply),))
+
+
+def _recall(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+    return Ran((_end(case, lambda: ask_index(there.shelf.load_pack(there.root, case.pack), case)),))
+
+
+def _check(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+    def check() -> CaseOutcome:
+        pack: Pack = there.shelf.load_pack(there.root, case.pack)
+        found = pack.check(there.stores if case.given else None)
+        return CaseOutcome(0 if all(one.level == "note" for one in found) else 1, found)
+
+    return Ran((_end(case, check),))
+
+
+def _run_command(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+    return Ran((_end(case, lambda: shell.run_command(case, there)),))
+
+
+def _end(case: Case, run: Callable[[], CaseOutcome], turn: int = 0) -> CaseOutcome:
+    """What the run gave, or what it was refused for."""
+    try:
+        return run()
+    except CaseError:
+        raise
+    except PromptcError as error:
+        report: Mapping[str, Any] | None = getattr(error, "report", None)
+        return CaseOutcome(
+            error.exit_code, tuple(place_changes(error.diagnostics, case, turn)), read_report=lambda: report, read_facts=lambda: report
+        )
+
+
+class Shell(Protocol):
+    """The command line gives one; it pickles, since workers are given it, too."""
+
+    def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
+        """Findings as the command line prints them, without colours."""
+
+    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
+        """The exit code of the case's command line and what it found; its output is `text`. Raises `CaseError` for one that a case may not
+        call, nothing that `run` would report."""
+
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
+        """An operation, run on a state as it was written, which findings call `name`. Raises `PromptcError`."""
+
+    def surround(self, case: Case, shelf: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
+        """Makes the circumstances of a case: `given`."""
+
+
+_RUNS: dict[str, Callable[[Case, CaseEnvironment, Shell], Ran]] = {
+    "render": _render,
+    "session": _run_session,
+    "apply": _apply,
+    "recall": _recall,
+    "check": _check,
+    "run": _run_command,
+}
+
+
+def measure_reuse(prompts: Sequence[Outcome]) -> tuple[int, ...]:
+    """For each prompt from the second on: the share of its tokens, in whole per cent, cut off, that stand in the beginning it has in common
+    with the prompt before it.
+
+    In the text, or the messages one after the other in the order they are sent, role and content. Tokens of the later prompt that end
+    within that beginning are counted, so the share is never overstated.
+    """
+    texts = [_join(one) for one in prompts]
+    return tuple(_share(one.fitted.frame.meter, before, after) for one, before, after in zip(prompts[1:], texts, texts[1:], strict=False))
+
+
+def _join(prompt: Outcome) -> str:
+    emitted = prompt.emitted
+    assert emitted is not None
+    if prompt.fitted.frame.format == "text":
+        return emitted.text
+    from promptc.text.json import render_canonical_json
+
+    return "\n".join(render_canonical_json(dict(message)) for message in emitted.messages)
+
+
+def _share(meter: Meter, before: str, after: str) -> int:
+    whole = meter.counter.measure(after)
+    same = _count_same(before, after)
+    if same == len(after):
+        return 100
+    ends = [end for end in meter.counter.token_ends(after) if end <= same]
+    return 100 * meter.counter.measure(after[: ends[-1]]) // whole if ends else 0
+
+
+def _count_same(before: str, after: str) -> int:
+    """Characters of the beginning that both have; found by halves, so that most are compared at the speed of the machine."""
+    low, high = 0, min(len(before), len(after))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[low:middle] == after[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def ask_index(pack: Pack, case: Case) -> CaseOutcome:
+    """The shares of queries that find their answer, in whole per cent: `recall` among the best six, `recall_in_cap` within the cap.
+
+    Raises `PromptcError` for an index that is not there or cannot be read, and for queries that cannot be.
+    """
+    from promptc.frontend.corpora import open_corpus
+    from promptc.frontend.segments import read_queries
+    from promptc.model.sources import CorpusIndex
+    from promptc.sources.retrieval.index import judge_index
+    from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever
+
+    name, version = case.asked["index"], case.asked.get("version")
+    indexes = {one.name: one for one in pack.model.indexes if isinstance(one, CorpusIndex)}
+    if name not in indexes:
+        raise UsageError([Diagnostic("PC0731", f"the pack has no index `{name}` over files", help=suggest(name, indexes))])
+    path = os.path.normpath(os.path.join(case.folder, case.asked["queries"]))
+    shown = show_path(path, case.root)
+    known = read_queries(read_plain(path, shown, _LONGEST, case.node.value["recall"].value["queries"].span), shown)
+    opened = open_corpus(indexes[name], pack.model.counting.counter.digest, version, os.environ)
+    retriever = Retriever()
+
+    def ask(query: str) -> Any:
+        return retriever.ask(opened, ChunkQuery(query, version=version, floor=0, top=_TOP, candidates=_TOP))
+
+    judged = judge_index(known, ask, floor=ChunkQuery("").floor, top=_TOP, cap=case.asked.get("cap", _CAP))
+    return CaseOutcome(0, figures={"recall": judged.recall(_TOP) // _TENTHS, "recall_in_cap": judged.recall_in_cap // _TENTHS})
