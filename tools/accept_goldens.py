@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "compiler"), str(ROOT)]
 
-from promptc.cli.render_diagnostic import render_diagnostics  # noqa: E402
+from promptc.cli.findings import render_diagnostics  # noqa: E402
 from promptc.golden.cases.case import Case  # noqa: E402
 from promptc.golden.cases.environment import find_lacking, render_install  # noqa: E402
 from promptc.golden.judging.compare import compare_goldens, render_goldens  # noqa: E402

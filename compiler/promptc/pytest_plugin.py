@@ -48,8 +48,8 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """Raises `CaseFailure` for all but a pass; what is new fails too, since nobody has accepted it. What cannot be run for want of an
         extra is skipped."""
+        from promptc.cli.findings import render_diagnostics
         from promptc.cli.paint import PLAIN
-        from promptc.cli.render_diagnostic import render_diagnostics
         from promptc.cli.views.verdict import render_verdict
 
         verdict = self._judge()

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import promptc
-from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.cli.findings import render_diagnostics
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.golden.cases.case import GOLDENS, Case, CaseOutcome, Ran

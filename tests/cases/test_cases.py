@@ -6,7 +6,7 @@ import json
 import jsonschema
 import pytest
 
-from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.cli.findings import render_diagnostics
 from promptc.golden.cases.case import Case
 from promptc.golden.judging.compare import GoldenDifference, compare_goldens, render_goldens
 from promptc.golden.judging.expect import check_expect

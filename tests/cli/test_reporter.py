@@ -6,8 +6,8 @@ import pytest
 
 from promptc.cli.cells import clip_cells, count_cells, pad_cells
 from promptc.cli.escape import escape_controls
+from promptc.cli.findings import render_diagnostics, render_diagnostics_json
 from promptc.cli.paint import Paint
-from promptc.cli.render_diagnostic import render_diagnostics, render_diagnostics_json
 from promptc.cli.settings import Settings, find_settings
 from promptc.diag.findings import Diagnostic, Span
 
@@ -121,7 +121,7 @@ def test_a_full_disk_under_stdout_is_a_disk_error(run, monkeypatch):
         def fileno(self) -> int:
             return 1
 
-    monkeypatch.setattr("promptc.cli.streams.os.dup2", lambda *_: None)
+    monkeypatch.setattr("promptc.cli.terminal.os.dup2", lambda *_: None)
     monkeypatch.setattr("sys.stdout", Stream())
     done = run("rule", "--all")
     assert done.code == 4 and "PC0725 cannot write to standard output: No space left" in done.err

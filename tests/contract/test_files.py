@@ -35,7 +35,7 @@ SHIPPED = {
     ("promptc.text.counters.bpe", "open"): 1,
 }
 GIVEN = {
-    ("promptc.cli.streams", "os.open"): 1,  # /dev/null
+    ("promptc.cli.terminal", "os.open"): 1,  # /dev/null
     ("promptc.cli.test", "open"): 1,  # the summary that the environment names
     ("promptc.files.atomic", "given.write_bytes"): 1,  # a pipe or a device that was given with `-o`
 }

@@ -8,7 +8,7 @@ from functools import partial
 from io import BytesIO, TextIOWrapper
 
 from promptc.api import Pack
-from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.cli.findings import render_diagnostics
 from promptc.cli.reporter import Reporter
 from promptc.cli.run import run_judged
 from promptc.diag.findings import Diagnostic, PromptcError
@@ -28,7 +28,7 @@ class CaseShell:
         """The exit code of the case's command line, what it found, and what it would have printed. It sees no variable of the caller's but
         those every program needs. Raises `CaseError` (PC0750, PC0751) for one that a case may not call.
         """
-        from promptc.cli.judge_command import CommandJudge
+        from promptc.cli.judge import CommandJudge
 
         with _hiding_variables(case.given.get("environment", {})):
             return self._run(partial(run_judged, case.asked, judge=CommandJudge(case, there)))

@@ -8,12 +8,12 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.asked import read_stores
+from promptc.cli.findings import describe_diagnostic, render_diagnostics
 from promptc.cli.group import Command
 from promptc.cli.list_packs import list_packs
 from promptc.cli.options import STORE
-from promptc.cli.render_diagnostic import describe_diagnostic, render_diagnostics
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace

@@ -3,7 +3,7 @@
 from promptc.api import Pack
 from promptc.cache.store import open_cache
 from promptc.cli.asked import RenderRequest
-from promptc.cli.streams import read_stdin
+from promptc.cli.terminal import read_stdin
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.reading import read_given
 from promptc.frontend.json import MAX_STATE_BYTES

@@ -4,7 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from promptc.cli.group import Command, group
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 
 _VARIABLE = "_PROMPTC_COMPLETE"
 _SHELLS = ("bash", "zsh", "fish")

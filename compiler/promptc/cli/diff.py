@@ -13,7 +13,7 @@ from promptc.cli.group import Command
 from promptc.cli.options import read_count, takes_choice
 from promptc.cli.read_compared import Compared, find_compared, read_compared
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import read_stdin
+from promptc.cli.terminal import read_stdin
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.page import Page
 from promptc.compare import compare_sides

@@ -11,7 +11,7 @@ from promptc.cli.compile_asked import compile_asked, load_state_file
 from promptc.cli.find_selected import find_selected
 from promptc.cli.group import Command
 from promptc.cli.options import PACK, STATE, takes_choice
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, Source, UsageError, suggest
 from promptc.diag.typed import Any
 from promptc.model.stages import RenderOptions

@@ -15,7 +15,7 @@ from promptc.cli.find_width import find_width
 from promptc.cli.group import Command
 from promptc.cli.options import NO_CACHE, PACK, STATE, read_count, takes_choice
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.page import Page
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, count_noun
 from promptc.model.state import State

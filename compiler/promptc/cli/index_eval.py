@@ -13,7 +13,7 @@ from promptc.cli.index_query import read_score
 from promptc.cli.open_indexes import find_corpus_indexes
 from promptc.cli.options import PACK, read_count
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.typed import Any

@@ -16,7 +16,7 @@ from promptc.cli.open_indexes import find_corpus_indexes, find_state_index
 from promptc.cli.options import PACK, read_count
 from promptc.cli.paint import Paint
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.frozen import replace

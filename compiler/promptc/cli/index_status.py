@@ -9,7 +9,7 @@ from promptc.cli.group import Command
 from promptc.cli.open_indexes import find_corpus_indexes
 from promptc.cli.options import PACK
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.frontend.corpora import CorpusPart, iter_parts

@@ -9,7 +9,7 @@ from promptc.cli.asked import read_asked
 from promptc.cli.group import Command
 from promptc.cli.options import PACK
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.files.atomic import write_file
 
 

@@ -11,9 +11,9 @@ from promptc.cli.find_pending import find_pending
 from promptc.cli.group import Command
 from promptc.cli.pending_options import DIR, ONLY, PATTERNS
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
+from promptc.cli.views.drawing import render_table
 from promptc.cli.views.figures import show_plural
-from promptc.cli.views.table import render_table
 from promptc.golden.cases.case import PENDING
 from promptc.golden.pending import PendingGolden
 

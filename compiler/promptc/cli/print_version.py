@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from promptc.cache.store import find_exposed, find_folder, find_key_path
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.text.counters.bpe import VOCABULARIES, Vocabulary, find_vocabulary
 from promptc.text.json import render_digest
 from promptc.version import VERSION

@@ -6,7 +6,7 @@ import sys
 from time import monotonic
 
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stderr
+from promptc.cli.terminal import write_stderr
 from promptc.cli.views.bar import render_bar
 
 _WIDTH = 24

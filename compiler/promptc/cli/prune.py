@@ -7,7 +7,7 @@ import click
 from promptc.cli.find_pending import refuse_in_ci
 from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.golden.cases.confine import show_path

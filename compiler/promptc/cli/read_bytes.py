@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from promptc.cli.streams import read_stdin
+from promptc.cli.terminal import read_stdin
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.reading import read_beginning, read_given
 

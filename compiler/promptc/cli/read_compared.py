@@ -9,7 +9,7 @@ from promptc.cli.asked import RenderRequest
 from promptc.cli.compile_asked import STDIN, compile_asked, load_state_file
 from promptc.cli.extract_revision import extract_revision
 from promptc.cli.read_bytes import read_bytes
-from promptc.cli.streams import read_stdin
+from promptc.cli.terminal import read_stdin
 from promptc.compare import Side, is_messages, read_json, read_report, read_side
 from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen

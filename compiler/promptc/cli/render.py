@@ -6,7 +6,7 @@ from promptc.cli.asked import RenderAsked, RenderRequest
 from promptc.cli.group import Command
 from promptc.cli.options import NO_CACHE, PACK, STATE, takes_choice
 from promptc.cli.reporter import Reporter
-from promptc.cli.run_render import run_render
+from promptc.cli.request import run_render
 
 
 @click.command(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from promptc.cli.paint import Paint
 from promptc.cli.settings import Settings
-from promptc.cli.streams import write_stderr
+from promptc.cli.terminal import write_stderr
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import IO
@@ -23,7 +23,7 @@ class Reporter:
         shown = [one for one in found if one.level == "error" or not self.settings.is_quiet]
         if not shown:
             return
-        from promptc.cli.render_diagnostic import render_diagnostics, render_diagnostics_json
+        from promptc.cli.findings import render_diagnostics, render_diagnostics_json
 
         if self.settings.diagnostics == "json":
             write_stderr(render_diagnostics_json(shown))
@@ -32,7 +32,7 @@ class Reporter:
 
     def render(self, found: Iterable[Diagnostic]) -> str:
         """The findings as text, for a report on standard output that they are a part of; warnings too, whatever `--quiet` says."""
-        from promptc.cli.render_diagnostic import render_diagnostics
+        from promptc.cli.findings import render_diagnostics
 
         return render_diagnostics(found, self.choose_paint(sys.stdout))
 

@@ -6,11 +6,11 @@ import click
 
 from promptc.cli.find_pending import find_pending, refuse_in_ci
 from promptc.cli.group import Command
+from promptc.cli.keys import raw_keys
 from promptc.cli.pending_options import DIR, ONLY, PATTERNS
-from promptc.cli.read_key import raw_keys
 from promptc.cli.reporter import Reporter
 from promptc.cli.review_loop import Review
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, UsageError
 

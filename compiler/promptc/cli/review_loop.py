@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from promptc.cli.paint import Paint
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.difference import STYLES
 from promptc.cli.views.review_page import HELP, ReviewPlace, Screen, lay_out, render_page
 from promptc.diag.findings import DiskError

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from promptc.cli.group import Command
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.diag.codes import CODES, find_code
 from promptc.diag.codes.code import Code
 from promptc.diag.findings import Diagnostic, UsageError

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from promptc.cli.read_render import read_render
 from promptc.cli.reporter import Reporter
 from promptc.cli.settings import find_settings
-from promptc.cli.streams import discard_output, write_stderr
+from promptc.cli.terminal import discard_output, write_stderr
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.typed import Any
 
@@ -47,7 +47,7 @@ def run_command(given: Sequence[str], reporter: Reporter) -> int:
     asked = read_render(given) if _COMPLETE not in os.environ else None
     if asked is None:
         return _run_any(given, reporter)
-    from promptc.cli.run_render import run_render
+    from promptc.cli.request import run_render
 
     return run_render(reporter, asked)
 

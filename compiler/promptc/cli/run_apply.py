@@ -10,7 +10,7 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.keep_answers import keep_answers
 from promptc.cli.read_bytes import read_bytes, read_first
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.write_change import tell_change, write_change
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.typed import Any

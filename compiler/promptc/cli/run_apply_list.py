@@ -5,8 +5,8 @@ import json
 from promptc.api import Pack
 from promptc.cli.escape import escape_controls
 from promptc.cli.read_bytes import read_bytes
-from promptc.cli.streams import write_stdout
-from promptc.cli.views.table import render_table
+from promptc.cli.terminal import write_stdout
+from promptc.cli.views.drawing import render_table
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.operations.results import Listed
 from promptc.operations.run import list_operations

@@ -3,7 +3,7 @@
 import click
 
 from promptc.cli.group import Command
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.files.paths import find_shipped, read_pack_file
 

@@ -6,10 +6,10 @@ import sys
 import click
 
 from promptc.cli.find_store import StoreAsked, open_asked, takes_store
+from promptc.cli.findings import describe_diagnostic, render_diagnostics
 from promptc.cli.group import Command
-from promptc.cli.render_diagnostic import describe_diagnostic, render_diagnostics
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.sources.segments.rows import find_malformed, find_twins
 

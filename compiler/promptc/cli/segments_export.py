@@ -7,7 +7,7 @@ import click
 from promptc.cli.find_store import StoreAsked, open_asked, takes_store
 from promptc.cli.group import Command
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.files.atomic import write_file, write_folder

@@ -10,9 +10,9 @@ from promptc.cli.find_store import StoreAsked, open_asked, takes_store
 from promptc.cli.group import Command
 from promptc.cli.paint import Paint
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
+from promptc.cli.views.drawing import Cell, render_table
 from promptc.cli.views.figures import show_plural
-from promptc.cli.views.table import Cell, render_table
 from promptc.diag.frozen import as_plain
 from promptc.model.sources import Segment
 from promptc.sources.segments.rows import Stored

@@ -18,7 +18,7 @@ from promptc.cli.progress import Progress
 from promptc.cli.rebase_verdict import rebase_verdict
 from promptc.cli.reporter import Reporter
 from promptc.cli.reports.kinds import KINDS, WHOLE
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.lacking import count_lacking, show_lacking
 from promptc.cli.views.moved import group_moved, lighten, render_moved

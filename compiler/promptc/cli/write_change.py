@@ -7,7 +7,7 @@ from pathlib import Path
 from promptc.cli.apply_asked import STDIN, ApplyAsked
 from promptc.cli.escape import escape_controls
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.cli.views.changes import render_changes
 from promptc.cli.views.figures import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError

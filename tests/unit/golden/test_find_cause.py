@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from promptc.api import Pack
 from promptc.cli.cause_finder import CauseFinder
-from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.cli.findings import render_diagnostics
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.golden.cases.case import Case, CaseOutcome
 from promptc.golden.cases.discover import load_case

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from promptc.cli.render_diagnostic import hide_secrets
+from promptc.cli.findings import hide_secrets
 from promptc.diag.findings import Diagnostic, Level
 
 _COMMANDS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "notice"}

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from promptc.cli.render_diagnostic import describe_diagnostic
+from promptc.cli.findings import describe_diagnostic
 from promptc.cli.views.moved import group_moved
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from promptc.cli.findings import render_diagnostics
 from promptc.cli.paint import PLAIN
-from promptc.cli.render_diagnostic import render_diagnostics
 from promptc.cli.views.moved import render_moved
 from promptc.diag.findings import Diagnostic
 from promptc.golden.judging.compare import Verdict
@@ -31,14 +31,14 @@ def render_report(kind: str, verdicts: Sequence[Verdict], counts: Mapping[str, i
 
             return render_github(_list_findings(verdicts), "the step's summary")
         case _:
-            from promptc.cli.reports.markdown import render_markdown
+            from promptc.cli.reports import render_markdown
 
             return render_markdown(verdicts, counts, _explain)
 
 
 def render_summary(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
     """What GitHub shows below a run: the Markdown, as long as a step's summary may be."""
-    from promptc.cli.reports.markdown import render_markdown
+    from promptc.cli.reports import render_markdown
 
     return render_markdown(verdicts, counts, _explain, _MOST)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from urllib.parse import quote
 
-from promptc.cli.render_diagnostic import hide_secrets
+from promptc.cli.findings import hide_secrets
 from promptc.diag.codes import find_code
 from promptc.diag.findings import Diagnostic, Level
 from promptc.diag.typed import Any

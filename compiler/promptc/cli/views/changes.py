@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from promptc.cli.escape import escape_controls
+from promptc.cli.views.drawing import render_table
 from promptc.cli.views.figures import show_plural
-from promptc.cli.views.table import render_table
 from promptc.diag.typed import Any
 from promptc.operations.results import StateDiff
 from promptc.text.json import extend_pointer, render_canonical_json

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from promptc.cli.paint import PLAIN, Paint
+from promptc.cli.views.drawing import Cell, Row, render_table
 from promptc.cli.views.figures import show_count, show_percent, show_plural
 from promptc.cli.views.sweep import Point, describe_point
-from promptc.cli.views.table import Cell, Row, render_table
 from promptc.diag.frozen import frozen
 from promptc.pipeline import Outcome
 

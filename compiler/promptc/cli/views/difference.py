@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
+from promptc.cli.views.drawing import Cell, Row, render_table
 from promptc.cli.views.figures import show_count, show_percent, show_plural
-from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
 from promptc.compare import WHOLE, Difference, ItemChange, SectionChange
 from promptc.diag.typed import Literal

@@ -6,8 +6,8 @@ from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.bar import render_bar
 from promptc.cli.views.cuts import render_cuts
+from promptc.cli.views.drawing import Cell, Row, render_table
 from promptc.cli.views.figures import GUARDED, show_count, show_left_out, show_percent, show_plural
-from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any

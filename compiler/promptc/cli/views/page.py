@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from promptc.cli.paint import Paint
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.diag.frozen import as_plain, frozen
 from promptc.diag.typed import TypeVar
 

@@ -6,8 +6,8 @@ from itertools import groupby
 from promptc.cli.escape import escape_controls
 from promptc.cli.paint import PLAIN, Paint
 from promptc.cli.views.cuts import find_reason, find_rule, iter_ladders, list_items
+from promptc.cli.views.drawing import Cell, Row, render_table
 from promptc.cli.views.figures import show_count, show_ids
-from promptc.cli.views.table import Cell, Row, render_table
 from promptc.cli.views.wrap import wrap
 from promptc.diag.frozen import frozen
 from promptc.explain.items import Stage, Trace, describe_refused, trace_items

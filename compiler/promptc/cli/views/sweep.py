@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from promptc.cli.paint import PLAIN, Paint
+from promptc.cli.views.drawing import Cell, Row, render_table
 from promptc.cli.views.figures import show_count
-from promptc.cli.views.table import Cell, Row, render_table
 from promptc.diag.frozen import frozen
 from promptc.pipeline import Outcome
 

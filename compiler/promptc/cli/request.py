@@ -4,7 +4,7 @@ from promptc.api import Pack
 from promptc.cli.asked import RenderAsked
 from promptc.cli.compile_asked import compile_asked, load_state_file, open_pack
 from promptc.cli.reporter import Reporter
-from promptc.cli.streams import write_stdout
+from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.diag.typed import Any
 from promptc.diag.value import join_names

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from promptc.cli.render_diagnostic import render_diagnostics
+from promptc.cli.findings import render_diagnostics
 from promptc.cli.views.figures import show_plural
 from promptc.cli.views.lacking import count_lacking, show_lacking
 from promptc.cli.views.moved import group_moved
@@ -92,7 +92,7 @@ def _show_tier(before: Figures | None, after: Figures | None) -> str:
     if after is None or after.tier is None:
         return ""
     old = before.tier if before is not None else None
-    return _escape(after.tier if old in (None, after.tier) else f"{old} → {after.tier}")
+    return _escape_markdown(after.tier if old in (None, after.tier) else f"{old} → {after.tier}")
 
 
 def _show_items(before: Figures | None, after: Figures | None) -> str:
@@ -115,11 +115,13 @@ def _render_details(group: Sequence[Verdict], explain: Explain) -> str:
     fence = _FENCE
     while fence in text:
         fence += "`"
-    title = f" and {show_plural(len(group) - 1, 'more case')}" if group[1:] else f": {_escape(verdict.title)}" if verdict.title else ""
-    return f"<details><summary>{_escape(verdict.name)}{title}</summary>\n\n{fence}diff\n{text.rstrip()}\n{fence}\n\n</details>\n"
+    title = (
+        f" and {show_plural(len(group) - 1, 'more case')}" if group[1:] else f": {_escape_markdown(verdict.title)}" if verdict.title else ""
+    )
+    return f"<details><summary>{_escape_markdown(verdict.name)}{title}</summary>\n\n{fence}diff\n{text.rstrip()}\n{fence}\n\n</details>\n"
 
 
-def _escape(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Text that Markdown and HTML leave alone, and that calls nobody."""
     return _ACTIVE.sub(lambda found: {"<": "&lt;", ">": "&gt;", "@": "&#64;"}.get(found[1], f"\\{found[1]}"), " ".join(text.split()))
 
