@@ -49,7 +49,7 @@ class CaseItem(pytest.Item):
         """Raises `CaseFailure` for all but a pass; what is new fails too, since nobody has accepted it. What cannot be run for want of an
         extra is skipped."""
         from promptc.cli.findings import render_diagnostics
-        from promptc.cli.paint import PLAIN
+        from promptc.cli.terminal import PLAIN
         from promptc.cli.views.verdict import render_verdict
 
         verdict = self._judge()
@@ -60,12 +60,12 @@ class CaseItem(pytest.Item):
 
     def _explain(self, verdict: Any) -> Any:
         """The verdict with its cause, for as many failures of a run as `promptc test` explains."""
-        from promptc.cli.cause_finder import CauseFinder
+        from promptc.cli.commands.test import CauseFinder
 
         return self.session.stash.setdefault(_CAUSES, CauseFinder(None)).explain(verdict)
 
     def _judge(self) -> Any:
-        from promptc.cli.case_shell import CaseShell
+        from promptc.cli.commands.test import CaseShell
         from promptc.golden.cases.discover import find_cases
         from promptc.golden.running.resources import SuiteResources
         from promptc.golden.running.run import judge_case

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from promptc.cli.case_shell import CaseShell
+from promptc.cli.commands.test import CaseShell
 from promptc.cli.run import run_command
 from promptc.diag.frozen import replace
 from promptc.golden.cases.case import Case, CaseOutcome

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 import pytest
 
-from promptc.cli import asked
+from promptc.cli import request
 from promptc.cli import run as running
+from promptc.cli.commands.render import render_command
 from promptc.cli.group import group
-from promptc.cli.read_render import read_render
-from promptc.cli.render import command
+from promptc.cli.request import read_render
 from promptc.frontend import kept_pack
 from promptc.golden.running.resources import SuiteResources, work_in
 from tests.cases.case import ROOT, load_cases, read_raw
@@ -102,15 +102,15 @@ def test_a_command_line_comes_to_the_same(options, ways, keep, tmp_path):
 def test_what_is_read_without_click_is_what_click_reads(options, monkeypatch):
     arguments = ["render", PACK, STATE, *options]
     seen = []
-    monkeypatch.setattr("promptc.cli.render.run_render", lambda reporter, asked: seen.append(asked) or 0)
+    monkeypatch.setattr("promptc.cli.commands.render.run_render", lambda reporter, asked: seen.append(asked) or 0)
     try:
         with group.make_context("promptc", list(arguments)) as context:
             group.invoke(context)
-    except (click.exceptions.Exit, click.UsageError, asked.UsageError) as wrong:
+    except (click.exceptions.Exit, click.UsageError, request.UsageError) as wrong:
         seen.append(type(wrong))
     try:
         found = read_render(arguments)
-    except asked.UsageError as wrong:
+    except request.UsageError as wrong:
         found = type(wrong)
     assert found is None or found == seen[0]
 
@@ -125,10 +125,10 @@ def test_plain_command_lines_need_no_click():
 
 def test_the_options_are_those_of_click():
     """A new option has to be known here, too, or named as one that is left to click."""
-    from promptc.cli import read_render as module
+    from promptc.cli import request as module
 
-    with click.Context(command) as context:
-        names = {name for param in command.get_params(context) for name in param.opts if name.startswith("--")}
+    with click.Context(render_command) as context:
+        names = {name for param in render_command.get_params(context) for name in param.opts if name.startswith("--")}
     assert names == {*module._FLAGS, *module._MANY, *module._ONE, "--help"}
 
 

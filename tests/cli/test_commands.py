@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from promptc.cli import init
+from promptc.cli.commands import pack_info
 from promptc.diag.codes import CODES
 from promptc.files.atomic import write_file
 from promptc.text.counters.bpe import VOCABULARIES
@@ -199,9 +199,9 @@ def test_an_init_that_was_stopped_is_ended_by_the_next(run, tmp_path, monkeypatc
             raise KeyboardInterrupt
         write_file(path, data)
 
-    monkeypatch.setattr(init, "write_file", write)
+    monkeypatch.setattr(pack_info, "write_file", write)
     assert run("init", "inn").code == (130 if written < 10 else 0)
-    monkeypatch.setattr(init, "write_file", write_file)
+    monkeypatch.setattr(pack_info, "write_file", write_file)
     assert run("init", "inn").code == 0
     assert {path: path.read_bytes() for path in Path("inn").rglob("*") if path.is_file()} == whole
 

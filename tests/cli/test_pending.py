@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from promptc.cli.paint import PLAIN
-from promptc.cli.review_loop import Review
+from promptc.cli.commands.review import Review
+from promptc.cli.terminal import PLAIN
 from promptc.diag.findings import DiskError
 from promptc.golden import pending as settle
 from promptc.golden.pending import list_pending

@@ -76,7 +76,7 @@ def test_a_closed_stream_ends_it_quietly(closed):
 
 def test_an_interrupt_ends_it_without_a_word():
     probe = (
-        "import signal, sys; from promptc.cli import compile_asked, main; "
+        "import signal, sys; from promptc.cli import request as compile_asked, main; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "  # whoever runs the tests may have it ignored
         "compile_asked.read_stdin = lambda: signal.raise_signal(signal.SIGINT); sys.exit(main.main(sys.argv[1:]))"
     )

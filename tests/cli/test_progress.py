@@ -3,10 +3,10 @@ import sys
 
 import pytest
 
-from promptc.cli import progress as module
-from promptc.cli.progress import Progress
-from promptc.cli.reporter import Reporter
-from promptc.cli.settings import Settings
+from promptc.cli.commands import test as module
+from promptc.cli.commands.test import Progress
+from promptc.cli.findings import Reporter
+from promptc.cli.terminal import Settings
 
 
 class Terminal(io.TextIOWrapper):

@@ -4,11 +4,8 @@ import json
 
 import pytest
 
-from promptc.cli.cells import clip_cells, count_cells, pad_cells
-from promptc.cli.escape import escape_controls
 from promptc.cli.findings import render_diagnostics, render_diagnostics_json
-from promptc.cli.paint import Paint
-from promptc.cli.settings import Settings, find_settings
+from promptc.cli.terminal import Paint, Settings, clip_cells, count_cells, escape_controls, find_settings, pad_cells
 from promptc.diag.findings import Diagnostic, Span
 
 
@@ -87,7 +84,7 @@ def broken(monkeypatch):
     def fail(*_: object) -> None:
         raise ZeroDivisionError("by\x1bzero")
 
-    monkeypatch.setattr("promptc.cli.rule.find_code", fail)
+    monkeypatch.setattr("promptc.cli.commands.pack_info.find_code", fail)
 
 
 def test_a_bug_is_told_as_one(broken, run):

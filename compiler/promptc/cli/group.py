@@ -1,14 +1,23 @@
 """The commands, each in a module of its own that is loaded when it is called, and how their help reads."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from importlib import import_module
+from pathlib import Path
 
 import click
 
-from promptc.cli.print_version import print_version
-from promptc.cli.settings import COLORS, SHAPES
+from promptc.cache.store import find_exposed, find_folder, find_key_path
+from promptc.cli.request import is_count, read_asked
+from promptc.cli.terminal import COLORS, SHAPES, write_stdout
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
+from promptc.model.messages import FORMATS
+from promptc.text.counters.bpe import VOCABULARIES, Vocabulary, find_vocabulary
+from promptc.text.json import render_digest
+from promptc.version import VERSION
 
 COMMANDS: dict[str, str] = {
     "render": "Print the prompt that a pack makes of a state.",
@@ -31,12 +40,20 @@ COMMANDS: dict[str, str] = {
     "init": "Make a new pack to start from.",
     "completion": "Print the completion script of a shell.",
 }
+_HOMES = {
+    "explain": "render",
+    **dict.fromkeys(("accept", "reject", "prune"), "pending"),
+    **dict.fromkeys(("init", "map", "rule", "schema", "completion"), "pack_info"),
+}
+"""The modules of commands that stand in another's."""
+
 JUDGE = "promptc.judge"
 """Under this name a context may hold what is called with that of a command before it is run, and raises where it may not be."""
 
 _CONTEXT = {"terminal_width": 80, "max_content_width": 80}
 _HELP = ("-h", "--help")
 _OPTION_CELLS = 30
+
 _ARGUMENTS = {
     "patterns": "Cases, such as tavern/*, or paths of goldens.",
     "old": "A pack, a state or a prompt.",
@@ -56,13 +73,17 @@ _ARGUMENTS = {
     "source": "A YAML file with segments, or a folder of Markdown and YAML files.",
     "queries": "A TSV file: query, expected (FILE#HEADING, || between any of several).",
 }
-
-
 LATER = frozenset("batch cache doctor serve tune".split())
 """Commands that docs/language.md names among those that are not there yet."""
 
 _ALIKE = 0.8
 """How alike a command must be to be meant: `tune` is not `prune`."""
+
+PACK = click.argument("pack", type=click.Path())
+STATE = click.argument("state", type=click.Path(allow_dash=True))
+STORE = click.option("--store", multiple=True, metavar="NAME=URL", help="Where a store of segments is, in place of what the pack says.")
+NO_CACHE = click.option("--no-cache", is_flag=True, help="Read the pack's files afresh, and keep nothing for the next time.")
+_MADE = "What to make, if not what the pack says"
 
 
 def _refuse(asked: str, word: str, known: Mapping[str, str]) -> Diagnostic:
@@ -133,10 +154,13 @@ class Command(_Helping):
 
 
 class CommandGroup(_Helping, click.Group):
-    """Commands, without loading one before it is called: `commands` gives for each name what it does, the module `home` and its name has
-    it."""
+    """Commands, without loading one before it is called: `commands` gives for each name what it does, `home` the module that has it as
+    `<name>_command`.
+    """
 
-    def __init__(self, *, commands: Mapping[str, str], home: str, examples: Sequence[tuple[str, str]] = (), **named: Any) -> None:
+    def __init__(
+        self, *, commands: Mapping[str, str], home: Callable[[str], str], examples: Sequence[tuple[str, str]] = (), **named: Any
+    ) -> None:
         named.setdefault("context_settings", _CONTEXT)
         super().__init__(**named)
         self._table = commands
@@ -151,7 +175,7 @@ class CommandGroup(_Helping, click.Group):
         """The command of that name, loaded now; None when there is none."""
         if name not in self._table:
             return None
-        command: click.Command = import_module(f"{self._home}{name}").command
+        command: click.Command = getattr(import_module(self._home(name)), f"{name}_command")
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -191,10 +215,19 @@ def _write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFo
                 formatter.write(f"  # {purpose}\n  {line}\n")
 
 
+def print_version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+    """Prints promptc's version and every vocabulary's digest, or what is wrong with the table that lies there, and why nothing is
+    cached where others could write the cache; then ends.
+    """
+    if is_asked and not ctx.resilient_parsing:
+        write_stdout("".join(f"{line}\n" for line in _iter_lines()).encode())
+        ctx.exit()
+
+
 group = CommandGroup(
     name="promptc",
     commands=COMMANDS,
-    home="promptc.cli.",
+    home=lambda name: f"promptc.cli.commands.{_HOMES.get(name, name)}",
     help="""\
 A compiler for prompts: of a pack (how a prompt is made) and a state (what is known now) it makes one prompt within its token budget.
 
@@ -214,3 +247,104 @@ Exit codes: 0 done, 1 findings, 2 usage, 3 the pack, a template or the state is 
         )
     ],
 )
+
+
+def _iter_lines() -> Iterator[str]:
+    yield f"promptc {VERSION}"
+    for name, vocabulary in VOCABULARIES.items():
+        yield f"{name} {_find_digest(name, vocabulary)}"
+    folders = (find_folder() or "", find_key_path())
+    exposed = [find_exposed(folder) for folder in folders if folder] if all(folders) else []
+    yield from (f"cache off: others can write `{one}`; `chmod go-w` mends that" for one in dict.fromkeys(exposed) if one)
+
+
+def _find_digest(name: str, vocabulary: Vocabulary) -> str:
+    try:
+        found = render_digest(Path(find_vocabulary(name)).read_bytes())
+    except OSError:
+        return "missing"
+    return f"sha256:{vocabulary.sha256}" if found == f"sha256:{vocabulary.table}" else f"{found} (another was shipped)"
+
+
+def read_count(ctx: click.Context, param: click.Parameter, given: str | None) -> int | None:
+    """A whole number from 1, or none where none was given."""
+    if given is None:
+        return None
+    if not is_count(given):
+        raise click.BadParameter(f"`{given}` is not a whole number from 1 to 999999999", ctx, param)
+    return int(given)
+
+
+def takes_choice(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of a render; the function is given them as `asked`."""
+
+    @wraps(function)
+    def call(
+        *arguments: Any,
+        budget: int | None,
+        variant: Sequence[str],
+        mood: str | None,
+        patch: Sequence[str],
+        format: str | None,
+        set: Sequence[str],
+        store: Sequence[str],
+        **named: Any,
+    ) -> Any:
+        return function(*arguments, asked=read_asked(budget, variant, mood, patch, format, set, store), **named)
+
+    for option in reversed(_OPTIONS):
+        call = option(call)
+    return call
+
+
+_OPTIONS = (
+    click.option("--budget", callback=read_count, metavar="N", help="The whole prompt's budget in tokens."),
+    click.option("--variant", multiple=True, metavar="AXIS=CASE", help="A case for a variant axis; for several, give it again."),
+    click.option("--mood", metavar="CASE", help="Short for --variant mood=CASE."),
+    click.option("--patch", multiple=True, metavar="NAME", help="A patch of the pack; several apply in the order given."),
+    click.option("--format", type=click.Choice(FORMATS), metavar="FORMAT", help=f"{_MADE}: {', '.join(FORMATS)}."),
+    click.option("--set", multiple=True, metavar="POINTER=JSON", help="A value in place of the state's, such as /turn/number=3."),
+    STORE,
+)
+
+
+def describe_usage(error: click.UsageError) -> Diagnostic:
+    """The finding of an unknown command or option, a missing argument or a value that does not do."""
+    return Diagnostic("PC0720", _find_message(error), help=_find_suggestion(error) or _point_to_help(error))
+
+
+def _find_message(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption):
+        return f"there is no option `{error.option_name}`"
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return f"{_name(error.param)} is missing"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return f"{_name(error.param)}: {_soften(error.message)}"
+    return _soften(error.message)
+
+
+def _find_suggestion(error: click.UsageError) -> str:
+    if isinstance(error, click.BadParameter) and error.param is not None and isinstance(error.param.type, click.Choice):
+        return _keep_guess(suggest(error.message.partition("'")[2].partition("'")[0], list(error.param.type.choices)))
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return ""
+    known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts if name.startswith("--")]
+    return _keep_guess(suggest(error.option_name, known))
+
+
+def _keep_guess(suggestion: str) -> str:
+    """A guess as it is; a list of what is known says less than the help."""
+    return suggestion if suggestion.startswith("did you mean") else ""
+
+
+def _point_to_help(error: click.UsageError) -> str:
+    return f"`{error.ctx.command_path if error.ctx is not None else 'promptc'} --help` tells what it takes"
+
+
+def _name(param: click.Parameter) -> str:
+    return f"`{max(param.opts, key=len) if isinstance(param, click.Option) else param.human_readable_name}`"
+
+
+def _soften(message: str) -> str:
+    """The library's sentence, in the manner of all findings: no capital, no full stop."""
+    return message[:1].lower() + message[1:].removesuffix(".")

@@ -1,13 +1,16 @@
 """One key of a terminal, without waiting for the line to end."""
 
+from __future__ import annotations
+
 import contextlib
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 
-from promptc.cli.end_in_order import end_in_order
-
 _CTRL_C = "\x03"
+
 _NAMED = {
     "\x04": "q",
     "\r": "enter",
@@ -87,3 +90,20 @@ def _read_windows() -> str:
 
     read: str = import_module("msvcrt").getwch()
     return read
+
+
+@contextlib.contextmanager
+def end_in_order() -> Iterator[None]:
+    """In here SIGTERM is a `SystemExit` with 143: what was opened is closed and what was begun is taken away by way of every `finally`."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(number: int, _: object) -> None:
+    raise SystemExit(128 + number)

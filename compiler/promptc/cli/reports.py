@@ -1,13 +1,41 @@
 """Verdicts as Markdown: a comment on a pull request, or a step's summary."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from __future__ import annotations
 
-from promptc.cli.findings import render_diagnostics
-from promptc.cli.views.figures import show_plural
-from promptc.cli.views.lacking import count_lacking, show_lacking
-from promptc.cli.views.moved import group_moved
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagnostics
+from promptc.cli.terminal import PLAIN
+from promptc.cli.views.drawing import show_plural
+from promptc.cli.views.verdict import count_lacking, group_moved, render_moved, show_lacking
+from promptc.diag.codes import find_code
+from promptc.diag.findings import Diagnostic, Level
+from promptc.diag.frozen import as_plain
+from promptc.diag.typed import Any
 from promptc.golden.judging.compare import Figures, Verdict
+from promptc.version import VERSION
+
+KINDS = ("json", "junit", "sarif", "github", "markdown")
+WHOLE = ("json", "junit")
+"""Those that tell of cases that passed, too."""
+
+_WIDTH = 100
+_MOST = 900_000
+"""Characters; GitHub takes 1 MiB of a step."""
+
+_UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TOLD = ("failed", "new", "obsolete", "skipped")
+_LEVELS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "note"}
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_ROOT = "SRCROOT"
+_COMMANDS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "notice"}
+MOST = 10
+"""GitHub shows so many annotations of each kind for a step, and drops the others without a word."""
 
 MARK = "<!-- promptc -->"
 """The first line, by which a comment is found again and replaced."""
@@ -18,8 +46,216 @@ MOST_CHARACTERS = 60_000
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~@])")
 _FENCE = "```"
 _SHOWN_IDS = 4
-
 Explain = Callable[[Sequence[Verdict]], str]
+
+
+def render_report(kind: str, verdicts: Sequence[Verdict], counts: Mapping[str, int], *, is_ci: bool) -> str:
+    """The whole report. `counts` are how many cases passed, failed, and so on; `verdicts` those that are told, in order."""
+    match kind:
+        case "json":
+            return render_json(verdicts, counts)
+        case "junit":
+            return render_junit(verdicts, is_ci=is_ci)
+        case "sarif":
+            return render_sarif(_list_findings(verdicts))
+        case "github":
+            return render_github(_list_findings(verdicts), "the step's summary")
+        case _:
+            return render_markdown(verdicts, counts, _explain)
+
+
+def render_summary(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
+    """What GitHub shows below a run: the Markdown, as long as a step's summary may be."""
+
+    return render_markdown(verdicts, counts, _explain, _MOST)
+
+
+def _list_findings(verdicts: Sequence[Verdict]) -> list[Diagnostic]:
+    return [found for one in verdicts for found in one.findings]
+
+
+def _explain(group: Sequence[Verdict]) -> str:
+    return render_moved(group, "full", PLAIN, render_diagnostics, _WIDTH)
+
+
+def render_json(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
+    """The counts, every verdict, and the causes with the cases each moved: the same whenever and however the cases were run."""
+    causes = [_describe_cause(group) for group in group_moved(verdicts) if group[0].moved_by]
+    whole = {"promptc": VERSION, "counts": dict(counts), "causes": causes, "cases": [_describe(one) for one in verdicts]}
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def _describe_cause(group: Sequence[Verdict]) -> dict[str, Any]:
+    goldens = [one.path for verdict in group for one in verdict.differences]
+    return {"cause": list(group[0].cause), "cases": [one.name for one in group], "goldens": goldens}
+
+
+def _describe(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "name": verdict.name,
+        "status": verdict.status,
+        "title": verdict.title,
+        "file": verdict.file,
+        "pack": verdict.pack,
+        "findings": [describe_diagnostic(one) for one in verdict.findings],
+        "differences": [{"kind": one.kind, "golden": one.path, "pending": one.pending or None} for one in verdict.differences],
+        "before": as_plain(verdict.before),
+        "after": as_plain(verdict.after),
+        "cause": list(verdict.cause),
+        "lacking": list(verdict.lacking),
+    }
+
+
+def render_junit(verdicts: Sequence[Verdict], *, is_ci: bool) -> str:
+    """A test suite for each pack, in the order of the verdicts, with a test case for each. A broken case is an error; what is new or
+    obsolete is a failure in CI, and skipped elsewhere; what was skipped is so. Times are in seconds.
+    """
+    suites: dict[str, list[Verdict]] = {}
+    for one in verdicts:
+        suites.setdefault(one.name.partition("/")[0], []).append(one)
+    inner = "".join(_render_suite(name, some, is_ci) for name, some in suites.items())
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="promptc" {_count(verdicts, is_ci)}>\n{inner}</testsuites>\n'
+
+
+def _render_suite(name: str, verdicts: Sequence[Verdict], is_ci: bool) -> str:
+    inner = "".join(_render_case(one, is_ci) for one in verdicts)
+    return f"  <testsuite name={_quote(name)} {_count(verdicts, is_ci)}>\n{inner}  </testsuite>\n"
+
+
+def _count(verdicts: Sequence[Verdict], is_ci: bool) -> str:
+    tags = [_find_tag(one, is_ci) for one in verdicts]
+    counts = [
+        ("tests", len(tags)),
+        ("failures", tags.count("failure")),
+        ("errors", tags.count("error")),
+        ("skipped", tags.count("skipped")),
+    ]
+    shown = " ".join(f'{name}="{count}"' for name, count in counts)
+    return f'{shown} time="{_show_time(sum(one.microseconds for one in verdicts))}"'
+
+
+def _find_tag(verdict: Verdict, is_ci: bool) -> str:
+    if verdict.status == "broken":
+        return "error"
+    if verdict.status not in _TOLD:
+        return ""
+    return "failure" if verdict.status == "failed" or (is_ci and verdict.status != "skipped") else "skipped"
+
+
+def _render_case(verdict: Verdict, is_ci: bool) -> str:
+    suite, _, name = verdict.name.partition("/")
+    head = f"    <testcase classname={_quote(suite)} name={_quote(name or suite)} file={_quote(verdict.file)}"
+    head += f' time="{_show_time(verdict.microseconds)}"'
+    tag = _find_tag(verdict, is_ci)
+    if not tag:
+        return f"{head}/>\n"
+    first = verdict.findings[0].message.partition("\n")[0] if verdict.findings else verdict.status
+    kind = verdict.findings[0].code if verdict.findings else verdict.status
+    if verdict.status == "skipped":
+        return f"{head}>\n      <skipped message={_quote(_explain_skip(verdict))}/>\n    </testcase>\n"
+    type = f" type={_quote(kind)}" if tag != "skipped" else ""
+    text = escape(_clean(render_diagnostics(verdict.findings)))
+    return f"{head}>\n      <{tag} message={_quote(first)}{type}>{text}</{tag}>\n    </testcase>\n"
+
+
+def _explain_skip(verdict: Verdict) -> str:
+    (found,) = verdict.findings
+    return f"{found.message}: {found.help}"
+
+
+def _show_time(microseconds: int) -> str:
+    return f"{microseconds // 1_000_000}.{microseconds % 1_000_000:06}"
+
+
+def _quote(text: str) -> str:
+    return quoteattr(_clean(text).replace("\n", " "))
+
+
+def _clean(text: str) -> str:
+    """Without the characters that XML cannot hold, which are shown as escapes."""
+    return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def render_sarif(found: Iterable[Diagnostic]) -> str:
+    """One run with a result for each finding, in the given order, and a rule for each code that occurs. Files are relative to the folder
+    that promptc was run in, columns are counted in code points.
+    """
+    results = [hide_secrets(one) for one in found]
+    codes = sorted({one.code for one in results})
+    run = {
+        "tool": {"driver": {"name": "promptc", "version": VERSION, "rules": [_describe_rule(code) for code in codes]}},
+        "columnKind": "unicodeCodePoints",
+        "results": [_describe_result(one, codes) for one in results],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _describe_rule(name: str) -> dict[str, Any]:
+    code = find_code(name)
+    if code is None:
+        return {"id": name}
+    return {
+        "id": name,
+        "shortDescription": {"text": code.summary},
+        "fullDescription": {"text": code.why},
+        "help": {"text": code.fix},
+        "defaultConfiguration": {"level": _LEVELS[code.level]},
+    }
+
+
+def _describe_result(one: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
+    text = one.message + (f"\nhelp: {one.help}" if one.help else "")
+    result: dict[str, Any] = {
+        "ruleId": one.code,
+        "ruleIndex": codes.index(one.code),
+        "level": _LEVELS[one.level],
+        "message": {"text": text},
+        "partialFingerprints": {"promptc/v1": _digest(one)},
+    }
+    if one.span is not None and one.span.file:
+        place = {"artifactLocation": {"uri": quote(one.span.file.replace("\\", "/").encode("utf-8", "surrogatepass")), "uriBaseId": _ROOT}}
+        region = {"startLine": max(one.span.line, 1), "startColumn": max(one.span.column, 1)}
+        result["locations"] = [{"physicalLocation": {**place, "region": region}}]
+    return result
+
+
+def _digest(one: Diagnostic) -> str:
+    """The same finding in the same file is the same alert, on whatever line it stands."""
+    file = one.span.file if one.span is not None else ""
+    excerpt = one.span.excerpt.strip() if one.span is not None else ""
+    return sha256("\0".join((one.code, file, one.message, excerpt)).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def render_github(found: Iterable[Diagnostic], where: str = "the log") -> str:
+    """A command for each finding, errors first; of more than ten of a kind the first nine, and one that tells how many are not shown and
+    that `where` has them all.
+    """
+    by_level: dict[Level, list[Diagnostic]] = {level: [] for level in _COMMANDS}
+    for one in found:
+        by_level[one.level].append(hide_secrets(one))
+    return "".join(_render_kind(level, some, where) for level, some in by_level.items())
+
+
+def _render_kind(level: Level, found: list[Diagnostic], where: str) -> str:
+    if len(found) <= MOST:
+        return "".join(map(_render, found))
+    rest = f"::{_COMMANDS[level]} title=promptc::and {len(found) - MOST + 1} more; {where} has them all\n"
+    return "".join(map(_render, found[: MOST - 1])) + rest
+
+
+def _render(one: Diagnostic) -> str:
+    place = [f"file={_escape_value(one.span.file)}", f"line={one.span.line}", f"col={one.span.column}"] if one.span is not None else []
+    settings = ",".join([*place, f"title={_escape_value(f'promptc {one.code}')}"])
+    text = one.message + (f"\nhelp: {one.help}" if one.help else "")
+    return f"::{_COMMANDS[one.level]} {settings}::{_escape_github(text)}\n"
+
+
+def _escape_github(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_value(text: str) -> str:
+    return _escape_github(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def render_markdown(verdicts: Sequence[Verdict], counts: Mapping[str, int], explain: Explain, most: int = MOST_CHARACTERS) -> str:

@@ -3,10 +3,9 @@
 import os
 from collections.abc import Sequence
 
-from promptc.cli.read_render import read_render
-from promptc.cli.reporter import Reporter
-from promptc.cli.settings import find_settings
-from promptc.cli.terminal import discard_output, write_stderr
+from promptc.cli.findings import Reporter
+from promptc.cli.request import read_render
+from promptc.cli.terminal import discard_output, find_settings, write_stderr
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.typed import Any
 
@@ -65,8 +64,7 @@ def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:
 def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int:
     import click
 
-    from promptc.cli.group import JUDGE, group
-    from promptc.cli.usage import describe_usage
+    from promptc.cli.group import JUDGE, describe_usage, group
 
     if _COMPLETE in os.environ and judge is None:
         from click.shell_completion import shell_complete
@@ -104,7 +102,7 @@ def _report_bug(error: Exception, reporter: Reporter) -> None:
     import traceback
     from pathlib import Path
 
-    from promptc.cli.escape import escape_controls
+    from promptc.cli.terminal import escape_controls
 
     last = traceback.extract_tb(error.__traceback__)[-1]
     what = f"{type(error).__name__}: {error}"[:400]

@@ -1,13 +1,40 @@
 """Standard input, output and error: bytes in, bytes out, UTF-8 whatever the locale says."""
 
+from __future__ import annotations
+
 import os
+import re
 import sys
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
 
 from promptc.diag.findings import Diagnostic, DiskError
-from promptc.diag.typed import TextIO
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Literal, TextIO, cast
 
 MAX_STDIN = 96_000_000
 """Bytes that are read of standard input: as many as of a state."""
+
+_ELLIPSIS = "…"
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_TAB = "    "
+_WIDTH = 80
+_MARK = "*"
+
+# A user, a colon, and all up to the last `@` of the word, also where an author forgot the scheme; a parameter that is called so. Where a
+# line was cut, its end counts as an `@`. In a sentence, `to:bob@h` is starred, too: rather that than a password that is shown.
+_IN_URL = re.compile(r"(://[^\s:/@\"']*:)([^\s\"']+)(?=@)")
+_WITHOUT_SCHEME = re.compile(r"((?:^|[\s\"'=])(?!mailto:)[\w.+-]+:)([^\s\"'@/]+)(?=@)")
+_IN_CUT_URL = re.compile(r"(://[^\s:/@\"']*:)([^\s\"'@]+)$")
+_PARAMETER = re.compile(r"([?&](?:ssl)?password=)([^\s\"'&]+)", re.IGNORECASE)
+_CUT_START = re.compile(r"^()([^\s\"'@]+)(?=@)")
+Style = Literal["bold", "dim", "red", "yellow", "green", "blue", "cyan"]
+_CODES: dict[Style, str] = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "33", "green": "32", "blue": "34", "cyan": "36"}
+Color = Literal["auto", "always", "never"]
+Shape = Literal["text", "json"]
+COLORS: tuple[Color, ...] = ("auto", "always", "never")
+SHAPES: tuple[Shape, ...] = ("text", "json")
 
 
 def write_stdout(data: bytes) -> None:
@@ -62,3 +89,110 @@ def _discard(stream: TextIO | None) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def count_cells(text: str) -> int:
+    """The cells `text` takes. Free of control characters it is what a terminal shows, up to ligatures and joined emoji."""
+    return len(text) if text.isascii() else sum(map(_count_cell, text))
+
+
+def clip_cells(text: str, width: int) -> str:
+    """`text` within `width` cells; an ellipsis tells that something is missing."""
+    if count_cells(text) <= width:
+        return text
+    kept, cells = [], 0
+    for character in text:
+        cells += _count_cell(character)
+        if cells > width - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + _ELLIPSIS if width > 0 else ""
+
+
+def pad_cells(text: str, width: int, *, right: bool = False) -> str:
+    """`text` clipped and filled up to exactly `width` cells; with `right` it stands at the right."""
+    clipped = clip_cells(text, width)
+    space = " " * (width - count_cells(clipped))
+    return space + clipped if right else clipped + space
+
+
+def _count_cell(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def escape_controls(text: str) -> str:
+    """`text` on one line: control characters, marks that turn the writing direction and lone surrogates as `\\x1b` or `\\u202e`.
+
+    A tab becomes four spaces. What is shown can be read, cannot move the cursor and cannot forge a line of its own.
+    """
+    return _UNSAFE.sub(_spell, text.replace("\t", _TAB))
+
+
+def _spell(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if found[0] == "\n":
+        return "\\n"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def find_width() -> int:
+    """Of the terminal the output goes to; what goes elsewhere does not depend on one."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH
+    except (OSError, ValueError, AttributeError):
+        return _WIDTH
+
+
+def hide_passwords(text: str, *, is_cut: bool = False, follows_cut: bool = False) -> str:
+    """`text` with a `*` for every character of a password in a URL, so that all else stands where it stood.
+
+    `is_cut` and `follows_cut` tell that the line goes on behind it, or began before it.
+    """
+    patterns = [_IN_URL, _WITHOUT_SCHEME, _PARAMETER, *([_IN_CUT_URL] if is_cut else []), *([_CUT_START] if follows_cut else [])]
+    for pattern in patterns:
+        text = pattern.sub(lambda found: found[1] + _MARK * len(found[2]), text)
+    return text
+
+
+@frozen
+class Paint:
+    """Paints text, or leaves it as it is."""
+
+    is_on: bool = False
+
+    def apply(self, text: str, style: Style) -> str:
+        """`text` in a style. Pad and clip before: the sequences have no width, but count as characters."""
+        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.is_on and text else text
+
+
+PLAIN = Paint()
+
+
+@frozen
+class Settings:
+    """The flags every command takes. `is_quiet` leaves out all but errors."""
+
+    color: Color = "auto"
+    diagnostics: Shape = "text"
+    is_quiet: bool = False
+    with_traceback: bool = False
+
+
+def find_settings(arguments: Sequence[str]) -> Settings:
+    """The settings among the arguments, wherever they stand.
+
+    They are read ahead of all others, so that a command line nobody can read is still reported the way it asks for. A value that is
+    none of the known ones counts as not given here; the command then refuses it.
+    """
+    ahead = list(arguments)[: arguments.index("--")] if "--" in arguments else list(arguments)
+    color, shape = _find_value(ahead, "--color", COLORS), _find_value(ahead, "--diagnostics", SHAPES)
+    return Settings(cast(Color, color), cast(Shape, shape), "--quiet" in ahead, "--traceback" in ahead)
+
+
+def _find_value(arguments: Sequence[str], option: str, known: Sequence[str]) -> str:
+    """The option's last value that is known, else the first of the known ones."""
+    values = [after for name, after in pairwise(arguments) if name == option]
+    values += [name.removeprefix(f"{option}=") for name in arguments if name.startswith(f"{option}=")]
+    return next((value for value in reversed(values) if value in known), known[0])

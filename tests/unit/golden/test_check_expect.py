@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.cli.case_shell import CaseShell
+from promptc.cli.commands.test import CaseShell
 from promptc.golden.cases.discover import load_case
 from promptc.golden.judging.expect import check_expect
 from promptc.golden.running.resources import SuiteResources

@@ -14,7 +14,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from promptc.api import Pack
-from promptc.cli.cause_finder import CauseFinder
+from promptc.cli.commands.test import CauseFinder
 from promptc.cli.findings import render_diagnostics
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.golden.cases.case import Case, CaseOutcome

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.cli.index_query import read_score
+from promptc.cli.commands.index import read_score
 from promptc.model.section import MICRO, show_score
 
 

@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from junitparser import Error, Failure, JUnitXml, Skipped
 from sarif_pydantic import Sarif
 
-from promptc.cli.reports import MARK, render_markdown
-from promptc.cli.reports.github import MOST, render_github
-from promptc.cli.reports.json_report import render_json
-from promptc.cli.reports.junit import render_junit
-from promptc.cli.reports.sarif import render_sarif
+from promptc.cli.reports import MARK, MOST, render_github, render_json, render_junit, render_markdown, render_sarif
 from promptc.diag.findings import Diagnostic, Level, Span
 from promptc.golden.judging.compare import Figures, GoldenDifference, Status, Verdict
 

@@ -1,20 +1,21 @@
 """What differs between two prompts: facts, sections, items, then the words themselves."""
 
-import re
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
 
-from promptc.cli.escape import escape_controls
-from promptc.cli.paint import PLAIN, Paint
-from promptc.cli.views.drawing import Cell, Row, render_table
-from promptc.cli.views.figures import show_count, show_percent, show_plural
-from promptc.cli.views.wrap import wrap
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+from promptc.cli.terminal import PLAIN, Paint, escape_controls
+from promptc.cli.views.drawing import Cell, Row, render_table, show_count, show_percent, show_plural, wrap
 from promptc.compare import WHOLE, Difference, ItemChange, SectionChange
-from promptc.diag.typed import Literal
+from promptc.diag.typed import Any, Literal
+from promptc.operations.results import StateDiff
 from promptc.text.diff import TextRun
+from promptc.text.json import extend_pointer, render_canonical_json
 
 DifferenceStyle = Literal["words", "lines", "old", "new"]
 STYLES: tuple[DifferenceStyle, ...] = ("words", "lines", "old", "new")
-
 _AROUND = 2
 _MOST_ITEMS = 8
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -24,6 +25,8 @@ _SHORT = 60
 """Characters of an unchanged stretch that stay on each side of a change, where the line is long."""
 
 _SIGNS = {"gained": "+", "lost": "-", "changed": "~", "moved": "↕"}
+_LONGEST_CHANGE = 24
+_WIDEST = 56
 
 
 def render_difference(found: Difference, width: int, paint: Paint = PLAIN, style: DifferenceStyle = "words") -> str:
@@ -183,3 +186,60 @@ def _sign(old: str, new: str, paint: Paint) -> list[tuple[str, bool]]:
 
 def _split(text: str) -> list[str]:
     return [escape_controls(line.removesuffix("\n")) for line in _LINE.findall(text)]
+
+
+def render_changes(change: StateDiff) -> str:
+    """A line for every place that changes: its JSON pointer, and how. Mappings are looked into, lists are counted."""
+    gone: dict[str, int] = {}
+    for one in change.archived:
+        gone[one.pointer] = gone.get(one.pointer, 0) + len(one.elements)
+    rows = [
+        (f"  {escape_controls(pointer)}", f"{told}, {gone[pointer]:,} archived" if pointer in gone else told)
+        for pointer, told in _iter_changes(change.before, change.after, "")
+    ]
+    return render_table(rows, most=_WIDEST)
+
+
+def _iter_changes(before: Any, after: Any, pointer: str) -> Iterator[tuple[str, str]]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys(chain(before, after)):
+            yield from _iter_key(before, after, key, pointer)
+    elif not _is_same(before, after):
+        yield pointer, _describe(before, after)
+
+
+def _iter_key(before: Mapping[str, Any], after: Mapping[str, Any], key: str, above: str) -> Iterator[tuple[str, str]]:
+    pointer = extend_pointer(above, key)
+    if key not in after:
+        yield pointer, "removed"
+    elif key not in before:
+        yield pointer, f"new: {_show(after[key])}"
+    else:
+        yield from _iter_changes(before[key], after[key], pointer)
+
+
+def _is_same(before: Any, after: Any) -> bool:
+    """As JSON: `true` is not `1`."""
+    return render_canonical_json(before) == render_canonical_json(after)
+
+
+def _describe(before: Any, after: Any) -> str:
+    if isinstance(before, list) and isinstance(after, list):
+        return f"{len(before):,} → {show_plural(len(after), 'element')}"
+    return f"{_show(before)} → {_show(after)}"
+
+
+def _show(value: Any) -> str:
+    """Short values as JSON, of longer ones what they are."""
+    if isinstance(value, list):
+        return show_plural(len(value), "element")
+    if isinstance(value, dict):
+        return show_plural(len(value), "key")
+    shown = escape_controls(render_canonical_json(value))
+    return (
+        shown
+        if len(shown) <= _LONGEST_CHANGE
+        else f"a text of {show_plural(len(value), 'character')}"
+        if isinstance(value, str)
+        else "a number"
+    )

@@ -1,12 +1,26 @@
 """Rows of cells as aligned text."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from promptc.cli.cells import count_cells, pad_cells
-from promptc.cli.paint import PLAIN, Paint, Style
-from promptc.diag.frozen import frozen
+import json
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+
+from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, write_stdout
+from promptc.diag.frozen import as_plain, frozen
+from promptc.diag.typed import TypeVar
 
 _GAP = "  "
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_FULL = "█"
+_CUT = "░"
+_FEW = 6
+GUARDED = {"replace_hidden": "was replaced by U+FFFD", "escape": "was escaped", "keep": "was kept", "reject": "was rejected"}
+"""What was done with a finding of the guard, by its policy."""
+
+_PIECE = re.compile(r"\x1b\[[0-9;]*m|[^\x1b]")
+_END = "\x1b[0m"
 
 
 @frozen
@@ -39,3 +53,86 @@ def _render_row(row: Sequence[Cell], widths: Sequence[int], right: frozenset[int
         text = padded.rstrip() if at == last else padded
         shown.append(paint.apply(text, cell.style) if cell.style is not None else text)
     return _GAP.join(shown)
+
+
+def render_bar(held: int, removed: int, scale: int, width: int) -> str:
+    """`held` of `scale` as a solid bar, then `removed` as a light one, within `width` cells; what is there shows at least as a sliver."""
+    if scale <= 0 or width <= 0:
+        return ""
+    eighths = min(held * width * 8 // scale, width * 8)
+    solid, rest = divmod(max(eighths, 1) if held else 0, 8)
+    bar = _FULL * solid + (_EIGHTHS[rest] if rest else "")
+    if not removed:
+        return bar
+    end = -(-min((held + removed) * width, width * scale) // scale)
+    return bar + _CUT * max(0, end - len(bar))
+
+
+def show_count(number: int) -> str:
+    """With commas between thousands."""
+    return f"{number:,}"
+
+
+def show_percent(part: int, whole: int) -> str:
+    """The floor of the share in per cent; a dash for none of nothing."""
+    return f"{100 * part // whole} %" if whole else "-"
+
+
+def show_plural(number: int, noun: str, plural: str = "") -> str:
+    """`1 item`, `2 items`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
+
+
+def show_ids(ids: Sequence[str]) -> str:
+    """All of a few ids; of many the first three and the last one."""
+    shown = [f"`{escape_controls(name)}`" for name in ids]
+    return " · ".join(shown) if len(shown) <= _FEW else f"{' · '.join(shown[:3])} … {shown[-1]}"
+
+
+def show_left_out(count: int, stage: str) -> str:
+    """How many a stage left out: items, or parts of messages."""
+    return f"{show_plural(count, 'part')} of messages" if stage == "parts" else show_count(count)
+
+
+def fold_lines(text: str, width: int) -> list[str]:
+    """The lines of `text`, none wider than `width` cells. A colour that runs over a fold is ended there and goes on behind it."""
+    return [part for line in text.removesuffix("\n").split("\n") for part in _fold(line, width)]
+
+
+def _fold(line: str, width: int) -> list[str]:
+    folded: list[str] = []
+    part, cells, style = "", 0, ""
+    for piece in _PIECE.findall(line):
+        if piece[0] == "\x1b":
+            style = "" if piece == _END else piece
+            part += piece
+            continue
+        wide = count_cells(piece)
+        if cells + wide > width:
+            folded.append(part + (_END if style else ""))
+            part, cells = style, 0
+        part, cells = part + piece, cells + wide
+    return [*folded, part]
+
+
+_View = TypeVar("_View")
+
+
+@frozen
+class Page:
+    """The form that was asked for."""
+
+    as_json: bool
+    width: int
+    paint: Paint
+
+    def show(self, found: _View, render: Callable[[_View, int, Paint], str]) -> None:
+        """Prints a view: its values as JSON, or what `render` makes of them."""
+        text = json.dumps(as_plain(found), ensure_ascii=False, indent=2) + "\n" if self.as_json else render(found, self.width, self.paint)
+        write_stdout(text.encode("utf-8", "backslashreplace"))
+
+
+def wrap(text: str, width: int, indent: int = 0) -> list[str]:
+    """`text` in lines of at most `width` characters, words whole unless one alone is longer; the lines after the first hang by two."""
+    lead = " " * indent
+    return textwrap.wrap(text, max(width, 20), initial_indent=lead, subsequent_indent=lead + "  ", break_on_hyphens=False)

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from promptc.cli.cells import clip_cells, count_cells
-from promptc.cli.escape import escape_controls
-from promptc.cli.paint import PLAIN, Paint
-from promptc.cli.views.figures import show_count, show_plural
+from promptc.cli.terminal import PLAIN, Paint, clip_cells, count_cells, escape_controls
+from promptc.cli.views.drawing import show_count, show_plural
 from promptc.cli.views.story import Fact, ItemHistory, render_histories
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any

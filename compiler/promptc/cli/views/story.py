@@ -1,16 +1,16 @@
 """The whole story of one item, or of one section: whether it was read, what left it out, what cut it, where it stands now."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
 
-from promptc.cli.escape import escape_controls
-from promptc.cli.paint import PLAIN, Paint
-from promptc.cli.views.cuts import Ladder, find_rule, iter_ladders
-from promptc.cli.views.figures import GUARDED, show_count, show_plural
-from promptc.cli.views.stages import has_pipeline
-from promptc.cli.views.wrap import wrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from promptc.cli.terminal import PLAIN, Paint, escape_controls
+from promptc.cli.views.drawing import GUARDED, Cell, Row, render_table, show_count, show_ids, show_left_out, show_plural, wrap
+from promptc.cli.views.meter import Ladder, find_reason, find_rule, iter_ladders, list_items
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.explain.items import Trace, describe_refused, describe_value, trace_items
+from promptc.explain.items import Stage, Trace, describe_refused, describe_source, describe_value, trace_items
 from promptc.model.stages import Item, Selected
 from promptc.passes.fit.ladder import Applied
 from promptc.passes.items.read import list_kinds
@@ -21,6 +21,60 @@ _LABEL = 10
 _NOTCHES = 3
 _TWINS = 3
 _TEXT_LINES = 6
+
+
+def describe_section(outcome: Outcome, selected: Selected) -> ItemHistory:
+    """The story of a section the pack has."""
+    section = next(one for one in outcome.report["sections"] if one["id"] == selected.section.id)
+    fit = outcome.fitted.fits.get(selected.section.id)
+    held = outcome.fitted.frame.meter.tokens(fit.count_charge()) if fit is not None else 0
+    where = "in what was tried" if outcome.emitted is None else "in the prompt"
+    state = {"off": "it is off", "empty": "it holds nothing", "dropped": "it was dropped"}.get(section["state"], "")
+    verdict = f"{where}, {show_plural(held, 'token')}" if held else f"not in the prompt: {state}"
+    return ItemHistory(selected.section.id, verdict, (*_iter_selection(outcome, selected), *_iter_fitting(outcome, selected)))
+
+
+def _iter_selection(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
+    section = selected.section
+    yield Fact("declared", f"{section.span}, {section.title}" if section.title != section.id else str(section.span))
+    if section.id in outcome.fitted.strained.selection.bound.without:
+        yield Fact("left out", "by --without")
+        return
+    if section.when is not None:
+        truth = "false" if selected.state == "off" else "true"
+        yield Fact("when", f"{section.when.text.strip()}\nis {truth}, {section.when.span}")
+    if selected.state == "off":
+        return
+    if selected.gathered is not None:
+        yield Fact("source", describe_source(selected.gathered))
+        if selected.gathered.refused:
+            yield Fact("refused", "\n".join(describe_refused(selected.gathered)))
+    if section.items is not None:
+        left_out = "".join(f"; {show_left_out(count, stage)} left out by {stage}" for stage, count in selected.left_out.items())
+        yield Fact("selected", show_plural(len(selected.items), "item") + left_out)
+    elif selected.state == "empty":
+        yield Fact("rendered", "to white space only")
+
+
+def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
+    fitted, section = outcome.fitted, selected.section
+    if section.id not in fitted.fits:
+        return
+    more = "at least " if selected.is_partial else ""
+    wanted = f"{more}{show_plural(fitted.frame.meter.tokens(fitted.demand[section.id]), 'token')} before any step"
+    yield Fact("wanted", f"{wanted}; pinned: no step touches it" if section.pinned else wanted)
+    grant, budget = fitted.grants.get(section.id), section.budget
+    if grant is not None and budget is not None:
+        yield Fact("may hold", f"{show_plural(grant, 'token')}, {budget.span}")
+    for ladder in iter_ladders(outcome):
+        cuts = [cut for cut in ladder.run.applied if cut.section == section.id]
+        if cuts:
+            rules = ", ".join(dict.fromkeys(find_rule(cut) for cut in cuts))
+            yield Fact("cut", f"{show_plural(len(list_items(cuts)), 'item')} by {rules}, {cuts[0].step.span}\n{ladder.goal}")
+    described = next(one for one in outcome.report["sections"] if one["id"] == section.id)
+    if outcome.emitted is not None and described["range"] is not None:
+        *message, start, stop = described["range"]
+        yield Fact("stands", f"{f'message {message[0]}, ' if message else ''}bytes {start} to {stop}")
 
 
 @frozen
@@ -197,3 +251,93 @@ def _find_lines(outcome: Outcome, entry: Entry) -> str:
     lines = f"line {first}" if first == last else f"lines {first} to {last}"
     where = f"message {parts[at].message}, " if outcome.report["format"] == "messages" else ""
     return f"{where}{lines}, byte {len(before.encode())}"
+
+
+@frozen
+class Reason:
+    """Why, and of which items; of many a few."""
+
+    why: str
+    items: tuple[str, ...]
+
+
+@frozen
+class StageView:
+    """A stage or a step: how many items there were after it, how many it left out, and why it left out or changed which ones."""
+
+    name: str
+    at: str
+    passed: int
+    left_out: int
+    reasons: tuple[Reason, ...]
+
+
+def find_stages(outcome: Outcome, selected: Selected) -> tuple[StageView, ...]:
+    """The stages of the item pipeline (none for a section without items), then the steps that were taken on the section."""
+    return (*_iter_pipeline(outcome, selected), *_iter_steps(outcome, selected))
+
+
+def has_pipeline(selected: Selected) -> bool:
+    """True for a section of items whose pipeline was run: it is not off."""
+    return selected.section.items is not None and selected.state != "off"
+
+
+def render_stages(stages: Sequence[StageView], width: int, paint: Paint = PLAIN) -> str:
+    """A line a stage, and under it what it left out."""
+    rows: list[Row] = [[Cell(text, "dim") for text in ("stage", "items", "left out")]]
+    rows += [[one.name, show_count(one.passed), show_count(one.left_out) if one.left_out else "", Cell(one.at, "dim")] for one in stages]
+    head, *lines = render_table(rows, right=frozenset({1, 2}), most=width, paint=paint).splitlines()
+    shown = [head]
+    for line, one in zip(lines, stages, strict=True):
+        shown.append(line)
+        for reason in one.reasons:
+            text = ": ".join(part for part in (escape_controls(reason.why), show_ids(reason.items)) if part)
+            shown += wrap(text, width, 4)
+    return "".join(f"{line}\n" for line in shown)
+
+
+def _iter_pipeline(outcome: Outcome, selected: Selected) -> Iterator[StageView]:
+    if not has_pipeline(selected):
+        return
+    trace = trace_items(outcome.fitted.strained.selection, selected)
+    for stage in trace.stages:
+        refused = describe_refused(selected.gathered) if stage.name == "from" and selected.gathered is not None else ()
+        reasons = (*_iter_reasons(trace, stage), *(Reason(one, ()) for one in refused))
+        yield StageView(stage.name, stage.at, stage.passed, len(stage.left_out), reasons)
+
+
+def _iter_reasons(trace: Trace, stage: Stage) -> Iterator[Reason]:
+    """One where all items share it; the stages that judge item by item say only which."""
+    if stage.note:
+        yield Reason(stage.note, ())
+    if stage.left_out:
+        is_shared = stage.name in ("where", "window", "reach")
+        yield Reason(stage.explain(stage.left_out[0]) if is_shared else "", _name_few(trace, stage.left_out))
+
+
+def _name_few(trace: Trace, places: Sequence[int]) -> tuple[str, ...]:
+    """Ids of what will be shown: of many the first and the last ones, since each has to be evaluated."""
+    shown = places if len(places) <= 8 else [*places[:6], *places[-2:]]
+    return tuple(trace.find_id(place) for place in shown)
+
+
+def _iter_steps(outcome: Outcome, selected: Selected) -> Iterator[StageView]:
+    alive = len(selected.items)
+    for ladder in iter_ladders(outcome):
+        own = [cut for cut in ladder.run.applied if cut.section == selected.section.id]
+        for _, same in groupby(own, key=lambda cut: cut.step.label):
+            cuts = list(same)
+            alive -= sum(_count_gone(cut) for cut in cuts)
+            left_out = sum(max(0, _count_gone(cut)) for cut in cuts)
+            yield StageView(find_rule(cuts[0]), str(cuts[0].step.span), alive, left_out, (Reason(ladder.goal, ()), *_group_reasons(cuts)))
+
+
+def _group_reasons(cuts: Sequence[Applied]) -> Iterator[Reason]:
+    for why, same in groupby(cuts, key=find_reason):
+        yield Reason(why, tuple(list_items(list(same))))
+
+
+def _count_gone(cut: Applied) -> int:
+    """Items that went, less those that were made of them."""
+    gone = sum(1 for _, before, after in cut.changes if before and not after)
+    return gone - sum(1 for _, before, after in cut.changes if after and not before)

@@ -1,15 +1,21 @@
 """A verdict on a case, as `promptc test` prints it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from __future__ import annotations
 
-from promptc.cli.escape import escape_controls
-from promptc.cli.paint import Paint, Style
-from promptc.cli.views.difference import render_sections
-from promptc.cli.views.figures import show_count, show_ids, show_percent
-from promptc.cli.views.wrap import wrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from promptc.cli.terminal import Paint, Style, clip_cells, escape_controls
+from promptc.cli.views.difference import DifferenceStyle, render_difference, render_sections
+from promptc.cli.views.drawing import fold_lines, show_count, show_ids, show_percent, show_plural, wrap
 from promptc.compare import Difference
 from promptc.diag.findings import Diagnostic
+from promptc.diag.frozen import frozen, replace
+from promptc.golden.cases.environment import EXTRAS, render_install
 from promptc.golden.judging.compare import Figures, GoldenDifference, Verdict, compare_verdict
+from promptc.golden.pending import PendingGolden, Seen
+
+_MOST = 40
+"""Lines of cases; a report in JSON has all."""
 
 SHAPES = ("full", "concise")
 Print = Callable[[Iterable[Diagnostic]], str]
@@ -30,6 +36,103 @@ DIFFERS = ("PC0920", "PC0921")
 
 _INDENT = "  "
 _CAUSE = "cause: "
+_CLEAR = "\x1b[H\x1b[2J"
+_KEYS = "a accept  r reject  s skip  u undo  d {style}  g alike  e edit  ? help  q quit"
+_LEAST = 5
+"""Lines of a difference beside which there is room for empty lines."""
+
+_MOST_HEAD = 2
+_SHARE = 5
+"""One line of so many at most is for the keys; `?` tells all of them."""
+
+HELP = """\
+  a          accept: this is the golden from now on
+  r          reject: remove what is pending, the golden stays
+  s, Enter   skip to the next one; it stays pending
+  b          back to the one before
+  u          undo the last accept or reject
+  d          show words, lines, the old text, the new text
+  g          accept every pending golden with the same change
+  e          open the pending file in $VISUAL or $EDITOR
+  space      the next screen of a long difference, arrow up the one before
+  q          quit; what was not settled stays pending
+"""
+
+
+def count_lacking(verdicts: Iterable[Verdict], before: Mapping[str, int] | None = None) -> dict[str, int]:
+    """How many cases each extra keeps from being run, in the order of EXTRAS; those that were counted `before` come on top."""
+    counts = {name: (before or {}).get(name, 0) for name in EXTRAS}
+    for name in (name for one in verdicts for name in one.lacking if one.status == "skipped"):
+        counts[name] += 1
+    return {name: count for name, count in counts.items() if count}
+
+
+def show_lacking(counts: Mapping[str, int]) -> str:
+    """Which extras, for how many cases each where there are several, and the command that installs them."""
+    named = ", ".join(f"{count:,} {name}" for name, count in counts.items()) if len(counts) > 1 else "".join(counts)
+    return f"{named}: {render_install(counts)}"
+
+
+def group_moved(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
+    """The verdicts by what moved them (`Verdict.moved_by`), in the order of the first of each; one without stands alone."""
+    groups: list[list[Verdict]] = []
+    known: dict[str, list[Verdict]] = {}
+    for one in verdicts:
+        group = known.get(one.moved_by)
+        if group is not None:
+            group.append(one)
+            continue
+        groups.append([one])
+        if one.moved_by:
+            known[one.moved_by] = groups[-1]
+    return groups
+
+
+def lighten(verdict: Verdict) -> Verdict:
+    """The verdict with what is told of one that is not the first: without the bytes of goldens."""
+    return replace(verdict, differences=tuple(replace(one, old=None, new=b"", ranges=()) for one in verdict.differences))
+
+
+def render_moved(group: Sequence[Verdict], shape: str, paint: Paint, print_found: Print, width: int = 80) -> str:
+    """The first as `render_verdict` has it, with the others under it."""
+    first, *others = group
+    text = render_verdict(first, shape, paint, print_found, width)
+    if not others:
+        return text
+    goldens = show_plural(sum(len(one.differences) for one in group), "golden")
+    head = f"  {show_plural(len(others), 'more case')} with the same cause, {goldens} in all:"
+    lines = [head, *(line for one in others[:_MOST] for line in _render_other(one, _measure(others[:_MOST]), paint))]
+    if len(others) > _MOST:
+        lines.append(f"    … and {len(others) - _MOST:,} more; `promptc pending` lists what can be reviewed")
+    return text.rstrip("\n") + "\n" + "".join(f"{line}\n" for line in (*lines, ""))
+
+
+def _measure(some: Sequence[Verdict]) -> int:
+    return max(len(escape_controls(one.name)) for one in some)
+
+
+def _render_other(verdict: Verdict, length: int, paint: Paint) -> Iterator[str]:
+    """Its name, which goldens, and what its prompt comes to where that is another; then each claim that does not hold."""
+    kinds = ", ".join(dict.fromkeys(one.kind for one in verdict.differences))
+    told = [escape_controls(verdict.name).ljust(length), kinds, *_iter_figures(verdict.before, verdict.after)]
+    yield f"    {'  '.join(told)}".rstrip()
+    for one in verdict.findings:
+        if one.code not in DIFFERS:
+            yield f"      {paint.apply(one.code, 'red')} {escape_controls(one.message.partition(chr(10))[0])}"
+
+
+def _iter_figures(before: Figures | None, after: Figures | None) -> Iterator[str]:
+    if before is None or after is None:
+        return
+    if None not in (before.tokens, after.tokens) and before.tokens != after.tokens:
+        yield f"{before.tokens:,} → {after.tokens:,} tokens"
+    if before.tier != after.tier and after.tier:
+        yield f"tier {escape_controls(before.tier or 'none')} → {escape_controls(after.tier)}"
+    had = [(name, item) for name, items in before.items.items() for item in items]
+    has = [(name, item) for name, items in after.items.items() for item in items]
+    for what, count in (("dropped", len(set(had) - set(has))), ("gained", len(set(has) - set(had)))):
+        if count:
+            yield f"{what} {count:,}"
 
 
 def render_verdict(verdict: Verdict, shape: str, paint: Paint, print_found: Print, width: int = 80) -> str:
@@ -150,3 +253,76 @@ def _render_sections(before: Figures, after: Figures) -> Iterator[str]:
             items += [f"gained {show_ids(come)}"] if come else []
             tokens = f"{show_count(old)} → {show_count(new)}" if old != new else show_count(new)
             yield "  ".join([escape_controls(name), tokens, *items])
+
+
+@frozen
+class Screen:
+    """The terminal: columns, rows, colours."""
+
+    width: int
+    height: int
+    paint: Paint
+
+
+@frozen
+class ReviewPlace:
+    """Where the review is: `at` of `count` (from 1), which style, the first line shown, and what to say."""
+
+    at: int
+    count: int
+    style: DifferenceStyle = "words"
+    line: int = 0
+    said: str = ""
+
+
+@frozen
+class Layout:
+    """What stands on the screen, in lines that fit it. `room` of the lines of the body are shown from `line` on."""
+
+    top: tuple[str, ...]
+    body: tuple[str, ...]
+    bottom: tuple[str, ...]
+    room: int
+    line: int
+
+    def measure(self) -> tuple[int, int]:
+        """The lines of the body, and how many of them a full screen shows."""
+        return len(self.body), max(1, self.room - 1)
+
+
+def render_page(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> str:
+    """The whole screen, never higher than it is. A difference that is longer says how many lines follow."""
+    page = lay_out(pending, shown, place, screen)
+    body = page.body[page.line :]
+    if len(body) > page.room:
+        body = body[: page.measure()[1]] if page.room else ()
+        left = len(page.body) - page.line - len(body)
+        more = (screen.paint.apply(clip_cells(f"    … {left} more lines: space", screen.width), "dim"),) if page.room > 1 else ()
+        body = (*body, *more)
+    return _CLEAR + "\n".join([*page.top, *body, *page.bottom])
+
+
+def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> Layout:
+    """Where everything stands. What is said takes the room of the difference, and is cut in its middle where there is too little."""
+    paint, width = screen.paint, screen.width
+    head = f"[{place.at}/{place.count}] {escape_controls(pending.case)}  {escape_controls(pending.path)}  {pending.status}"
+    top = (*fold_lines(paint.apply(head, "bold"), width)[: max(1, min(_MOST_HEAD, screen.height // _SHARE))], *_warn(shown, screen))
+    keys = fold_lines(paint.apply(_KEYS.format(style=place.style), "dim"), width)[: max(1, screen.height // _SHARE)]
+    said = [part for line in place.said.split("\n") for part in fold_lines(escape_controls(line), width)] if place.said else []
+    said = _cut_middle(said, max(1, screen.height - len(top) - len(keys)))
+    spare = max(0, screen.height - len(top) - len(said) - len(keys))
+    gap = [""] if spare >= _LEAST + 2 else []
+    text = shown if isinstance(shown, str) else render_difference(shown.found, width, paint, place.style)
+    return Layout((*top, *gap), tuple(fold_lines(text, width)), (*gap, *said, *keys), spare - 2 * len(gap), place.line)
+
+
+def _warn(shown: Seen | str, screen: Screen) -> list[str]:
+    """Where it was made of other files than there are now."""
+    if isinstance(shown, str) or not shown.stale:
+        return []
+    first, more = escape_controls(shown.stale[0]), f" and {len(shown.stale) - 1} more" if len(shown.stale) > 1 else ""
+    return fold_lines(screen.paint.apply(f"made of {first}{more} as it was: run `promptc test`", "yellow"), screen.width)[:_MOST_HEAD]
+
+
+def _cut_middle(lines: list[str], most: int) -> list[str]:
+    return lines if len(lines) <= most else [*lines[: most - 2], "    …", lines[-1]][-most:]

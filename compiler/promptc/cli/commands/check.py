@@ -1,0 +1,129 @@
+"""`promptc check`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from promptc.api import Pack
+from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
+from promptc.cli.group import STORE, Command
+from promptc.cli.request import read_stores
+from promptc.cli.terminal import write_stdout
+from promptc.cli.views.drawing import show_plural
+from promptc.diag.findings import Diagnostic, PromptcError
+from promptc.diag.frozen import replace
+
+_FINDINGS = 1
+_SHAPES = ("sarif", "github")
+_NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note", "note", "notes"))
+_MANIFEST = "pack.yaml"
+
+
+@click.command(
+    "check",
+    cls=Command,
+    examples=[
+        ("errors, warnings and notes, each with its place", "promptc check packs/sentinel"),
+        ("the stores and indexes as well", "promptc check packs/worldarchitect --sources"),
+        ("every pack of a repository", "promptc check packs"),
+        ("for a program", "promptc check packs/sentinel --format json"),
+        ("for code scanning", "promptc check packs/sentinel --format sarif > promptc.sarif"),
+        ("what one of them means", "promptc rule PC0610"),
+    ],
+)
+@click.argument("packs", metavar="PACK...", nargs=-1, required=True, type=click.Path())
+@click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print the findings. [text]")
+@click.option("--sources", is_flag=True, help="Open the stores and indexes, too: are they there, and do chunks fit their sections?")
+@STORE
+@click.option("--strict", is_flag=True, help="Let notes, too, end with exit code 1.")
+@click.pass_obj
+def check_command(reporter: Reporter, packs: tuple[str, ...], format: str, sources: bool, store: tuple[str, ...], strict: bool) -> int:
+    """Look for what is wrong or doubtful in packs, without a state. A folder that is no pack stands for all packs in it.
+
+    Exit code 0 where there is nothing but notes, 1 with errors or warnings, 3 where a pack cannot be loaded: its findings then go to
+    standard error (with sarif and github to standard output, too). A store that is not there is a finding only when `--sources` asks
+    for it.
+    """
+    stores = read_stores(store) if sources or store else None
+    found: list[Diagnostic] = []
+    failed: list[PromptcError] = []
+    for pack in list_packs(packs):
+        try:
+            found += _check(pack, stores, is_alone=len(packs) == 1)
+        except PromptcError as error:
+            failed.append(error)
+    refused = [one for error in failed for one in error.diagnostics]
+    if refused:
+        shape = "json" if format == "json" else reporter.settings.diagnostics
+        Reporter(replace(reporter.settings, diagnostics=shape)).report(refused)
+    _print(reporter, found, refused, format)
+    if failed:
+        return max(error.exit_code for error in failed)
+    return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
+
+
+def _check(pack: str, stores: Mapping[str, str] | None, *, is_alone: bool) -> Sequence[Diagnostic]:
+    """Of several packs each is given the stores that it has."""
+    loaded = Pack.load(pack)
+    if stores is None or is_alone:
+        return loaded.check(stores)
+    names = {one.name for one in loaded.model.stores}
+    return loaded.check({name: url for name, url in stores.items() if name in names})
+
+
+def _print(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Diagnostic], format: str) -> None:
+    """Nothing on standard output where nothing could be checked, but for a service that shows findings at their lines."""
+    shown = [one for one in found if one.level == "error" or not reporter.settings.is_quiet]
+    if format in _SHAPES:
+        text = _render(format, [*refused, *shown])
+    elif refused and not found:
+        return
+    elif format == "json":
+        text = json.dumps([describe_diagnostic(one) for one in shown], ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = render_diagnostics(shown, reporter.choose_paint(sys.stdout)) + ("" if reporter.settings.is_quiet else _sum_up(found))
+    write_stdout(text.encode("utf-8", "backslashreplace"))
+
+
+def _render(format: str, found: Sequence[Diagnostic]) -> str:
+    """For a service that shows findings at their lines."""
+    if format == "sarif":
+        from promptc.cli.reports import render_sarif
+
+        return render_sarif(found)
+    from promptc.cli.reports import render_github
+
+    return render_github(found)
+
+
+def _sum_up(found: Sequence[Diagnostic]) -> str:
+    counts = [(sum(1 for one in found if one.level == level), noun, plural) for level, noun, plural in _NOUNS]
+    return (", ".join(show_plural(count, noun, plural) for count, noun, plural in counts if count) or "nothing found") + "\n"
+
+
+def list_packs(paths: Sequence[str]) -> list[str]:
+    """Packs as they are named; in place of a folder without a `pack.yaml` all folders under it that have one, sorted. Each once.
+
+    Hidden folders are not looked into. A folder with no pack in it stays: loading it tells what is wrong.
+    """
+    return list(dict.fromkeys(pack for path in paths for pack in _find_packs(path)))
+
+
+def _find_packs(path: str) -> list[str]:
+    folder = Path(path)
+    if not folder.is_dir() or (folder / _MANIFEST).is_file():
+        return [path]
+    return [str(one) for one in _iter_inner(folder)] or [path]
+
+
+def _iter_inner(folder: Path) -> Iterator[Path]:
+    for one in sorted(folder.iterdir()):
+        if one.is_dir() and not one.is_symlink() and not one.name.startswith("."):
+            if (one / _MANIFEST).is_file():
+                yield one
+            yield from _iter_inner(one)

@@ -1,0 +1,245 @@
+"""`promptc diff`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, chdir, contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+
+from promptc.api import Pack
+from promptc.cli.findings import Reporter
+from promptc.cli.group import Command, read_count, takes_choice
+from promptc.cli.request import STDIN, RenderRequest, compile_asked, load_state_file, read_bytes
+from promptc.cli.terminal import find_width, read_stdin
+from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
+from promptc.cli.views.drawing import Page
+from promptc.compare import Side, compare_sides, is_messages, read_json, read_report, read_side
+from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any, Literal
+from promptc.frontend.json import MAX_STATE_BYTES
+from promptc.golden.cases.case import find_kind, name_golden
+from promptc.golden.history.cause import is_inside
+from promptc.golden.history.git import GitError, TreeEntry, list_entries, read_blobs, run_git
+from promptc.model.state import State
+from promptc.prompt import Prompt
+
+_DIFFERENT = 1
+_HELP = "compare two packs with `--state`, or two states with `--pack`"
+Kind = Literal["pack", "state", "prompt"]
+_MOST = 1 << 30
+_HELP_SIDES = "name a pack, a state or a prompt, or REV:PATH for one of a git revision"
+_LINK = "120000"
+
+
+@click.command(
+    "diff",
+    cls=Command,
+    examples=[
+        ("what an edit of a pack changes in a prompt", "promptc diff HEAD:packs/sentinel packs/sentinel --state state.json"),
+        ("a turn and the next one", "promptc diff turn1.json turn2.json --pack packs/sentinel"),
+        ("two budgets' prompts, written before", "promptc diff small.txt large.txt"),
+        ("a prompt, and what is made of it now", "promptc render packs/x state.json | promptc diff before.txt -"),
+        ("only the figures, for several states", "promptc diff HEAD~1:packs/x packs/x --state a.json --state b.json --stat"),
+    ],
+)
+@click.argument("old", metavar="A")
+@click.argument("new", metavar="B")
+@click.option("--state", "states", multiple=True, metavar="STATE", help="The state that packs are compared with; may be given again.")
+@click.option("--pack", metavar="PACK", help="The pack that states are compared with.")
+@click.option("--stat", is_flag=True, help="The figures of each section, without the words.")
+@click.option("--style", type=click.Choice(STYLES), default="words", help="How changes are shown. [words]")
+@click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
+@click.option("--width", callback=read_count, metavar="N", help="Columns to use; the terminal's, else 80.")
+@takes_choice
+@click.pass_obj
+def diff_command(
+    reporter: Reporter,
+    old: str,
+    new: str,
+    asked: RenderRequest,
+    states: tuple[str, ...],
+    pack: str | None,
+    stat: bool,
+    style: DifferenceStyle,
+    as_json: bool,
+    width: int | None,
+) -> int:
+    """Show what differs between two prompts: sections, items, words.
+
+    A and B are packs (compared with each --state), states (compared with --pack), or prompts: texts, or JSON files of messages.
+    REV:PATH is one of a git revision, its path from the root of the repository; `-` is a state or a prompt from standard input.
+
+    Exit code 0 where they are the same, 1 where they differ, more for trouble, as of diff(1).
+    """
+    page = Page(as_json, width or find_width(), reporter.choose_paint(sys.stdout))
+    if [old, new, *states].count(STDIN) > 1:
+        raise UsageError([Diagnostic("PC0740", "standard input can be read once", help="name a file in place of one `-`")])
+    with ExitStack() as stack:
+        sides = (find_compared(old, stack), find_compared(new, stack))
+        others = _list_others(sides, states, pack)
+        piped = read_stdin() if STDIN in others else None
+        found = {other: compare_sides(*(read_compared(side, other, asked, piped) for side in sides)) for other in others}
+    for other, difference in found.items():
+        if len(found) > 1 and not as_json:
+            page.show(other, lambda name, _, paint: paint.apply(f"== {name} ==\n", "bold"))
+        page.show(difference, render_stat if stat else partial(render_difference, style=style))
+    return _DIFFERENT if any(not one.is_empty for one in found.values()) else 0
+
+
+def _list_others(sides: tuple[Compared, Compared], states: tuple[str, ...], pack: str | None) -> list[str]:
+    """What the sides are compared with: states, or a pack; nothing for two prompts."""
+    kinds = {side.kind for side in sides} - {"prompt"}
+    if kinds == {"pack", "state"}:
+        raise UsageError([Diagnostic("PC0741", f"`{sides[0].name}` is a {sides[0].kind}, `{sides[1].name}` a {sides[1].kind}", help=_HELP)])
+    if "pack" in kinds and not states:
+        raise UsageError([Diagnostic("PC0741", "packs are compared by what they make of a state", help="add `--state STATE`")])
+    if "state" in kinds and pack is None:
+        raise UsageError([Diagnostic("PC0741", "states are compared by what a pack makes of them", help="add `--pack PACK`")])
+    return list(dict.fromkeys(states)) if "pack" in kinds else [pack or ""]
+
+
+@frozen
+class Compared:
+    """One of the two. `name` is how it was given, `path` where it is looked for in `root` (None: the working folder). `content` is what
+    standard input held, where that is it.
+    """
+
+    name: str
+    kind: Kind
+    path: str
+    root: Path | None = None
+    content: bytes | None = None
+
+
+def find_compared(name: str, stack: ExitStack) -> Compared:
+    """What `name` is. Files of a revision stay until `stack` is closed. `UsageError` (PC0740) for what cannot be compared."""
+    if name == STDIN:
+        content = read_stdin()
+        return Compared("standard input", _tell_kind(content, is_json=_is_mapping(content)), name, content=content)
+    revision, colon, path = name.partition(":")
+    if not colon or Path(name).exists():
+        return Compared(name, _find_kind(name, Path(name)), name)
+    root = stack.enter_context(extract_revision(revision))
+    if not (root / path).exists():
+        raise DiskError([Diagnostic("PC0742", f"`{revision}` has no `{path}`", help="paths are from the root of the repository")])
+    return Compared(name, _find_kind(name, root / path), path, root)
+
+
+def read_compared(one: Compared, other: str, asked: RenderRequest, piped: bytes | None = None) -> Side:
+    """Its prompt. `other` is the state of a pack (`piped`: what standard input held, where it is that), or the pack of a state; a state is
+    never looked for in a revision that it was not named with, nor is a pack.
+    """
+    if one.kind == "prompt":
+        return _read_text(one.content) if one.content is not None else _read_prompt(Path(one.root or "", one.path))
+    given = str(Path(other).absolute()) if one.root is not None and Path(other).exists() else other
+    with chdir(one.root or "."):
+        pack, state = (one.path, given) if one.kind == "pack" else (given, one.path)
+        with Pack.load(pack) as loaded:
+            outcome = compile_asked(loaded, _load_state(loaded, state, asked, one.content if one.content is not None else piped), asked)
+    if outcome.emitted is None:
+        raise FitError(outcome.errors, outcome.report)
+    prompt = Prompt(outcome)
+    return read_side(prompt.text if prompt.format == "text" else prompt.messages, prompt.report)
+
+
+def _load_state(pack: Pack, name: str, asked: RenderRequest, piped: bytes | None) -> State:
+    """Standard input is read once, whatever number of packs is given it."""
+    if name == STDIN and piped is not None:
+        return pack.load_state(piped, "stdin", changes=asked.changes)
+    return load_state_file(pack, name, asked)
+
+
+def _find_kind(name: str, path: Path) -> Kind:
+    if path.is_dir() and (path / "pack.yaml").is_file():
+        return "pack"
+    if path.is_dir() or not path.exists():
+        what = "is a folder without a pack.yaml" if path.is_dir() else "is not there"
+        raise UsageError(
+            [Diagnostic("PC0740", f"`{name}` {what}", help="name a pack, a state or a prompt, or REV:PATH for one of a git revision")]
+        )
+    if path.suffix in (".yaml", ".yml"):
+        return "pack"
+    return _tell_kind(_read(path) if path.suffix == ".json" else b"", is_json=path.suffix == ".json")
+
+
+def _read(path: Path) -> bytes:
+    return read_bytes(str(path), "the file", limit=_MOST)
+
+
+def _tell_kind(content: bytes, *, is_json: bool) -> Kind:
+    return "state" if is_json and _read_messages(content) is None else "prompt"
+
+
+def _is_mapping(content: bytes) -> bool:
+    return isinstance(read_json(content), dict)
+
+
+def _read_messages(content: bytes) -> Sequence[Mapping[str, Any]] | None:
+    """Messages, if that is what it holds."""
+    value = read_json(content)
+    return value if is_messages(value) and all("role" in one and "content" in one for one in value) else None
+
+
+def _read_prompt(path: Path) -> Side:
+    """With its report, where it is a golden and that lies beside it."""
+    report = path.with_name(name_golden("report", find_kind(path.name)[1]))
+    known = read_report(_read(report)) if path.name.startswith("golden.") and report.is_file() else None
+    content = _read(path)
+    messages = _read_messages(content) if path.suffix == ".json" else None
+    return read_side(messages if messages is not None else content.decode("utf-8", "replace"), known)
+
+
+def _read_text(content: bytes) -> Side:
+    messages = _read_messages(content)
+    return read_side(messages if messages is not None else content.decode("utf-8", "replace"), None)
+
+
+@contextmanager
+def extract_revision(revision: str) -> Iterator[Path]:
+    """A folder with the files that the repository around the working folder has at `revision`, as they were committed, gone afterwards.
+
+    Left out are links that lead out of the repository, files that are longer than any that promptc reads, and those git does not have:
+    nothing is fetched. `DiskError` (PC0742) where git, the repository or the revision is not there.
+    """
+    with tempfile.TemporaryDirectory(prefix="promptc-") as folder:
+        try:
+            here = os.getcwd()  # noqa: PTH109
+            tree = run_git(here, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
+            found = list_entries(here, tree)
+            kept = {path: one for path, one in found.items() if is_inside(path) and 0 <= one.size <= MAX_STATE_BYTES}
+            _write_files(Path(folder), kept, read_blobs(here, [one.identity for one in kept.values()]))
+        except GitError as wrong:
+            why = f"git is not asked for the revision `{revision}`: {wrong}" if wrong.help else f"git knows no revision `{revision}` here"
+            help = "install git" if wrong.is_missing else wrong.help or "run it inside the repository; `git log` lists its revisions"
+            raise DiskError([Diagnostic("PC0742", why, help=help)]) from wrong
+        except (OSError, ValueError) as wrong:
+            why = getattr(wrong, "strerror", None) or str(wrong)
+            raise DiskError([Diagnostic("PC0742", f"the files of the revision `{revision}` cannot be written out: {why}")]) from wrong
+        yield Path(folder)
+
+
+def _write_files(root: Path, entries: dict[str, TreeEntry], contents: Iterator[bytes | None]) -> None:
+    """Links last, so that nothing is written through one."""
+    links: dict[Path, bytes] = {}
+    for (path, entry), content in zip(entries.items(), contents, strict=True):
+        target = root / path
+        if content is None:
+            continue
+        if entry.mode == _LINK:
+            links[target] = content
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    for target, content in links.items():
+        to = os.fsdecode(content)
+        is_in = not Path(to).is_absolute() and os.path.normpath(target.parent / to).startswith(f"{root}{os.sep}")
+        if is_in and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(to)

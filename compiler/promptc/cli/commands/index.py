@@ -1,0 +1,421 @@
+"""`promptc index`: its commands, each in a module of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from promptc.api import Pack
+from promptc.cli.commands.test import Progress
+from promptc.cli.findings import Reporter
+from promptc.cli.group import PACK, Command, CommandGroup, read_count
+from promptc.cli.request import RenderRequest, load_state_file
+from promptc.cli.terminal import Paint, escape_controls, write_stdout
+from promptc.cli.views.drawing import show_plural
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, suggest
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
+from promptc.explain.items import WHYS
+from promptc.files.reading import read_given
+from promptc.frontend.corpora import CorpusPart, IndexBuild, build_corpus, iter_parts, open_corpus
+from promptc.frontend.segments import read_queries
+from promptc.model.section import MICRO, show_score
+from promptc.model.sources import CorpusIndex, StateIndex
+from promptc.passes.bind import bind_lets
+from promptc.passes.gather import list_entries
+from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
+from promptc.sources.retrieval.index import SHARE, IndexVerdict, JudgedQuery, KnownAnswer, judge_index
+from promptc.sources.retrieval.local import LoadedIndex, read_index
+from promptc.sources.retrieval.postgres import BuiltIndex
+from promptc.sources.retrieval.retrieve import ChunkQuery, FoundChunk, Retrieved, Retriever, check_index
+from promptc.template.runtime.run import RUN
+from promptc.text.meter import Meter
+
+INDEX_COMMANDS: dict[str, str] = {
+    "build": "Build the indexes of a pack, or bring them up to date.",
+    "query": "Show what an index finds for a query, and why.",
+    "eval": "Measure an index with queries whose answers are known.",
+    "status": "Tell which indexes are built, stale or missing.",
+}
+_UNREADY = 1
+_STATES = {"PC0190": "missing", "PC0192": "stale", "PC0193": "damaged", "PC0194": "another's"}
+_DEPTHS = (1, 6, 12)
+_TOP = 6
+_CAP = 1000
+_MISSED = 1
+_LONGEST = 96_000_000
+_DIGITS = 6
+_REFUSED = 6
+
+index_command = CommandGroup(
+    name="index",
+    commands=INDEX_COMMANDS,
+    home=lambda _: __name__,
+    help="""\
+Build, ask and judge the retrieval indexes of a pack: those its manifest declares under `indexes` over files.
+
+Vectors need the extra: pip install 'promptc-compiler[retrieval]'. Without it an index is built and asked by words alone.""",
+    examples=[
+        ("what a render with a stale index asks for", "promptc index build packs/archive"),
+        ("in the words of a player", 'promptc index query packs/archive rules "who strikes first"'),
+        ("as a gate", "promptc index eval packs/archive rules queries.tsv --min-recall 0.93"),
+    ],
+)
+
+
+@click.command(
+    "build",
+    cls=Command,
+    examples=[
+        ("all that are missing or stale", "promptc index build packs/archive"),
+        ("one of them", "promptc index build packs/archive rules"),
+        ("one version of the corpus", "promptc index build packs/archive rules --version 1.2.0"),
+    ],
+)
+@PACK
+@click.argument("index", nargs=-1)
+@click.option("--version", "wanted", metavar="VERSION", help="Only the index of this version, where each has its own.")
+@click.pass_obj
+def build_command(reporter: Reporter, pack: str, index: tuple[str, ...], wanted: str | None) -> int:
+    """Build the indexes of PACK, or those named, where they are missing, stale or damaged.
+
+    Chunks whose text did not change are not encoded again. The same files give the same index, byte for byte. A build that is stopped
+    leaves the index that was there.
+    """
+    loaded = Pack.load(pack)
+    meter, retriever = Meter(loaded.model.counting.counter), Retriever()
+    for one in find_corpus_indexes(loaded, index):
+        _build(one, meter, retriever, reporter, wanted)
+    return 0
+
+
+def _build(index: CorpusIndex, meter: Meter, retriever: Retriever, reporter: Reporter, wanted: str | None) -> None:
+    def count(text: str) -> int:
+        return meter.tokens(meter.count(text))
+
+    def load_encoder() -> VectorEncoder | None:
+        found = retriever.load_encoder(index.matching.encoder) if index.matching.encoder else None
+        if not isinstance(found, MissingEncoder):
+            return found
+        reporter.report([Diagnostic("PC0197", f"`{index.name}` is built without vectors: {found.reason}", index.span, level="warn")])
+        return None
+
+    progress = Progress(reporter, f"encoding {index.name}")
+    digest = meter.counter.digest
+    try:
+        for done in build_corpus(
+            index, count=count, counter=digest, load_encoder=load_encoder, progress=progress.note, version=wanted, environment=os.environ
+        ):
+            progress.close()
+            write_stdout(_describe_build(done).encode())
+    finally:
+        progress.close()
+
+
+def _describe_build(done: IndexBuild) -> str:
+    built = done.built
+    by = f"vectors by {built.vectors.encoder}" if built.vectors is not None else "words alone"
+    sizes = f"{show_plural(len(built.documents), 'file')}, {show_plural(len(built.chunks), 'chunk')}, {by}"
+    encoded = f", {show_plural(done.encoded, 'text')} encoded" if built.vectors is not None else ""
+    outcome = "up to date" if done.outcome == "kept" else f"built{encoded}"
+    return f"{built.name}  {done.part.place.folder}  {sizes}: {outcome}\n"
+
+
+@click.command(
+    "status",
+    cls=Command,
+    examples=[
+        ("all of them", "promptc index status packs/archive"),
+        ("as a gate before a release", "promptc index status packs/archive rules"),
+    ],
+)
+@PACK
+@click.argument("index", nargs=-1)
+@click.pass_obj
+def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int:
+    """Tell of each index of PACK, or of those named, whether it is built and of the files and settings of now.
+
+    Exit code 1 where one is not ready: missing, stale, damaged, or another's.
+    """
+    loaded = Pack.load(pack)
+    paint = reporter.choose_paint(sys.stdout)
+    wrong: list[Diagnostic] = []
+    for one in find_corpus_indexes(loaded, index):
+        for part in iter_parts(one):
+            found = _find_state(one, part, loaded.model.counting.counter.digest)
+            is_ready = isinstance(found, BuiltIndex)
+            told = _describe_status(found) if isinstance(found, BuiltIndex) else _STATES[found.code]
+            line = f"{one.name}  {part.place.folder}  {paint.apply(told, 'green' if is_ready else 'red')}\n"
+            write_stdout(line.encode("utf-8", "backslashreplace"))
+            wrong += [] if isinstance(found, BuiltIndex) else [found]
+    reporter.report(wrong)
+    return _UNREADY if wrong else 0
+
+
+def _find_state(index: CorpusIndex, part: CorpusPart, counter: str) -> BuiltIndex | Diagnostic:
+    try:
+        built = read_index(part.place)
+        check_index(index, built, part.documents, counter, part.place)
+    except DiskError as error:
+        return error.diagnostics[0]
+    return built
+
+
+def _describe_status(built: BuiltIndex) -> str:
+    by = f"vectors by {built.vectors.encoder}" if built.vectors is not None else "words alone"
+    return f"ready: {show_plural(len(built.documents), 'file')}, {show_plural(len(built.chunks), 'chunk')}, {by}, {built.fingerprint[:19]}"
+
+
+@click.command(
+    "eval",
+    cls=Command,
+    examples=[
+        ("what the index is worth", "promptc index eval packs/archive rules queries.tsv"),
+        ("as a gate", "promptc index eval packs/archive rules queries.tsv --min-recall 0.93"),
+        ("with each query's place, for a program", "promptc index eval packs/archive rules queries.tsv --json"),
+    ],
+)
+@PACK
+@click.argument("index")
+@click.argument("queries", type=click.Path())
+@click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
+@click.option("--cap", callback=read_count, metavar="TOKENS", help="The section's budget, for recall after the cap. [1000]")
+@click.option("--floor", metavar="SCORE", help="Under which best score a query is flagged. [0.25]")
+@click.option("--min-recall", metavar="SHARE", help="Exit code 1 if recall@6 or recall after the cap is less.")
+@click.option("--json", "as_json", is_flag=True, help="Figures and every query, as JSON.")
+@click.pass_obj
+def eval_command(
+    reporter: Reporter,
+    pack: str,
+    index: str,
+    queries: str,
+    wanted: str | None,
+    cap: int | None,
+    floor: str | None,
+    min_recall: str | None,
+    as_json: bool,
+) -> int:
+    """Ask INDEX of PACK every query in QUERIES and print how many of the known answers it finds.
+
+    recall@n: the answer is among the best n. After the cap: among the best 6, and within the cap, whole. Flagged: nothing reaches the
+    floor, so a render would be sparse. A query without an answer should be flagged.
+    """
+    least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else ChunkQuery("").floor
+    loaded = Pack.load(pack)
+    (one,) = find_corpus_indexes(loaded, (index,))
+    known = read_queries(_read(queries), queries)
+    opened = open_corpus(one, loaded.model.counting.counter.digest, wanted, os.environ)
+    _check_answers(known, opened, queries)
+    retriever = Retriever()
+    depth = max(_DEPTHS)
+
+    def ask(query: str) -> Any:
+        found = retriever.ask(opened, ChunkQuery(query, version=wanted, floor=0, top=depth, candidates=depth))
+        notes.update(dict.fromkeys(found.notes))
+        return found
+
+    notes: dict[str, None] = {}
+    verdict = judge_index(known, ask, floor=under, top=_TOP, cap=cap or _CAP)
+    reporter.report(Diagnostic("PC0197", f"`{index}` answers by words alone: {note}", one.span, level="warn") for note in notes)
+    text = _render_eval_json(verdict) if as_json else _render_eval(verdict, cap or _CAP)
+    write_stdout(text.encode("utf-8", "backslashreplace"))
+    return _MISSED if min(verdict.recall(_TOP), verdict.recall_in_cap) * 1000 < least else 0
+
+
+def _read(name: str) -> bytes:
+    try:
+        return read_given(name, _LONGEST)
+    except (OSError, ValueError) as wrong:
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        raise DiskError([Diagnostic("PC0724", f"cannot read the queries {name}: {reason}", help="name a TSV file")]) from wrong
+
+
+def _check_answers(known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], name: str) -> None:
+    """An answer that is in no chunk could never be found: the list of queries is wrong, not the index."""
+    chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
+    lost = [one for one in known if one.answers and not any(answer.is_in(chunk) for answer in one.answers for chunk in chunks)]
+    if lost:
+        told = (f"{name}: no chunk holds `{one.answers[0].file}#{one.answers[0].heading}`, the answer to `{one.query}`" for one in lost)
+        raise UsageError(Diagnostic("PC0196", text, help="name a file and a heading of the corpus") for text in told)
+
+
+def _render_eval(verdict: IndexVerdict, cap: int) -> str:
+    answered, junk = verdict.answered, [one for one in verdict.judged if not one.known.answers]
+    flagged = sum(1 for one in answered if one.is_flagged)
+    rows = [(f"recall@{depth}", _show_share(verdict.recall(depth))) for depth in _DEPTHS]
+    rows += [("MRR", _show_share(verdict.mean_reciprocal_rank)), (f"recall after {cap:,} tokens", _show_share(verdict.recall_in_cap))]
+    rows += [("flagged", f"{flagged} of {len(answered)}")]
+    rows += [("flagged, of those without an answer", f"{sum(1 for one in junk if one.is_flagged)} of {len(junk)}")] if junk else []
+    width = max(len(name) for name, _ in rows)
+    lines = [show_plural(len(verdict.judged), "query", "queries"), *(f"{name.ljust(width)}  {value}" for name, value in rows)]
+    missed = [one for one in answered if not 0 < one.rank <= _TOP or not one.in_cap or one.is_flagged]
+    lines += ["", "not at hand:", *map(_describe_eval, missed)] if missed else []
+    return "\n".join(lines) + "\n"
+
+
+def _describe_eval(one: JudgedQuery) -> str:
+    place = f"place {one.rank}" if one.rank else "not found"
+    why = [place, *(["after the cap"] if one.rank and not one.in_cap else []), *(["flagged"] if one.is_flagged else [])]
+    return f"  {show_score(one.best)}  {escape_controls(one.known.query)}  ({', '.join(why)})"
+
+
+def _show_share(share: int) -> str:
+    return f"{share // SHARE}.{share % SHARE:03}"
+
+
+def _render_eval_json(verdict: IndexVerdict) -> str:
+    told = {
+        "queries": len(verdict.judged),
+        "recall": {str(depth): verdict.recall(depth) / SHARE for depth in _DEPTHS},
+        "mrr": verdict.mean_reciprocal_rank / SHARE,
+        "recall_after_cap": verdict.recall_in_cap / SHARE,
+        "flagged": sum(1 for one in verdict.judged if one.is_flagged),
+        "judged": [
+            {"query": one.known.query, "rank": one.rank or None, "in_cap": one.in_cap, "best": one.best, "flagged": one.is_flagged}
+            for one in verdict.judged
+        ],
+    }
+    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+
+
+@click.command(
+    "query",
+    cls=Command,
+    examples=[
+        ("what is found, with its scores", 'promptc index query packs/archive rules "who strikes first"'),
+        ("in an older version", 'promptc index query packs/archive rules "resting" --version 1.2.0'),
+        ("among the memories of a state", "promptc index query packs/companion memories tea --state state.json"),
+        ("all that is near, for a program", "promptc index query packs/archive rules rest --floor 0 --top 50 --json"),
+    ],
+)
+@PACK
+@click.argument("index")
+@click.argument("query")
+@click.option("--state", metavar="STATE", type=click.Path(allow_dash=True), help="The state of an index over a list in it; `-`: stdin.")
+@click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
+@click.option("--top", callback=read_count, metavar="N", help="How many chunks at most. [6]")
+@click.option("--floor", metavar="SCORE", help="The least score, from 0 to 1. [0.25]")
+@click.option("--json", "as_json", is_flag=True, help="The whole chunks, as JSON.")
+@click.pass_obj
+def query_command(
+    reporter: Reporter,
+    pack: str,
+    index: str,
+    query: str,
+    state: str | None,
+    wanted: str | None,
+    top: int | None,
+    floor: str | None,
+    as_json: bool,
+) -> int:
+    """Ask INDEX of PACK for QUERY as a render would, without boosts, and print what it finds, best first.
+
+    A score is the weighted mean of `words`, the share of the query's words that is met, and `vectors`, how near the meaning is above what
+    lies behind every chunk. What is near and not found is told with its score, and why. An index over a list in the state needs --state.
+    Exit code 1 where nothing is found.
+    """
+    loaded, retriever = Pack.load(pack), Retriever()
+    one, opened = _open(loaded, index, state, wanted, retriever)
+    usual, count = ChunkQuery(query), top or _TOP
+    request = replace(
+        usual,
+        version=wanted,
+        floor=read_score(floor) if floor is not None else usual.floor,
+        top=count,
+        candidates=max(count, usual.candidates),
+        window=max(count, usual.window),
+    )
+    found = retriever.ask(opened, request)
+    reporter.report(Diagnostic("PC0197", f"`{index}` answers by words alone: {note}", one.span, level="warn") for note in found.notes)
+    text = _render_query_json(found) if as_json else _render_query(found, reporter.choose_paint(sys.stdout))
+    write_stdout(text.encode("utf-8", "backslashreplace"))
+    return 0 if found.found else 1
+
+
+def _open(
+    pack: Pack, name: str, state: str | None, wanted: str | None, retriever: Retriever
+) -> tuple[CorpusIndex | StateIndex, Sequence[LoadedIndex]]:
+    """The index, with its parts. `UsageError` (PC0731) for a state that is missing, or that it does not take."""
+    counter, listed = pack.model.counting.counter, find_state_index(pack, name)
+    if listed is None:
+        (corpus,) = find_corpus_indexes(pack, (name,))
+        if state is not None:
+            raise UsageError([Diagnostic("PC0731", f"`{name}` is over files: no state tells of it", help="leave `--state` out")])
+        return corpus, open_corpus(corpus, counter.digest, wanted, os.environ)
+    if state is None:
+        raise UsageError([Diagnostic("PC0731", f"`{name}` is over a list in the state", help="name the state: `--state state.json`")])
+    loaded, meter = load_state_file(pack, state, RenderRequest(None, {}, (), None, (), {})), Meter(counter)
+    names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_account()})
+    entries = list_entries(listed, names)
+    opened = retriever.open_entries(name, listed.matching, entries, lambda text: meter.tokens(meter.count(text)))
+    return listed, (replace(opened, has_versions=False),)
+
+
+def read_score(given: str) -> int:
+    """A score as millionths. `UsageError` (PC0721) for what is none."""
+    whole, _, part = given.partition(".")
+    digits = whole + part
+    score = int(whole or 0) * MICRO + int(part.ljust(_DIGITS, "0")) if digits.isdecimal() and digits.isascii() else -1
+    if len(part) > _DIGITS or len(whole) > 1 or not 0 <= score <= MICRO:
+        raise UsageError([Diagnostic("PC0721", f"`{given}` is no score", help="a number from 0 to 1, such as 0.25")])
+    return score
+
+
+def _render_query(found: Retrieved, paint: Paint) -> str:
+    told = f"{show_plural(found.considered, 'candidate')}, {found.under_floor:,} of the best under the floor\n"
+    is_near = any(one.score.vectors for one in (*found.found, *(one for one, _ in found.refused)))
+    lines = [_render_refused(one, WHYS[why]) for one, why in found.refused[:_REFUSED]]
+    shown = "".join(_render_found(one, paint, is_near=is_near) for one in found.found)
+    return "".join((shown, paint.apply(told.rstrip(), "dim"), "\n", *lines))
+
+
+def _render_refused(one: FoundChunk, why: str) -> str:
+    heading = escape_controls(" > ".join(one.chunk.heading) or one.chunk.id)
+    made = f"words {show_score(one.score.words)}, vectors {show_score(one.score.vectors)}"
+    return f"{show_score(one.score.total)}  {heading}: {why} ({made})\n"
+
+
+def _render_found(found: FoundChunk, paint: Paint, *, is_near: bool) -> str:
+    chunk, score = found.chunk, found.score
+    heading = escape_controls(" > ".join(chunk.heading))
+    why = f"words {show_score(score.words)}" + (f"  vectors {show_score(score.vectors)}" if is_near else "")
+    place = escape_controls(f"{chunk.file}, chunk {chunk.ordinal + 1}, {show_plural(chunk.tokens, 'token')}, {chunk.id}")
+    preview = escape_controls(str(found.describe()["preview"]))
+    title = f"{paint.apply(show_score(score.total), 'bold')}  {paint.apply(heading, 'cyan')}"
+    return "".join(f"{line}\n" for line in (title, *(f"       {line}" for line in (why, place, preview)), ""))
+
+
+def _render_query_json(found: Retrieved) -> str:
+    told: dict[str, Any] = {
+        "found": [
+            {**one.describe(), "scores": {"words": one.score.words, "vectors": one.score.vectors, "fused": one.score.fused}}
+            for one in found.found
+        ],
+        "sparse": found.is_sparse,
+        "considered": found.considered,
+        "under_floor": found.under_floor,
+        "refused": [{**one.describe(), "why": why} for one, why in found.refused],
+        "indexes": list(found.fingerprints),
+        "notes": list(found.notes),
+    }
+    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+
+
+def find_corpus_indexes(pack: Pack, names: tuple[str, ...] = ()) -> tuple[CorpusIndex, ...]:
+    """Those of that name, or all of them, in the manifest's order. `UsageError` (PC0731) for a name that is none."""
+    known = {index.name: index for index in pack.model.indexes if isinstance(index, CorpusIndex)}
+    unknown = [name for name in names if name not in known]
+    if unknown or not known:
+        found = f"the pack has no index `{unknown[0]}` over files" if unknown else "the pack has no index over files"
+        help = suggest(unknown[0], known) if unknown and known else 'declare one: `indexes: {rules: {corpus: "rules/*.md"}}`'
+        raise UsageError([Diagnostic("PC0731", found, help=help)])
+    return tuple(index for name, index in known.items() if not names or name in names)
+
+
+def find_state_index(pack: Pack, name: str) -> StateIndex | None:
+    """The index of that name, if it is over a list in the state."""
+    return next((one for one in pack.model.indexes if isinstance(one, StateIndex) and one.name == name), None)

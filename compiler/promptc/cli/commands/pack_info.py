@@ -1,0 +1,284 @@
+"""`promptc completion`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from promptc.api import Pack
+from promptc.cli.findings import Reporter
+from promptc.cli.group import PACK, Command, group
+from promptc.cli.request import read_asked
+from promptc.cli.terminal import write_stdout
+from promptc.diag.codes import CODES, find_code
+from promptc.diag.codes.code import Code
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.diag.frozen import as_plain
+from promptc.files.atomic import write_file
+from promptc.files.paths import find_shipped, read_pack_file
+from promptc.files.reading import read_file
+from promptc.golden.cases.case import INPUTS
+from promptc.golden.cases.discover import load_case
+from promptc.golden.judging.compare import describe_figures
+from promptc.golden.running.inputs import describe_inputs, render_inputs
+
+_VARIABLE = "_PROMPTC_COMPLETE"
+_SHELLS = ("bash", "zsh", "fish")
+_STARTER = "starter"
+_FILES = ("pack.yaml", "templates/rules.md.j2", "state.schema.json", "state.json", "cases/first/case.yaml", "cases/first/golden.txt")
+_IGNORED = b"# goldens that wait for `promptc review`\n*.new\n"
+_ATTRIBUTES = b"# goldens are compared byte for byte\ngolden.* -text\n"
+_CASE = "cases/first"
+_NOTED = f"{_CASE}/{INPUTS}"
+_SCHEMA = "pack.schema.json"
+_NAME = "my-pack"
+_STATE = "state"
+_DECLARE = "name one in its manifest: `state: {schema: state.schema.json}`"
+_WIDTH = 80
+_LEVELS = {"error": "error", "warn": "warning", "note": "note"}
+
+
+@click.command(
+    "completion",
+    cls=Command,
+    examples=[
+        ("for bash, from ~/.bashrc", 'eval "$(promptc completion bash)"'),
+        ("for fish", "promptc completion fish > ~/.config/fish/completions/promptc.fish"),
+    ],
+)
+@click.argument("shell", metavar="SHELL", type=click.Choice(_SHELLS))
+def completion_command(shell: str) -> int:
+    """Print the script that makes SHELL complete commands, options, files and codes."""
+    found = get_completion_class(shell)
+    assert found is not None
+    write_stdout((found(group, {}, "promptc", _VARIABLE).source() + "\n").encode())
+    return 0
+
+
+@click.command(
+    "init",
+    cls=Command,
+    examples=[
+        (
+            "a new pack, and its first case",
+            "promptc init lighthouse && cd lighthouse && promptc test",
+        ),
+    ],
+)
+@click.argument("folder", type=click.Path())
+@click.pass_obj
+def init_command(reporter: Reporter, folder: str) -> int:
+    """Make a new pack in FOLDER: a manifest, a template, a state, a case with its golden, and the JSON Schemas by which an editor completes
+    and explains.
+
+    The folder is made if it is not there. Nothing that is there is ever overwritten; what a run that was stopped has made stays as it is,
+    and the rest is made.
+    """
+    hidden = {".gitignore": _IGNORED, ".gitattributes": _ATTRIBUTES}
+    files = {_SCHEMA: read_shipped_schema("pack"), **hidden, **_read_starter(_find_name(folder))}
+    target = Path(folder)
+    there = {name for name in (*files, _NOTED) if os.path.lexists(target / name)}
+    taken = sorted(name for name in there if (not there >= files.keys() if name == _NOTED else not _holds(target / name, files[name])))
+    if taken:
+        raise DiskError(
+            Diagnostic("PC0727", f"`{target / name}` is there already", help="name another folder; nothing was written") for name in taken
+        )
+    for name in (name for name in files if name not in there):
+        _make_folder((target / name).parent)
+        write_file(str(target / name), files[name])
+    if _NOTED not in there:
+        write_file(str(target / _NOTED), _note_inputs(target))
+    listed = "".join(f"    {target / name}\n" for name in sorted((*files, _NOTED)))
+    tries = f"try `promptc render {folder} {target / 'state.json'}` and `promptc test {folder}`\n"
+    reporter.say(f"made the pack `{_find_name(folder)}`:\n{listed}{tries}")
+    return 0
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether it is a file with these bytes."""
+    try:
+        return read_file(path, len(data)) == data
+    except OSError:
+        return False
+
+
+def _find_name(folder: str) -> str:
+    """The folder's name as a pack's: lower case, with dashes for what else is not allowed."""
+    plain = re.sub(r"[^a-z0-9]+", "-", Path(os.path.realpath(folder)).name.lower()).strip("-")
+    return plain if re.fullmatch(r"[a-z][a-z0-9-]*", plain) else _NAME
+
+
+def _read_starter(name: str) -> dict[str, bytes]:
+    """The files of the pack that is shipped for this, under its new name and with the schema beside the manifest."""
+    try:
+        files = {file: find_shipped("packs", _STARTER, *file.split("/")).read_bytes() for file in _FILES}
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        raise DiskError([Diagnostic("PC0724", f"cannot read the shipped starter: {reason}", help="install promptc anew")]) from wrong
+    manifest = files["pack.yaml"].replace(f"$schema=../../schemas/{_SCHEMA}".encode(), f"$schema={_SCHEMA}".encode())
+    return {**files, "pack.yaml": manifest.replace(f"\nname: {_STARTER}\n".encode(), f"\nname: {name}\n".encode())}
+
+
+def _note_inputs(target: Path) -> bytes:
+    """What `promptc accept` would note beside the first golden, so that its first failure can tell what changed."""
+    case = load_case(str(target.resolve() / _CASE))
+    with Pack.load(str(target.resolve())) as pack:
+        report = pack.render((target / "state.json").read_bytes()).report
+        return render_inputs(describe_inputs(case, pack), describe_figures(report))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        raise DiskError([Diagnostic("PC0725", f"cannot make the folder `{folder}`: {reason}")]) from wrong
+
+
+@click.command(
+    "schema",
+    cls=Command,
+    examples=[
+        ("of manifests, for an editor", "promptc schema pack > pack.schema.json"),
+        ("of the states a pack takes", "promptc schema state packs/sentinel"),
+        ("of what `render --report` and `explain --json` write", "promptc schema report"),
+    ],
+)
+@click.argument("kind", metavar="KIND", type=click.Choice(("pack", _STATE, "report", "segments", "case")))
+@click.argument("pack", required=False, type=click.Path())
+def schema_command(kind: str, pack: str | None) -> int:
+    """Print the JSON Schema (2020-12) of manifests, of reports, of files of segments, of test cases, or of the states PACK takes."""
+    if (kind == _STATE) != (pack is not None):
+        found = "`promptc schema state` needs a pack" if pack is None else f"`promptc schema {kind}` takes no pack"
+        raise UsageError([Diagnostic("PC0720", found, help="such as `promptc schema state packs/sentinel`")])
+    write_stdout(_read_state_schema(pack) if pack is not None else read_shipped_schema(kind))
+    return 0
+
+
+def read_shipped_schema(kind: str) -> bytes:
+    """The bytes of a schema that comes with promptc. `DiskError` (PC0724) when it is not there."""
+    name = f"{kind}.schema.json"
+    try:
+        return find_shipped("schemas", name).read_bytes()
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        raise DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="install promptc anew")]) from wrong
+
+
+def _read_state_schema(pack: str) -> bytes:
+    """The file as it is, after the pack was loaded: so it is valid."""
+
+    loaded = Pack.load(pack)
+    state = loaded.model.manifest.get("state")
+    node = state.get("schema") if state is not None else None
+    if node is None:
+        raise UsageError([Diagnostic("PC0729", f"the pack `{loaded.name}` declares no schema for its states", help=_DECLARE)])
+    return read_pack_file(node.folder, str(node.value), node.span)
+
+
+@click.command(
+    "map",
+    cls=Command,
+    examples=[
+        ("a table for a README or a review", "promptc map packs/companion"),
+        ("a page to read or print", "promptc map packs/companion --format html -o companion.html"),
+        ("with another case of an axis", "promptc map packs/companion --variant persona=juno"),
+        ("all caps, for a program", "promptc map packs/companion --format json | jq '.blocks[] | {id, caps}'"),
+    ],
+)
+@PACK
+@click.option("--format", type=click.Choice(("markdown", "html", "json")), default="markdown", help="How to show it. [markdown]")
+@click.option("--output", "-o", metavar="FILE", help="Write it there, whole or not at all.")
+@click.option("--variant", multiple=True, metavar="AXIS=CASE", help="A case for a variant axis; for several, give it again.")
+@click.option("--mood", metavar="CASE", help="Short for --variant mood=CASE.")
+@click.option("--patch", multiple=True, metavar="NAME", help="A patch of the pack; several apply in the order given.")
+@click.pass_obj
+def map_command(
+    reporter: Reporter, pack: str, format: str, output: str | None, variant: Sequence[str], mood: str | None, patch: Sequence[str]
+) -> int:
+    """Print the block map of PACK: what each section is made of, reads, may hold and leaves out.
+
+    It is read off the pack itself, without a state: the plan of the default cases and the first tier, and what the other cases, the
+    tiers and the patches change of it.
+    """
+    asked = read_asked(None, variant, mood, patch, None, ())
+    text = _render(Pack.load(pack), format, asked.variants, asked.patches).encode("utf-8", "backslashreplace")
+    if output is not None:
+        write_file(output, text)
+    else:
+        write_stdout(text)
+    return 0
+
+
+def _render(pack: Pack, format: str, variants: dict[str, str], patches: Sequence[str]) -> str:
+    from promptc.blockmap.blocks import draw_map
+
+    drawn = draw_map(pack.model, variants, patches)
+    if format == "json":
+        from promptc.blockmap.render import render_json
+
+        return render_json(drawn)
+    if format == "html":
+        from promptc.blockmap.render import render_html
+
+        return render_html(drawn)
+    from promptc.blockmap.render import render_markdown
+
+    return render_markdown(drawn)
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(code.name, help=code.summary) for code in CODES if code.name.startswith(incomplete.upper())]
+
+
+@click.command(
+    "rule",
+    cls=Command,
+    examples=[
+        ("one code", "promptc rule PC0531"),
+        ("all of them, a line each", "promptc rule --all"),
+        ("all of them, for a program", "promptc rule --all --format json"),
+    ],
+)
+@click.argument("code", required=False, shell_complete=_complete)
+@click.option("--all", "is_all", is_flag=True, help="List every code.")
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print it. [text]")
+def rule_command(code: str | None, is_all: bool, format: str) -> int:
+    """Explain a diagnostic CODE: what it means, why it is said, an example, and what mends it."""
+    if is_all == (code is not None):
+        raise UsageError([Diagnostic("PC0720", "`promptc rule` takes one code, or --all", help="such as `promptc rule PC0531`")])
+    codes = CODES if code is None else (_find(code),)
+    if format == "json":
+        shown = [as_plain(one) for one in codes]
+        text = json.dumps(shown if is_all else shown[0], ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = _render_list(codes) if is_all else _render_code(codes[0])
+    write_stdout(text.encode())
+    return 0
+
+
+def _find(name: str) -> Code:
+    found = find_code(name.upper())
+    if found is None:
+        raise UsageError([Diagnostic("PC0728", f"there is no code `{name}`", help="`promptc rule --all` lists them")])
+    return found
+
+
+def _render_list(codes: Sequence[Code]) -> str:
+    return "".join(f"{code.name}  {_LEVELS[code.level]:<7}  {code.summary}\n" for code in codes)
+
+
+def _render_code(code: Code) -> str:
+    example = textwrap.indent(code.bad.strip("\n"), "    ")
+    return f"{code.name} {_LEVELS[code.level]}: {code.summary}\n\n{_fill(code.why)}\n\n{example}\n\n{_fill(code.fix)}\n"
+
+
+def _fill(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), _WIDTH, break_on_hyphens=False, break_long_words=False)

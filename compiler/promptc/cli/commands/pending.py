@@ -1,0 +1,347 @@
+"""`promptc pending`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+
+from promptc.cli.findings import Reporter
+from promptc.cli.group import Command
+from promptc.cli.terminal import escape_controls, write_stdout
+from promptc.cli.views.drawing import render_table, show_plural
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
+from promptc.golden.cases.case import PENDING
+from promptc.golden.cases.confine import find_root, show_path
+from promptc.golden.cases.discover import CASE, CaseFolder, find_places, load_case
+from promptc.golden.judging.compare import Verdict
+from promptc.golden.judging.expect import find_idle
+from promptc.golden.pending import PendingGolden, SettledGolden, accept_golden, find_stale, list_pending, reject_golden
+from promptc.golden.running.run import break_unread, find_obsolete
+
+PATTERNS = click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
+ALL = click.option("--all", "is_all", is_flag=True, help="All pending goldens.")
+DIR = click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="Where to look. [the working folder]")
+_HERE = "."
+ONLY = ("new", "changed")
+_STALE = 1
+ONLY_OPTION = click.option("--only", type=click.Choice(ONLY), help="New goldens, or changed ones.")
+
+
+@click.command(
+    "pending",
+    cls=Command,
+    examples=[
+        ("what waits for a review", "promptc pending"),
+        ("one family of cases, for a program", "promptc pending 'tavern/*' --format json"),
+    ],
+)
+@PATTERNS
+@ONLY_OPTION
+@DIR
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print them. [text]")
+@click.pass_obj
+def pending_command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, folder: str | None, format: str) -> int:
+    """List the pending goldens: what cases gave that is not what their goldens say.
+
+    They stand beside the goldens as `golden.….new`, written by `promptc test`.
+    """
+    found = find_pending(patterns, folder=folder, only=only)
+    if format == "json":
+        listed = [
+            {
+                "case": one.case,
+                "golden": one.path,
+                "pending": one.path + PENDING,
+                "status": one.status,
+                "bytes": _measure(one.folder, one.name),
+            }
+            for one in found
+        ]
+        write_stdout((json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode())
+        return 0
+    write_stdout(render_table([[one.status, escape_controls(name), one.name] for one, name in _iter_named(found)], most=60).encode())
+    reporter.say(f"{show_plural(len(found), 'golden')} pending" + ("; `promptc review` shows them one by one\n" if found else "\n"))
+    return 0
+
+
+def _iter_named(found: Sequence[PendingGolden]) -> Iterator[tuple[PendingGolden, str]]:
+    """Each with its case's name; with its path, where another case is called so as well. `promptc accept` takes both."""
+    folders: dict[str, set[str]] = {}
+    for one in found:
+        folders.setdefault(one.case, set()).add(one.folder)
+    for one in found:
+        yield one, one.case if len(folders[one.case]) == 1 else one.path.rpartition("/")[0] or "."
+
+
+def _measure(folder: str, name: str) -> int:
+    return Path(folder, name + PENDING).lstat().st_size
+
+
+@click.command(
+    "accept",
+    cls=Command,
+    examples=[
+        ("after reading it", "promptc accept tavern/dragon"),
+        ("a family of cases, and only what was never accepted before", "promptc accept 'tavern/*' --only new"),
+    ],
+)
+@PATTERNS
+@ALL
+@ONLY_OPTION
+@DIR
+@click.option("--stale", is_flag=True, help="Also such as were made of files that are others now.")
+@click.pass_obj
+def accept_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: str | None, folder: str | None, stale: bool) -> int:
+    """Accept pending goldens: from now on they are what the cases are held to.
+
+    A PATTERN is a path (a folder: all under it), a case's name, or either with `*` and `?`. Each golden is replaced in one step; those
+    that could not be are named, and still pending. Refused where `CI` is set.
+
+    Exit code 1 where one was made of files that are others now, 4 where one cannot be written.
+    """
+    refuse_in_ci()
+    pending = find_named(patterns, is_all=is_all, folder=folder, only=only)
+    return resolve_pending(reporter, pending, accept_golden if stale else _accept_fresh, "accepted")
+
+
+def _accept_fresh(pending: PendingGolden) -> SettledGolden:
+    """Raises `PromptcError` (PC0947) for one that is not what `promptc test` would write now."""
+    stale = find_stale(pending)
+    if stale:
+        made = escape_controls(stale[0]) + (f" and {len(stale) - 1} more" if len(stale) > 1 else "")
+        raise fail("PC0947", f"{pending.path} is made of {made} as it was", help="run `promptc test`, which makes it anew; or `--stale`")
+    return accept_golden(pending)
+
+
+@click.command(
+    "prune",
+    cls=Command,
+    examples=[
+        ("what would be removed", "promptc prune --dry-run"),
+        ("the goldens of one folder that no case asks for", "promptc prune fixtures/tavern"),
+    ],
+)
+@click.argument("cases", nargs=-1, type=click.Path())
+@click.option("--dry-run", is_flag=True, help="Only print what would be removed.")
+@click.pass_obj
+def prune_command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> int:
+    """Remove the goldens that no case asks for, and print each.
+
+    Nothing is removed beside a case that cannot be read: what it asks for is not known. Exit code 3 where there is one.
+    """
+    refuse_in_ci()
+    found: list[Verdict] = []
+    refused: list[Diagnostic] = []
+    for place in find_places(cases).places:
+        try:
+            found += find_obsolete(place, _list_asked(place), "write")
+        except PromptcError as error:
+            refused += error.diagnostics
+    removed = [one for one in found if dry_run or _remove(one, refused)]
+    write_stdout("".join(f"{_show(one)}\n" for one in removed).encode("utf-8", "backslashreplace"))
+    reporter.report(refused)
+    reporter.say(f"{'would remove' if dry_run else 'removed'} {show_plural(len(removed), 'golden')}\n")
+    if any(one.code == "PC0945" for one in refused):
+        return DiskError.exit_code
+    return PromptcError.exit_code if refused else 0
+
+
+def _list_asked(place: CaseFolder) -> list[str]:
+    """The goldens that the folder's case asks for. `PromptcError` where its file cannot be read, holds nothing, or is called otherwise."""
+    if place.is_case:
+        case = load_case(place.folder, place.top)
+        idle = find_idle(case)
+        if idle is not None:
+            raise PromptcError([idle])
+        return [name for _, _, name in case.list_goldens()]
+    unread = break_unread(place) if place.misnamed else None
+    if unread is not None:
+        raise PromptcError(unread.findings)
+    return []
+
+
+def _show(one: Verdict) -> str:
+    """Its path from the working folder."""
+    return show_path(str(Path(one.root, one.file)), str(Path.cwd().resolve()))
+
+
+def _remove(one: Verdict, refused: list[Diagnostic]) -> bool:
+    """Whether it could be; a link goes, not what it leads to."""
+    try:
+        Path(one.root, one.file).unlink()
+    except OSError as wrong:
+        refused.append(Diagnostic("PC0945", f"cannot remove {_show(one)}: {wrong.strerror or wrong}"))
+        return False
+    return True
+
+
+@click.command(
+    "reject",
+    cls=Command,
+    examples=[
+        ("a change that was not meant", "promptc reject tavern/dragon"),
+        ("all of them", "promptc reject --all"),
+    ],
+)
+@PATTERNS
+@ALL
+@ONLY_OPTION
+@DIR
+@click.pass_obj
+def reject_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: str | None, folder: str | None) -> int:
+    """Reject pending goldens: they are removed, and the goldens stay as they are.
+
+    A PATTERN is a path (a folder: all under it), a case's name, or either with `*` and `?`.
+    """
+    return resolve_pending(reporter, find_named(patterns, is_all=is_all, folder=folder, only=only), reject_golden, "rejected")
+
+
+def find_pending(patterns: Sequence[str], *, folder: str | None, only: str | None) -> list[PendingGolden]:
+    """Those that a pattern means (all without patterns), in order; `only` those that are `new`, or `changed`.
+
+    A pattern is a path (a folder: all under it; a golden), else the name of a case or of a golden in one, else a pattern of either.
+    `UsageError` (PC0943) for one that means none, and for a name that is that of cases in several folders.
+    """
+    found = _list(folder or _HERE, only)
+    if not patterns:
+        return found
+    chosen = dict.fromkeys(one for pattern in patterns for one in _choose(pattern, found, _list_at(pattern, folder, only)))
+    return [*(one for one in found if one in chosen), *(one for one in chosen if one not in found)]
+
+
+def find_named(patterns: Sequence[str], *, is_all: bool, folder: str | None, only: str | None) -> list[PendingGolden]:
+    """The same where nothing may be meant that was not named: without patterns all have to be asked for. `UsageError` (PC0943)."""
+    if not patterns and not is_all:
+        raise UsageError([Diagnostic("PC0943", "no pending golden is named", help="name cases, such as `tavern/*`, or say `--all`")])
+    return find_pending(patterns, folder=folder, only=only)
+
+
+def _list(folder: str, only: str | None) -> list[PendingGolden]:
+    return [one for one in list_pending([folder]) if only is None or one.status == only]
+
+
+def _list_at(pattern: str, folder: str | None, only: str | None) -> list[PendingGolden]:
+    """Those at a path or under it, if it is one; of `folder` alone where that is given."""
+    path = Path(pattern)
+    place = path if path.is_dir() else path.parent
+    if not pattern or not any(os.path.lexists(one) for one in (path, f"{path}{PENDING}")) or not place.is_dir():
+        return []
+    paths = {str(path.resolve()), str(place.resolve() / path.name) if place != path else str(place.resolve())}
+    within = Path(folder or place).resolve()
+    return [
+        one for one in _list(str(place), only) if Path(one.folder).is_relative_to(within) and any(_is_at(one, found) for found in paths)
+    ]
+
+
+def _is_at(one: PendingGolden, path: str) -> bool:
+    """Whether it is at that path, absolute, or under it; the case's file stands for its folder."""
+    golden = str(Path(one.folder, one.name))
+    return path in (golden, golden + PENDING, str(Path(one.folder, CASE))) or Path(golden).is_relative_to(path)
+
+
+def _choose(pattern: str, found: Sequence[PendingGolden], at_path: Sequence[PendingGolden]) -> Sequence[PendingGolden]:
+    if at_path:
+        return at_path
+    named = [one for one in found if pattern in _list_names(one)]
+    folders = sorted({one.folder for one in named})
+    if len(folders) > 1:
+        raise _refuse_several(pattern, folders)
+    plain = os.path.normpath(pattern)
+    matching = named or [one for one in found if any(fnmatchcase(name, plain) for name in (*_list_names(one), *_list_paths(one)))]
+    if not matching:
+        raise _refuse_none(pattern, found)
+    return matching
+
+
+def _list_names(one: PendingGolden) -> tuple[str, ...]:
+    """What it is called wherever the work is done: its case, its name in it, and its path from the case's root, as of `promptc test`."""
+    return one.case, f"{one.case}/{one.name}", show_path(str(Path(one.folder, one.name)), find_root(one.folder))
+
+
+def _list_paths(one: PendingGolden) -> tuple[str, ...]:
+    return one.path, one.path.rpartition("/")[0]
+
+
+def _refuse_several(name: str, folders: Sequence[str]) -> UsageError:
+    here = str(Path.cwd().resolve())
+    listed = ", ".join(f"`{escape_controls(show_path(folder, here))}`" for folder in folders)
+    return UsageError(
+        [Diagnostic("PC0943", f"`{name}` is the name of cases in {len(folders)} folders", help=f"name one by its path: {listed}")]
+    )
+
+
+def _refuse_none(pattern: str, found: Sequence[PendingGolden]) -> UsageError:
+    near = suggest(pattern, sorted({one.case for one in found})) or "`promptc pending` lists them"
+    help = near if found else "nothing is pending: `promptc test` writes what differs"
+    return UsageError([Diagnostic("PC0943", f"no pending golden is `{pattern}`", help=help)])
+
+
+def refuse_in_ci() -> None:
+    """Raises `UsageError` (PC0944) where `CI` is set to anything but nothing, `0` or `false`."""
+    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        help = "accept it where you work, read the difference, and commit it"
+        raise UsageError([Diagnostic("PC0944", "goldens are accepted by people, and `CI` is set", help=help)])
+
+
+def resolve_pending(
+    reporter: Reporter, chosen: Sequence[PendingGolden], settle: Callable[[PendingGolden], SettledGolden], done: str
+) -> int:
+    """Settles each and says so; the exit code. What cannot be settled, or is left by an interruption, is named and still pending.
+
+    One that cannot be settled does not keep the others from it. 4 where a file could not be read or written, else 1 where one is stale.
+    """
+    failed: list[PendingGolden] = []
+    found: list[Diagnostic] = []
+    settled, code = 0, 0
+    with _hold_interrupts() as interrupts:
+        for one in chosen:
+            if interrupts:
+                break
+            try:
+                settle(one)
+                settled += 1
+            except PromptcError as error:
+                failed.append(one)
+                found += error.diagnostics
+                code = max(code, error.exit_code if isinstance(error, DiskError) else _STALE)
+    reporter.report(found)
+    _tell(reporter, done, settled, [*failed, *chosen[settled + len(failed) :]])
+    if signal.SIGTERM in interrupts:
+        raise SystemExit(128 + signal.SIGTERM)
+    if interrupts:
+        raise KeyboardInterrupt
+    return code
+
+
+@contextlib.contextmanager
+def _hold_interrupts() -> Iterator[list[int]]:
+    """Interrupts and requests to end wait in a list, so that none falls between a golden and what is said of it: one is settled whole, or
+    not at all.
+    """
+    held: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield held
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, lambda number, _: held.append(number))
+    try:
+        yield held
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell(reporter: Reporter, done: str, count: int, left: Sequence[PendingGolden]) -> None:
+    reporter.say(f"{done} {show_plural(count, 'golden')}\n")
+    if left:
+        reporter.say(f"not {done}, and still pending:\n" + "".join(f"    {escape_controls(one.path)}\n" for one in left))

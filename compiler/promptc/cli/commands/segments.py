@@ -1,0 +1,280 @@
+"""`promptc segments`: its commands, each in a module of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+
+import click
+
+from promptc.api import Pack
+from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
+from promptc.cli.group import Command, CommandGroup
+from promptc.cli.terminal import Paint, clip_cells, write_stdout
+from promptc.cli.views.drawing import Cell, render_table, show_plural
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, suggest
+from promptc.diag.frozen import as_plain, frozen
+from promptc.diag.typed import Any
+from promptc.files.atomic import write_file, write_folder
+from promptc.files.reading import follow_link
+from promptc.frontend.manifest import MANIFEST
+from promptc.frontend.segments import ENDINGS, load_segments, name_file, render_markdown, render_yaml
+from promptc.frontend.stores import open_store
+from promptc.frontend.yaml import load_yaml
+from promptc.model.sources import TABLE, Segment
+from promptc.sources.address import read_address
+from promptc.sources.segments.rows import Stored, find_malformed, find_twins
+from promptc.sources.segments.store import SegmentStore
+
+SEGMENTS_COMMANDS: dict[str, str] = {
+    "import": "Bring the segments of files into a store.",
+    "export": "Write the segments of a store as files.",
+    "list": "List the segments of a store.",
+    "check": "Look for damage and malformed rows in a store.",
+}
+_FINDINGS = 1
+_HEADS = ("id", "scope", "ref_id", "locale", "version", "chars", "")
+_WIDTHS = (22, 10, 12, 7, 8, 6, 3)
+_CHARS = 5
+
+_OPTIONS = (
+    click.option("--pack", type=click.Path(), help="The pack that declares the store. [.]"),
+    click.option("--store", metavar="NAME", help="Which of the pack's stores, if it has several."),
+    click.option("--url", metavar="URL", help="Where the store is: sqlite:PATH or postgresql://…"),
+    click.option("--table", metavar="NAME", help="The table, if not what the pack says."),
+)
+
+segments_command = CommandGroup(
+    name="segments",
+    commands=SEGMENTS_COMMANDS,
+    home=lambda _: __name__,
+    help="""\
+Import, export, list and check segments: the texts that a pack takes from a table in SQLite or PostgreSQL.
+
+The store is one that the pack declares under `stores` (--pack, else the folder you are in), or the one at --url. A password in a URL is
+never printed. PostgreSQL needs the extra: pip install 'promptc-compiler[postgres]'.""",
+    examples=[
+        ("from the pack's own folder", "promptc segments import segments"),
+        ("into a database of its own", "promptc segments import segments --url sqlite:segments.db"),
+        ("what is wrong with it", "promptc segments check --pack packs/whispercross"),
+    ],
+)
+
+
+def takes_store(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that name a store; the function is given them as `store`."""
+
+    @wraps(function)
+    def call(*arguments: Any, pack: str | None, store: str | None, url: str | None, table: str | None, **named: Any) -> Any:
+        return function(*arguments, store=StoreAsked(pack, store, url, table), **named)
+
+    for option in reversed(_OPTIONS):
+        call = option(call)
+    return call
+
+
+@click.command(
+    "export",
+    cls=Command,
+    examples=[
+        ("into a folder, a file a segment", "promptc segments export --output segments"),
+        ("the NPCs, as one YAML file", "promptc segments export --scope npc --output npc.yaml"),
+        ("from one database into another", "promptc segments export --url sqlite:old.db --output moved"),
+    ],
+)
+@takes_store
+@click.option("--scope", metavar="SCOPE", help="Only the segments of this scope.")
+@click.option("-o", "--output", type=click.Path(), help="A new folder, or a file that ends in .yaml. [standard output]")
+@click.option("--force", is_flag=True, help="Write into a folder that is not empty, and replace files.")
+@click.pass_obj
+def export_command(reporter: Reporter, store: StoreAsked, scope: str | None, output: str | None, force: bool) -> int:
+    """Write the segments of a store as files that `promptc segments import` reads back, inactive ones among them.
+
+    Equal stores give equal files. Malformed rows are left out; each is told, and the exit code is then 1.
+    """
+    with open_asked(store) as opened:
+        stored = opened.load_all(scope)
+        shown = opened.address.shown
+    if output is None:
+        write_stdout(_render_yaml(stored.segments))
+    elif output.endswith(ENDINGS[1:]):
+        write_file(output, _render_yaml(stored.segments))
+    else:
+        write_folder(Path(output), {name_file(one): render_markdown(one).encode() for one in stored.segments}, force=force)
+    found = find_malformed(stored.malformed, shown)
+    reporter.report(found)
+    if output is not None:
+        reporter.say(f"{show_plural(len(stored.segments), 'segment', 'segments')} written to {output}\n")
+    return _FINDINGS if found else 0
+
+
+def _render_yaml(segments: tuple[Segment, ...]) -> bytes:
+    """No more than can be read back."""
+    raw = render_yaml(segments).encode()
+    try:
+        load_yaml(raw, "export", ".")
+    except PromptcError as error:
+        found: Diagnostic = error.diagnostics[0]
+        help = "export into a folder: `--output segments`"
+        raise fail("PC0177", f"the {len(segments)} segments are too much for one YAML file: {found.message}", help=help) from None
+    return raw
+
+
+@click.command(
+    "check",
+    cls=Command,
+    examples=[
+        ("the store of the pack you are in", "promptc segments check"),
+        ("any store", "promptc segments check --url sqlite:segments.db"),
+        ("for a program", "promptc segments check --format json"),
+    ],
+)
+@takes_store
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print the findings. [text]")
+@click.pass_obj
+def check_command(reporter: Reporter, store: StoreAsked, format: str) -> int:
+    """Look for damage, for rows that are no segments, and for segments that are one, in all of a store.
+
+    Exit code 0 where there is nothing, 1 with findings, 4 where the store cannot be read.
+    """
+    with open_asked(store) as opened:
+        opened.check()
+        stored = opened.load_all()
+        found = [*find_malformed(stored.malformed, opened.address.shown), *find_twins(stored.segments)]
+    if format == "json":
+        text = json.dumps([describe_diagnostic(one) for one in found], ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = render_diagnostics(found, reporter.choose_paint(sys.stdout))
+        text += "" if reporter.settings.is_quiet else _sum_up_check(len(stored.segments), len(found))
+    write_stdout(text.encode("utf-8", "backslashreplace"))
+    return _FINDINGS if found else 0
+
+
+def _sum_up_check(segments: int, found: int) -> str:
+    return f"{show_plural(segments, 'segment', 'segments')}, {show_plural(found, 'finding', 'findings') if found else 'nothing found'}\n"
+
+
+@click.command(
+    "import",
+    cls=Command,
+    examples=[
+        ("a folder of Markdown and YAML files", "promptc segments import segments"),
+        ("one file, into a server", "promptc segments import all.yaml --url postgresql://me@db.example/prompts"),
+        ("so that the store holds these and no others", "promptc segments import segments --prune"),
+    ],
+)
+@click.argument("source", type=click.Path())
+@takes_store
+@click.option("--prune", is_flag=True, help="Remove the rows whose ids SOURCE does not have.")
+@click.pass_obj
+def import_command(reporter: Reporter, source: str, store: StoreAsked, prune: bool) -> int:
+    """Bring the segments in SOURCE into a store: rows of new ids are added, those that differ are changed.
+
+    SOURCE is a YAML file, or a folder with files that end in .md, .yaml or .yml. Nothing is changed unless all of it is right. The store
+    and its table are made where they are not, and a table of an older promptc is brought up to date.
+    """
+    segments = load_segments(Path(follow_link(source)))
+    with open_asked(store) as opened:
+        changes = opened.write(segments, prune=prune)
+        reporter.say(
+            f"{show_plural(len(segments), 'segment', 'segments')} in {opened.address.shown}: {changes.added} added, "
+            f"{changes.changed} changed, {changes.same} the same{f', {changes.removed} removed' if prune else ''}\n"
+        )
+    return 0
+
+
+@click.command(
+    "list",
+    cls=Command,
+    examples=[
+        ("all of them", "promptc segments list"),
+        ("of one scope, in any store", "promptc segments list --scope npc --url sqlite:segments.db"),
+        ("for a program, with their contents", "promptc segments list --json"),
+    ],
+)
+@takes_store
+@click.option("--scope", metavar="SCOPE", help="Only the segments of this scope.")
+@click.option("--json", "as_json", is_flag=True, help="Print all columns as JSON.")
+@click.pass_obj
+def list_command(reporter: Reporter, store: StoreAsked, scope: str | None, as_json: bool) -> int:
+    """List the segments of a store by scope, ref_id and id. Inactive ones are marked off."""
+    with open_asked(store) as opened:
+        stored = opened.load_all(scope)
+    text = _render_json(stored) if as_json else _render_table(stored, reporter.choose_paint(sys.stdout))
+    write_stdout(text.encode("utf-8", "backslashreplace"))
+    return 0
+
+
+def _render_json(stored: Stored) -> str:
+    plain = {"segments": as_plain(stored.segments), "malformed": as_plain(stored.malformed)}
+    return json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+
+
+def _render_table(stored: Stored, paint: Paint) -> str:
+    heads = [Cell(one, "bold") for one in _HEADS]
+    table = render_table([heads, *map(_describe, stored.segments)], right=frozenset({_CHARS}), most=max(_WIDTHS), paint=paint)
+    return (table if stored.segments else "") + _sum_up_list(stored)
+
+
+def _describe(segment: Segment) -> list[Cell | str]:
+    cells = (
+        segment.id,
+        segment.scope,
+        segment.ref_id or "",
+        segment.locale or "",
+        segment.version or "",
+        str(len(segment.content)),
+        "" if segment.active else "off",
+    )
+    clipped = [clip_cells(text, width) for text, width in zip(cells, _WIDTHS, strict=True)]
+    return list(clipped) if segment.active else [Cell(text, "dim") for text in clipped]
+
+
+def _sum_up_list(stored: Stored) -> str:
+    off = sum(1 for one in stored.segments if not one.active)
+    counts = [show_plural(len(stored.segments), "segment", "segments")]
+    counts += [f"{off} inactive"] if off else []
+    counts += [f"{len(stored.malformed)} malformed (`promptc segments check` names them)"] if stored.malformed else []
+    return ", ".join(counts) + "\n"
+
+
+@frozen
+class StoreAsked:
+    """What the options say of the store."""
+
+    pack: str | None
+    name: str | None
+    url: str | None
+    table: str | None
+
+
+@contextmanager
+def open_asked(asked: StoreAsked) -> Iterator[SegmentStore]:
+    """The store, closed at the end. `UsageError` (PC0707, PC0720) when the options name none; errors of `open_store` and of the pack."""
+    store = _open(asked)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _open(asked: StoreAsked) -> SegmentStore:
+    if asked.url is not None and asked.pack is None and asked.name is None:
+        return SegmentStore(read_address(asked.url), asked.table or TABLE)
+    if asked.pack is None and not Path(MANIFEST).is_file():
+        help = "`--url sqlite:segments.db`, or `--pack PACK` for a store that a pack declares"
+        raise UsageError([Diagnostic("PC0720", "no store is named, and there is no pack in this folder", help=help)])
+    stores = {one.name: one for one in Pack.load(asked.pack or ".").model.stores}
+    name = asked.name or (next(iter(stores)) if len(stores) == 1 else None)
+    if name is None:
+        what = f"declares {len(stores)} stores" if stores else "declares no store"
+        help = f"name one: `--store {next(iter(stores))}`" if stores else "name one with `--url`, or declare it under `stores`"
+        raise UsageError([Diagnostic("PC0720", f"the pack {what}", help=help)])
+    if name not in stores:
+        raise UsageError([Diagnostic("PC0707", f"the pack has no store `{name}`", help=suggest(name, stores))])
+    return open_store(stores[name], asked.url or "", os.environ, table=asked.table)

@@ -1,0 +1,551 @@
+"""`promptc test`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from posixpath import basename
+from time import monotonic
+
+import click
+
+from promptc.api import Pack
+from promptc.cache.store import Cache, open_cache
+from promptc.cli.findings import Reporter, render_diagnostics
+from promptc.cli.group import Command, read_count
+from promptc.cli.keys import end_in_order
+from promptc.cli.reports import KINDS, WHOLE
+from promptc.cli.run import run_judged
+from promptc.cli.terminal import find_width, write_stderr, write_stdout
+from promptc.cli.views.drawing import render_bar, show_plural
+from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError
+from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.typed import Any, Self
+from promptc.diag.value import join_names
+from promptc.files.atomic import write_file
+from promptc.golden.cases.case import Case, CaseError, CaseOutcome
+from promptc.golden.cases.discover import CaseFolders, check_met, find_places, find_touched, load_case, match_names
+from promptc.golden.cases.environment import CaseEnvironment, prepare_case
+from promptc.golden.history.cause import Cause, KnownCause, find_cause
+from promptc.golden.judging.compare import GoldenDifference, Verdict
+from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.golden.running.suite import JudgedCases, Suite, run_suite
+from promptc.operations.archive import render_archive
+from promptc.operations.edits import make_diff
+from promptc.operations.run import ask, run_operation
+
+_DIFFERS = 1
+_DISK = 4
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+FORMATS = (*SHAPES, *KINDS)
+_COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
+_NO = ("", "0", "false")
+_WIDTH = 24
+_FIRST = 0.5
+_ON_TERMINAL = 0.1
+_ELSEWHERE = 5.0
+
+MOST = 20
+"""So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
+them moved another one, too, is asked of every failure."""
+
+_NOT_LOOKED_FOR = f"not looked for: no edit that moved the {MOST} before it explains it, and each search takes some runs"
+_SHOWN = 5
+"""Edits that are told of one cause; more than these together are asked of no other failure."""
+
+_PENDING = "PC0923"
+
+_SEEN = frozenset(
+    (
+        *("APPDATA", "COLUMNS", "HOME", "LANG", "LANGUAGE", "LOCALAPPDATA", "NO_COLOR", "PATH", "PROMPTC_CACHE"),
+        *("SYSTEMROOT", "TEMP", "TERM", "TMP", "TMPDIR", "USERPROFILE", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
+    )
+)
+_PLACE = re.compile(r"(.+?)(:\d+:\d+ .*)", re.DOTALL)
+_QUOTED = re.compile("`([^`\n]+)`")
+
+
+@click.command(
+    "test",
+    cls=Command,
+    examples=[
+        ("all cases of this repository", "promptc test"),
+        ("those of one pack, one line for each finding", "promptc test packs/sentinel --format concise"),
+        ("some by name", "promptc test -k 'strain and not messages'"),
+        ("only what has changed since it last passed", "promptc test --changed"),
+        ("only what a branch touches, as CI would", "promptc test --since origin/main --ci"),
+        (
+            "in a pipeline, for its build server and for people",
+            "promptc test --format github --report junit=out.xml --report markdown=pr.md",
+        ),
+    ],
+)
+@click.argument("cases", nargs=-1, type=click.Path())
+@click.option("-k", "expression", metavar="EXPR", help="Only cases with such names: words, patterns, and, or, not, parentheses.")
+@click.option("-j", "--jobs", callback=read_count, metavar="N", help="How many processes; as many as there are processors by default.")
+@click.option("--changed", is_flag=True, help="Only cases that are not what they were when they last passed.")
+@click.option("--since", metavar="REV", help="Only cases made of files that differ from a git revision.")
+@click.option("--ci", is_flag=True, help="Write nothing; fail for what is new, pending or obsolete. So it is where CI is set.")
+@click.option("--no-skip", is_flag=True, help="Fail for what is skipped because an extra is not installed.")
+@click.option("--no-cache", is_flag=True, help="Run every case, whatever is known of it, and keep nothing for the next time.")
+@click.option("--format", type=click.Choice(FORMATS), default="full", help="How to print what came of them. [full]")
+@click.option("--report", "reports", multiple=True, metavar="KIND=FILE", help="Write it in another format, too; may be given again.")
+@click.pass_obj
+def test_command(
+    reporter: Reporter,
+    cases: tuple[str, ...],
+    expression: str | None,
+    jobs: int | None,
+    changed: bool,
+    since: str | None,
+    ci: bool,
+    no_skip: bool,
+    no_cache: bool,
+    format: str,
+    reports: tuple[str, ...],
+) -> int:
+    """Run cases and compare what comes out with their goldens.
+
+    CASES are folders with cases, packs, or names of cases; by default `fixtures` and `packs`, else the working folder. What differs is
+    written beside its golden, to be reviewed; a golden itself is never touched. A case whose files and pack have not changed since it
+    passed is not run again.
+
+    Exit code 0 if all pass or are skipped, 1 if one does not, 2 if there is none.
+    """
+    is_ci = ci or os.environ.get("CI", "").lower() not in _NO
+    wanted = [(format, ""), *_read_reports(reports)]
+    found = find_places(cases, match_names(expression) if expression is not None else None)
+    touched = find_touched(since, os.getcwd()) if since is not None else None  # noqa: PTH109
+    suite = Suite(
+        CaseShell(),
+        "compare" if is_ci else "write",
+        None if no_cache else open_cache(),
+        touched=touched,
+        is_whole=not (found.is_filtered or changed or since is not None),
+        only_changed=changed,
+        with_passed=any(kind in WHOLE for kind, _ in wanted),
+        may_skip=not no_skip,
+    )
+    told: list[Verdict] = []
+    telling = _Telling(reporter, format, told if len(wanted) > 1 or format in KINDS else None)
+    tally = _run(reporter, found, suite, jobs or _count_processors(), telling)
+    check_met(found.places, tally.packs)
+    for kind, path in wanted:
+        _report(kind, path, told, tally, is_ci=is_ci)
+    if format in SHAPES:
+        write_stdout((_sum_up(tally) + "\n").encode())
+    else:
+        reporter.say(_sum_up(tally) + "\n")
+    _give_hints(reporter, tally)
+    return tally.find_exit(is_ci)
+
+
+class _Telling:
+    """How verdicts are told: printed in a `shape` of that name, and `kept` for reports. In full, failures with the same cause wait for each
+    other, to be told as one at the end, or where the run is cut off; what has no known cause is printed as it comes.
+    """
+
+    def __init__(self, reporter: Reporter, shape: str, kept: list[Verdict] | None) -> None:
+        self._reporter = reporter
+        self._shape = shape
+        self._kept = kept
+        self._waiting: list[Verdict] = []
+        self._known: set[str] = set()
+
+    @property
+    def shows_causes(self) -> bool:
+        """Whether they have to be looked for."""
+        return self._shape == "full" or self._kept is not None
+
+    def tell(self, verdicts: Sequence[Verdict], progress: Progress) -> None:
+        """Each now or at the end."""
+        if self._kept is not None:
+            self._kept.extend(verdicts)
+        if self._shape not in SHAPES:
+            return
+        quiet = ("passed", "skipped") if self._shape == "full" else ("passed",)
+        for one in verdicts:
+            if one.moved_by and self._shape == "full":
+                self._waiting.append(lighten(one) if one.moved_by in self._known else one)
+                self._known.add(one.moved_by)
+            elif one.status not in quiet:
+                self._print([one], progress)
+
+    def end(self, progress: Progress) -> None:
+        """What has waited."""
+        for group in group_moved(self._waiting):
+            self._print(group, progress)
+
+    def _print(self, group: Sequence[Verdict], progress: Progress) -> None:
+        text = render_moved(group, self._shape, self._reporter.choose_paint(sys.stdout), self._reporter.render, find_width())
+        if text:
+            progress.close()
+            write_stdout(text.encode("utf-8", "backslashreplace"))
+
+
+def _read_reports(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Kinds and files. `UsageError` (PC0721) for what is not of that form."""
+    found = []
+    for one in given:
+        kind, _, path = one.partition("=")
+        if kind not in KINDS or not path:
+            help = f"such as `--report junit=out.xml`; the kinds are {join_names(KINDS)}"
+            raise UsageError([Diagnostic("PC0721", f"`--report {one}` is not of the form KIND=FILE", help=help)])
+        found.append((kind, path))
+    return found
+
+
+def _report(kind: str, path: str, verdicts: Sequence[Verdict], tally: _Tally, *, is_ci: bool) -> None:
+    """One report, into its file or to standard output. What GitHub shows no place for goes into the step's summary, where there is one."""
+    if kind not in KINDS:
+        return
+    from promptc.cli.reports import render_report, render_summary
+
+    text = render_report(kind, verdicts, tally.counts, is_ci=is_ci).encode("utf-8", "backslashreplace")
+    if path:
+        write_file(path, text)
+    else:
+        write_stdout(text)
+    summary = os.environ.get(_SUMMARY) if kind == "github" else None
+    if summary:
+        with contextlib.suppress(OSError), open(summary, "ab") as file:  # noqa: PTH123
+            file.write(render_summary(verdicts, tally.counts).encode("utf-8", "backslashreplace"))
+
+
+@frozen
+class _Tally:
+    """What the verdicts came to, counted; and the first names of those that can be accepted."""
+
+    passed: int = 0
+    known: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    new: int = 0
+    obsolete: int = 0
+    broken: int = 0
+    unwritten: int = 0
+    skipped: int = 0
+    lacking: Mapping[str, int] = field(default_factory=dict)
+    packs: frozenset[str] = frozenset()
+    pending: tuple[str, ...] = ()
+
+    def add(self, judged: JudgedCases) -> _Tally:
+        counts = {status: sum(one.status == status for one in judged.verdicts) for status in _COUNTED}
+        pending = [one.name for one in judged.verdicts if any(difference.pending for difference in one.differences)]
+        return _Tally(
+            self.passed + judged.passed,
+            self.known + judged.known,
+            self.unchanged + judged.unchanged,
+            self.failed + counts["failed"],
+            self.new + counts["new"],
+            self.obsolete + counts["obsolete"],
+            self.broken + counts["broken"],
+            self.unwritten + sum(one.is_unwritten for one in judged.verdicts),
+            self.skipped + counts["skipped"],
+            count_lacking(judged.verdicts, self.lacking),
+            self.packs | judged.packs,
+            (*self.pending, *pending)[:2],
+        )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cases came to what."""
+        names = ("passed", *_COUNTED)
+        return {name: getattr(self, name) for name in names} | {"unchanged": self.unchanged}
+
+    def find_exit(self, is_ci: bool) -> int:
+        if self.unwritten:
+            return _DISK
+        return _DIFFERS if self.failed or self.broken or (is_ci and (self.new or self.obsolete)) else 0
+
+
+def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, telling: _Telling) -> _Tally:
+    """Tells the verdicts, above the bar, their paths as they are from here."""
+    tally, done, here = _Tally(), 0, os.getcwd()  # noqa: PTH109
+    progress = Progress(reporter, "cases")
+    try:
+        with end_in_order(), CauseFinder(suite.cache) as causes:
+            for judged in run_suite(found.places, suite, jobs=jobs):
+                tally, done = tally.add(judged), done + judged.places
+                explained = map(causes.explain, judged.verdicts) if telling.shows_causes else judged.verdicts
+                telling.tell([rebase_verdict(one, here) for one in explained], progress)
+                progress.note(done, len(found.places))
+    finally:
+        telling.end(progress)
+        progress.close()
+    return tally
+
+
+def _sum_up(tally: _Tally) -> str:
+    counts = [(tally.failed, "failed"), (tally.broken, "broken"), (tally.new, "new"), (tally.obsolete, "obsolete")]
+    known = f" ({tally.known:,} unchanged since)" if tally.known else ""
+    told = [f"{tally.passed:,} passed{known}", *(f"{count:,} {word}" for count, word in counts if count)]
+    told += [f"{tally.skipped:,} skipped ({show_lacking(tally.lacking)})"] if tally.skipped else []
+    told += [f"{tally.unchanged:,} left out as unchanged"] if tally.unchanged else []
+    return ", ".join(told)
+
+
+def _give_hints(reporter: Reporter, tally: _Tally) -> None:
+    if tally.pending:
+        reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {tally.pending[0]}` accepts one\n")
+    if tally.obsolete:
+        reporter.say(f"hint: `promptc prune` removes {show_plural(tally.obsolete, 'golden')} that no case asks for\n")
+
+
+def _count_processors() -> int:
+    """Those this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Progress:
+    """Shows `label` with a bar: on a terminal in one line that is drawn again and cleared at the end, elsewhere a line every five seconds.
+    Nothing with `--quiet` or where findings are JSON, and nothing for what takes less than half a second.
+    """
+
+    def __init__(self, reporter: Reporter, label: str) -> None:
+        self._is_shown = not reporter.settings.is_quiet and reporter.settings.diagnostics == "text"
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._label = label
+        self._started = self._drawn = monotonic()
+        self._is_drawn = False
+
+    def note(self, done: int, total: int) -> None:
+        """`done` of `total` are done."""
+        now = monotonic()
+        gap = _ON_TERMINAL if self._is_terminal and self._is_drawn else _FIRST if self._is_terminal else _ELSEWHERE
+        if not self._is_shown or now - self._drawn < gap:
+            return
+        self._drawn = now
+        left = int((now - self._started) * (total - done) / max(done, 1))
+        told = f"{self._label}  {done:,} of {total:,}, about {left // 60}:{left % 60:02} left"
+        if self._is_terminal:
+            bar = render_bar(done, 0, total, _WIDTH)
+            write_stderr(f"\r\x1b[K{bar}{' ' * (_WIDTH - len(bar))}  {told}")
+            self._is_drawn = True
+        else:
+            write_stderr(f"{told}\n")
+
+    def close(self) -> None:
+        """Clears the line."""
+        if self._is_drawn:
+            write_stderr("\r\x1b[K")
+            self._is_drawn = False
+
+
+class CauseFinder:
+    """To be used in a `with`. Verdicts are given in the order in which they are told, so that the same ones have a cause each time."""
+
+    def __init__(self, cache: Cache | None) -> None:
+        self._shelf = SuiteResources(cache)
+        self._left = MOST
+        self._known: list[tuple[KnownCause, tuple[str, ...]]] = []
+
+    def __enter__(self) -> Self:
+        self._shelf.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for known, _lines in self._known:
+            known.close()
+        self._shelf.__exit__()
+
+    def explain(self, verdict: Verdict) -> Verdict:
+        """The verdict with its cause (a line for each edit; more than one did it together), or why that was not looked for."""
+        if verdict.status != "failed" or all(one.code == _PENDING for one in verdict.findings):
+            return verdict
+        try:
+            case = load_case(verdict.folder)
+            with work_in(case.root):
+                return self._explain(verdict, case)
+        except PromptcError:
+            return verdict
+
+    def _explain(self, verdict: Verdict, case: Case) -> Verdict:
+        pack = self._find_pack(case)
+        for at, (known, lines) in enumerate(self._known):
+            if known.explains(case, pack):
+                self._known.insert(0, self._known.pop(at))  # what stands beside it was moved by the same, mostly
+                return replace(verdict, cause=lines, moved_by=_name(case, lines))
+        if not self._left:
+            return replace(verdict, cause=(_NOT_LOOKED_FOR,))
+        self._left -= 1
+        cause = find_cause(case, pack, CaseShell())
+        if cause is None:
+            return verdict
+        lines = _describe(cause)
+        if 0 < len(cause.changes) <= _SHOWN:
+            self._known.insert(0, (KnownCause(cause, case.root, CaseShell()), lines))
+        return replace(verdict, cause=lines, moved_by=_name(case, lines))
+
+    def _find_pack(self, case: Case) -> Pack | None:
+        try:
+            return self._shelf.load_pack(case.root, case.pack)
+        except PromptcError:
+            return None
+
+
+def _name(case: Case, lines: tuple[str, ...]) -> str:
+    """What moved it, told apart from what moved cases of another root."""
+    return "\n".join((case.root, *lines))
+
+
+def _describe(cause: Cause) -> tuple[str, ...]:
+    lines = [f"{one.path}:{one.line}:{one.column} {one.what}" for one in cause.changes]
+    more = [f"and {len(lines) - _SHOWN} more edits"] if len(lines) > _SHOWN else []
+    return (*lines[:_SHOWN], *more, *([cause.what] if cause.what else []))
+
+
+class CaseShell:
+    """It has nothing of its own, so it pickles."""
+
+    def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
+        """Findings as they are printed, without colours."""
+        return render_diagnostics(found)
+
+    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
+        """The exit code of the case's command line, what it found, and what it would have printed. It sees no variable of the caller's but
+        those every program needs. Raises `CaseError` (PC0750, PC0751) for one that a case may not call.
+        """
+        from promptc.cli.judge import CommandJudge
+
+        with _hiding_variables(case.given.get("environment", {})):
+            return self._run(partial(run_judged, case.asked, judge=CommandJudge(case, there)))
+
+    def _run(self, run: Callable[[Reporter], int]) -> CaseOutcome:
+        reporter = _Recorder()
+        printed = BytesIO()
+        try:
+            with contextlib.redirect_stdout(TextIOWrapper(printed, write_through=True)) as stream:
+                code = run(reporter)
+                stream.flush()
+                return CaseOutcome(code, tuple(reporter.found), text=printed.getvalue().decode("utf-8", "replace"))
+        except CaseError:
+            raise
+        except PromptcError as error:
+            return CaseOutcome(error.exit_code, error.diagnostics)
+
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
+        """The operation of a case."""
+
+        return apply_case(pack, state, case, answers, name)
+
+    def surround(self, case: Case, shelf: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
+        """The circumstances that a case asks for."""
+        return prepare_case(case, shelf)
+
+
+@contextlib.contextmanager
+def _hiding_variables(own: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    for name in before.keys() - own.keys():
+        if name not in _SEEN and not name.startswith("LC_"):
+            del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(before)
+
+
+class _Recorder(Reporter):
+    """Keeps what a command reports and goes on."""
+
+    found: list[Diagnostic]
+
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "found", [])
+
+    def report(self, found: Iterable[Diagnostic]) -> None:
+        self.found.extend(found)
+
+    def say(self, text: str) -> None:
+        """Nothing: hints are for whoever called the command."""
+
+    def render(self, found: Iterable[Diagnostic]) -> str:
+        kept = list(found)
+        self.found.extend(kept)
+        return super().render(kept)
+
+
+def apply_case(pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
+    """The operation of the case, run on a state that findings call `name`.
+
+    `text` is what it says, `messages` are those of its requests, each with the name of its ask, `state` is the new one, `archive` the
+    bytes of its archive files, one after the other. Raises `PromptcError` for an operation that cannot be done.
+    """
+    operation, args = case.asked["operation"], case.asked.get("args", {})
+    done = run_operation(pack, state, operation, args, answers, name=name)
+    change = make_diff(pack, done, state, file=basename(name))
+    return CaseOutcome(
+        0,
+        done.warnings,
+        text=f"{done.said}\n" if done.said else "",
+        messages=tuple(_iter_messages(pack, state, operation, args, answers)),
+        state=done.value,
+        archive=b"".join(map(render_archive, change.archived)),
+        figures={"fallback": done.fallbacks},
+    )
+
+
+def _iter_messages(
+    pack: Pack, state: bytes, operation: str, args: Mapping[str, Any], answers: Mapping[str, str]
+) -> Iterator[Mapping[str, Any]]:
+    """Each question as it is asked once those before it are answered."""
+    given: dict[str, str] = {}
+    while requests := [one for one in ask(pack, state, operation, args, given) if one.name not in given]:
+        yield from ({"ask": requests[0].name, **message} for message in requests[0].prompt.messages)
+        given[requests[0].name] = answers.get(requests[0].name, "")
+
+
+def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
+    """The same with every path relative to `folder` (absolute) in place of the case's root: that of its file, its goldens, its findings
+    and its cause. Names of cases stay. Paths in messages are those that stand in backticks and lie in the case's folder, or are there.
+    """
+    if verdict.root == folder:
+        return verdict
+    rebase = _Rebase(verdict, folder)
+    return replace(
+        verdict,
+        file=rebase.path(verdict.file),
+        findings=tuple(map(rebase.finding, verdict.findings)),
+        differences=tuple(map(rebase.difference, verdict.differences)),
+        found=tuple(map(rebase.finding, verdict.found)),
+        cause=tuple(map(rebase.line, verdict.cause)),
+    )
+
+
+class _Rebase:
+    def __init__(self, verdict: Verdict, folder: str) -> None:
+        self._root = verdict.root
+        self._folder = folder
+        self._inside = f"{os.path.relpath(verdict.folder, verdict.root)}/".replace(os.sep, "/")
+
+    def path(self, path: str) -> str:
+        """Of what is no file, such as `--set /a`, nothing is changed."""
+        if not path or path.startswith("-") or "\n" in path:
+            return path
+        return os.path.relpath(Path(self._root, path), self._folder).replace(os.sep, "/")
+
+    def finding(self, found: Diagnostic) -> Diagnostic:
+        span = replace(found.span, file=self.path(found.span.file)) if found.span is not None else None
+        return replace(found, message=_QUOTED.sub(self._quoted, found.message), span=span)
+
+    def difference(self, one: GoldenDifference) -> GoldenDifference:
+        return replace(one, path=self.path(one.path), pending=self.path(one.pending))
+
+    def line(self, line: str) -> str:
+        place = _PLACE.fullmatch(line)
+        return f"{self.path(place[1])}{place[2]}" if place is not None else line
+
+    def _quoted(self, quoted: re.Match[str]) -> str:
+        text = quoted[1]
+        is_path = text.startswith(self._inside) or ("/" in text and os.path.lexists(Path(self._root, text)))
+        return f"`{self.path(text)}`" if is_path and not text.startswith("/") else quoted[0]

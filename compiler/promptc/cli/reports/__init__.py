@@ -1,1 +1,0 @@
-"""Verdicts and findings in the shapes that other programs read."""
