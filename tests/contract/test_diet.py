@@ -3,7 +3,7 @@
 from tests.contract.sources import iter_imports, load_modules
 
 COSTLY = ("dataclasses", "enum", "inspect", "logging", "typing")
-COMPILES = ("promptc.template.reads", "promptc.template.kinds.", "promptc.template.lowering.")
+COMPILES = ("promptc.template.reads", "promptc.template.types.", "promptc.template.lower.")
 """Modules that only run beside Jinja, which imports all of that itself."""
 
 

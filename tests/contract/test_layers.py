@@ -12,6 +12,7 @@ RANKS = (
     ("operations",),
     ("prompt",),
     ("pipeline",),
+    ("explain",),
     ("frontend", "check", "passes"),
     ("sources",),
     ("model",),

@@ -260,8 +260,8 @@ def test_goldens_have_none():
 
 # What is no message: generated code, errors of a programmer, keys that are compared; and Jinja as it is to be written.
 WRITERS = (
-    *("frontend/schema/write_", "diag/frozen.py", "diag/typed.py", "promptc/__init__.py"),
-    *("check/check_conflicts.py", "check/describe_problem.py", "template/kinds/", "template/lowering/"),
+    *("frontend/schema/check.py", "diag/frozen.py", "diag/typed.py", "promptc/__init__.py"),
+    *("check/rules/variants.py", "check/rules/reads.py", "template/types/", "template/lower/"),
 )
 
 

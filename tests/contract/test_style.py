@@ -5,7 +5,8 @@ import re
 
 from tests.contract.sources import ROOT, list_tracked, load_modules
 
-MAX_FILE = 400
+MAX_FILE = 800
+"""Lines. A longer module says at its top why it is one."""
 MAX_FUNCTION = 60
 AVOIDED = re.compile(r"(^|_)(utils?|helpers?|manager|handler?|process)(_|$)|^_?get_|^_?(base|info|data)$")
 BINARY = (".png", ".tiktoken", ".tokens", ".classes", ".gz", ".ico")
@@ -51,7 +52,7 @@ def test_catch_alls():
         for node in ast.walk(module.tree)
         if isinstance(node, ast.ExceptHandler) and _is_catch_all(node)
     ]
-    assert sorted(found) == ["compiler/promptc/cli/run.py", "compiler/promptc/golden/run_workers.py"]
+    assert sorted(found) == ["compiler/promptc/cli/run.py", "compiler/promptc/golden/running/suite.py"]
 
 
 def test_every_module_says_what_it_is():

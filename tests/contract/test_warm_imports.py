@@ -20,19 +20,14 @@ PACKAGES = ("promptc.cache", "promptc.model", "promptc.passes", "promptc.templat
 MODULES = frozenset(
     """
     promptc promptc.api promptc.operations promptc.operations.results promptc.pipeline promptc.prompt promptc.version
-    promptc.cli promptc.cli.request promptc.cli.request promptc.cli.main promptc.cli.terminal promptc.cli.request promptc.cli.findings
-    promptc.cli.run promptc.cli.request promptc.cli.terminal promptc.cli.terminal
-    promptc.diag promptc.diag.findings promptc.diag.findings promptc.diag.frozen promptc.diag.findings promptc.diag.findings promptc.diag.findings
-    promptc.diag.typed promptc.diag.value promptc.files promptc.files.reading
-    promptc.frontend promptc.files.reading promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.kept_pack
-    promptc.frontend.state promptc.frontend.kept_pack promptc.frontend.schema
-    promptc.frontend.schema.rules promptc.frontend.schema.rules promptc.frontend.state
-    promptc.template promptc.template.allow promptc.template.compile promptc.template.compile
-    promptc.template.place promptc.template.compile promptc.template.compile promptc.template.place
+    promptc.cli promptc.cli.findings promptc.cli.main promptc.cli.request promptc.cli.run promptc.cli.terminal
+    promptc.diag promptc.diag.findings promptc.diag.frozen promptc.diag.typed promptc.diag.value promptc.files promptc.files.reading
+    promptc.frontend promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.schema promptc.frontend.schema.rules
+    promptc.frontend.state promptc.template promptc.template.allow promptc.template.compile promptc.template.place
     """.split()
 )
 NEVER = ("promptc.passes.report", "promptc.text.counters.huggingface", "promptc.template.runtime.errors")
-MANY = 170
+MANY = 83
 """Modules of promptc; reading and running each takes a twelfth of a millisecond even from one file."""
 
 PROBE = """\

@@ -26,7 +26,7 @@ def run(given: Sequence[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as asked:  # to end, by SIGTERM (`cli/end_in_order.py`)
+    except SystemExit as asked:  # to end, by SIGTERM (`cli/keys.py`)
         return int(asked.code or 0)
     except BrokenPipeError:
         discard_output()
@@ -52,7 +52,7 @@ def run_command(given: Sequence[str], reporter: Reporter) -> int:
 
 
 def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:
-    """The same for a case (`cli/judge_command.py`): `judge` is called with click's context of the command, as it was read, before it is
+    """The same for a case (`cli/judge.py`): `judge` is called with click's context of the command, as it was read, before it is
     run. It is asked about the words before that, and told of the end, and raises where it may not be so.
     """
     judge.judge_words(given)

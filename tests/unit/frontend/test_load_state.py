@@ -21,9 +21,8 @@ SCHEMA = (ROOT / "packs/sentinel/state.schema.json").read_bytes()
 STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
 DEAR = (
     "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse",
-    "ipaddress", "fractions", "decimal", "difflib", "hashlib", "json", "re", "promptc.diag.codes",
-    "promptc.diag.findings", "promptc.frontend.shape", "promptc.frontend.json_places",
-    "promptc.frontend.json_places", "promptc.frontend.schema.pattern",
+    "ipaddress", "fractions", "decimal", "difflib", "hashlib", "json", "promptc.diag.codes",
+    "promptc.frontend.shape", "promptc.frontend.json_places", "promptc.frontend.schema.pattern",
 )  # fmt: skip
 """What is for finding out what is wrong, or costs a start more than it is worth."""
 _LOAD = """
