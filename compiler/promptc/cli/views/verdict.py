@@ -276,7 +276,7 @@ class ReviewPlace:
 
 
 @frozen
-class Layout:
+class VerdictLayout:
     """What stands on the screen, in lines that fit it. `room` of the lines of the body are shown from `line` on."""
 
     top: tuple[str, ...]
@@ -302,7 +302,7 @@ def render_page(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, s
     return _CLEAR + "\n".join([*page.top, *body, *page.bottom])
 
 
-def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> Layout:
+def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> VerdictLayout:
     """Where everything stands. What is said takes the room of the difference, and is cut in its middle where there is too little."""
     paint, width = screen.paint, screen.width
     head = f"[{place.at}/{place.count}] {escape_controls(pending.case)}  {escape_controls(pending.path)}  {pending.status}"
@@ -313,7 +313,7 @@ def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, scree
     spare = max(0, screen.height - len(top) - len(said) - len(keys))
     gap = [""] if spare >= _LEAST + 2 else []
     text = shown if isinstance(shown, str) else render_difference(shown.found, width, paint, place.style)
-    return Layout((*top, *gap), tuple(fold_lines(text, width)), (*gap, *said, *keys), spare - 2 * len(gap), place.line)
+    return VerdictLayout((*top, *gap), tuple(fold_lines(text, width)), (*gap, *said, *keys), spare - 2 * len(gap), place.line)
 
 
 def _warn(shown: Seen | str, screen: Screen) -> list[str]:

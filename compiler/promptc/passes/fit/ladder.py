@@ -29,7 +29,7 @@ class Extent(NamedTuple):
     chars: int
 
 
-class ItemChange(NamedTuple):
+class ExtentChange(NamedTuple):
     """What a notch did to an item: its extent before and after; None where it was not there."""
 
     id: str
@@ -47,7 +47,7 @@ class Applied(NamedTuple):
     before: int
     after: int
     needs: int
-    added: tuple[ItemChange, ...] = ()
+    added: tuple[ExtentChange, ...] = ()
 
     @property
     def section(self) -> str:
@@ -55,9 +55,9 @@ class Applied(NamedTuple):
         return self.fit.section.id
 
     @property
-    def changes(self) -> tuple[ItemChange, ...]:
+    def changes(self) -> tuple[ExtentChange, ...]:
         """What it did to each item. What is gone has the extent it had when it went."""
-        gone = (ItemChange(entry.item.id, find_extent(self.fit, entry), None) for entry in self.act.gone)
+        gone = (ExtentChange(entry.item.id, find_extent(self.fit, entry), None) for entry in self.act.gone)
         return (*gone, *self.added)
 
 
@@ -200,7 +200,7 @@ class _LadderWalk:
         before = self._pending[2] if self._pending is not None else find_extent(fit, edit.entry)
         after = _weigh_extent(fit, edit)
         self._pending = fit, act, after
-        self._record(step, fit, act, weighed, self._measure.book(weighed, edit), (ItemChange(edit.entry.item.id, before, after),))
+        self._record(step, fit, act, weighed, self._measure.book(weighed, edit), (ExtentChange(edit.entry.item.id, before, after),))
         return True
 
     def _settle(self) -> None:
@@ -227,7 +227,7 @@ class _LadderWalk:
             fit.is_dropped = fit.is_dropped or act.drops
             self._record(step, fit, act, after, self._measure.book(after, None), _find_added(fit, act, before))
 
-    def _record(self, step: Step, fit: SectionLayout, act: Act, after: int, booked: int, added: tuple[ItemChange, ...]) -> None:
+    def _record(self, step: Step, fit: SectionLayout, act: Act, after: int, booked: int, added: tuple[ExtentChange, ...]) -> None:
         run = self._run
         needs = run.low - run.target if run.target != NEVER else 0
         run.applied.append(Applied(step, fit, act, self._booked, booked, needs, added))
@@ -246,11 +246,11 @@ class _LadderWalk:
         return fit.count_charge() < least.tokens(self._total) * fit.frame.meter.counter.unit
 
 
-def _find_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[ItemChange, ...]:
+def _find_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[ExtentChange, ...]:
     if act.edit is not None:
-        return (ItemChange(act.edit.entry.item.id, before, find_extent(fit, act.edit.entry)),)
+        return (ExtentChange(act.edit.entry.item.id, before, find_extent(fit, act.edit.entry)),)
     if act.made is not None and fit.made is not None:
-        return (ItemChange(act.made.id, None, find_extent(fit, fit.made)),)
+        return (ExtentChange(act.made.id, None, find_extent(fit, fit.made)),)
     return ()
 
 
