@@ -3,8 +3,7 @@
 import sys
 from pathlib import Path
 
-from promptc.diag.codes import CODES
-from promptc.diag.codes.code import Code
+from promptc.diag.codes import Code, load_codes
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "codes.md"
 
@@ -45,7 +44,7 @@ def render_codes_doc() -> str:
 
 
 def _render_family(prefix: str, title: str) -> str:
-    codes = [code for code in CODES if code.name.startswith(prefix)]
+    codes = [code for code in load_codes().values() if code.name.startswith(prefix)]
     if not codes:
         return ""
     listed = "\n".join(f"| [{code.name}](#{code.name.lower()}) | {code.level} | {_escape_cell(code.summary)} |" for code in codes)

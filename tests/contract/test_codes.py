@@ -6,31 +6,11 @@ import sys
 
 import pytest
 
-from promptc.diag.codes import CODES, find_code
-from tests.contract.sources import ROOT, load_modules
+from promptc.diag.codes import find_code, load_codes
+from tests.contract.sources import PACKAGE, ROOT, load_modules
 
-FAMILIES = {
-    "read": "PC01",
-    "store": ("PC016", "PC017", "PC0948", "PC0949"),
-    "counter": "PC018",
-    "index": "PC019",
-    "pack": "PC02",
-    "compose": "PC02",
-    "corpus": "PC027",
-    "gather": ("PC028", "PC055"),
-    "offer": ("PC028", "PC064"),
-    "payload": ("PC056", "PC057"),
-    "blocks": ("PC067", "PC069"),
-    "state": "PC03",
-    "template": "PC04",
-    "render": "PC05",
-    "check": "PC06",
-    "usage": "PC07",
-    "operation": "PC08",
-    "golden": ("PC090", "PC091", "PC092"),
-    "pending": "PC094",
-    "apply": ("PC082", "PC083", "PC084", "PC085"),
-}
+CODES = tuple(load_codes().values())
+TABLE = PACKAGE / "diag" / "codes.toml"
 BAD = (ROOT / "fixtures" / "bad", ROOT / "tests" / "fixtures" / "bad")
 EXAMPLE = "PC0123"  # stands for any code in the texts about codes
 NAME = re.compile(r"PC0[1-9]\d\d")
@@ -43,18 +23,20 @@ def test_names_are_unique_and_in_order():
 
 
 def test_a_code_stands_in_its_family():
-    for module in load_modules():
-        family = module.name.rsplit(".", 1)[-1]
-        if module.name.startswith("promptc.diag.codes.") and family != "code":
-            strangers = [
-                name for name in re.findall(r'Code\(\s*(?:name=)?"(PC\d{4})"', module.text) if not name.startswith(FAMILIES[family])
-            ]
-            assert not strangers, module.path
+    """A comment `# PC0160 to PC0179. What they are about` begins each family of the table; the families do not overlap."""
+    first = last = ""
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if heading := re.fullmatch(r"# (PC\d{4}) to (PC\d{4})\. .+", line):
+            assert last < heading[1] <= heading[2], line
+            first, last = heading.groups()
+        elif table := re.fullmatch(r"\[(\w+)\]", line):
+            assert NAME.fullmatch(table[1]) and first <= table[1] <= last, line
 
 
 @pytest.mark.parametrize("code", CODES, ids=lambda code: code.name)
 def test_a_code_is_explained(code):
     assert find_code(code.name) is code
+    assert code.level in {"error", "warn", "note"}
     assert code.summary and not code.summary.endswith("."), "a summary is one line without a full stop"
     assert "\n" not in code.summary
     assert code.why.strip() and code.fix.strip() and code.bad.strip()
@@ -62,7 +44,7 @@ def test_a_code_is_explained(code):
 
 def test_used_and_declared_codes_are_the_same():
     declared = {code.name for code in CODES}
-    used = {name for module in load_modules() if ".diag.codes" not in module.name for name in NAME.findall(module.text)}
+    used = {name for module in load_modules() for name in NAME.findall(module.text)}
     assert used - {EXAMPLE} == declared
 
 

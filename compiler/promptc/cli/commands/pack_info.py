@@ -17,8 +17,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, group
 from promptc.cli.request import read_asked
 from promptc.cli.terminal import write_stdout
-from promptc.diag.codes import CODES, find_code
-from promptc.diag.codes.code import Code
+from promptc.diag.codes import Code, find_code, load_codes
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import as_plain
 from promptc.files.atomic import write_file
@@ -235,7 +234,7 @@ def _render(pack: Pack, format: str, variants: dict[str, str], patches: Sequence
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(code.name, help=code.summary) for code in CODES if code.name.startswith(incomplete.upper())]
+    return [CompletionItem(code.name, help=code.summary) for code in load_codes().values() if code.name.startswith(incomplete.upper())]
 
 
 @click.command(
@@ -254,7 +253,7 @@ def rule_command(code: str | None, is_all: bool, format: str) -> int:
     """Explain a diagnostic CODE: what it means, why it is said, an example, and what mends it."""
     if is_all == (code is not None):
         raise UsageError([Diagnostic("PC0720", "`promptc rule` takes one code, or --all", help="such as `promptc rule PC0531`")])
-    codes = CODES if code is None else (_find(code),)
+    codes = tuple(load_codes().values()) if code is None else (_find(code),)
     if format == "json":
         shown = [as_plain(one) for one in codes]
         text = json.dumps(shown if is_all else shown[0], ensure_ascii=False, indent=2) + "\n"
