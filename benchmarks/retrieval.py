@@ -23,9 +23,8 @@ from promptc.frontend.segments import read_queries
 from promptc.model.section import MICRO
 from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
-from promptc.sources.retrieval.index import IndexVerdict, KnownAnswer, judge_index
 from promptc.sources.retrieval.local import LoadedIndex
-from promptc.sources.retrieval.retrieve import ChunkQuery, Query, Retrieved, Retriever, retrieve
+from promptc.sources.retrieval.retrieve import ChunkQuery, IndexVerdict, KnownAnswer, Query, Retrieved, Retriever, judge_index, retrieve
 from promptc.text.meter import Meter
 
 _DOCS = Path(__file__).parents[1] / "docs"

@@ -7,9 +7,8 @@ from typing import Any
 
 from promptc.model.sources import Chunk, Matching, Weights
 from promptc.sources.retrieval.encoder import SCALE, Vector, round_vector
-from promptc.sources.retrieval.local import LoadedIndex
-from promptc.sources.retrieval.postgres import BuiltIndex, Vectors
-from promptc.sources.retrieval.retrieve import open_index
+from promptc.sources.retrieval.index import BuiltIndex, Vectors
+from promptc.sources.retrieval.local import LoadedIndex, open_index
 from promptc.sources.retrieval.scoring import find_words, weigh_words
 
 

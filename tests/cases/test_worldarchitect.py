@@ -12,7 +12,7 @@ import pytest
 import promptc
 from promptc.diag.findings import DiskError, FitError
 from promptc.model.sources import CorpusIndex, Document
-from promptc.sources.retrieval.chunking import split_document
+from promptc.sources.retrieval.building import split_document
 from promptc.text.meter import Meter
 from tests.cases.case import FIXTURES, ROOT
 

@@ -49,7 +49,7 @@ OWN_FOLDER = {
     ("promptc.golden.history.cause", "target.write_text"): 1,
     ("promptc.golden.cases.environment", "path.write_text"): 1,
     ("promptc.golden.cases.environment", "sqlite3.connect"): 1,
-    ("promptc.sources.retrieval.local", "path.open"): 1,
+    ("promptc.sources.retrieval.index", "path.open"): 1,
     ("promptc.sources.still_file", "Path(f'{target}{ending}').write_bytes"): 1,
 }
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---

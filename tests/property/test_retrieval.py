@@ -15,9 +15,10 @@ from promptc.frontend.corpora import read_corpus
 from promptc.model.section import MICRO
 from promptc.model.sources import ChunkPlan, CorpusIndex, Matching
 from promptc.sources.retrieval import scoring
+from promptc.sources.retrieval.building import build_index
 from promptc.sources.retrieval.encoder import SCALE
-from promptc.sources.retrieval.index import build_index
-from promptc.sources.retrieval.local import LocalStore, _NumpyStore, render_files
+from promptc.sources.retrieval.index import render_files
+from promptc.sources.retrieval.local import LocalStore, _NumpyStore
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, retrieve
 from promptc.sources.retrieval.scoring import weigh_words
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index

@@ -18,11 +18,11 @@ from promptc.frontend.yaml import load_yaml
 from promptc.model.sources import CorpusIndex, Document
 from promptc.sources.address import read_address
 from promptc.sources.database import Database
+from promptc.sources.retrieval.building import Count, Progress, build_index
 from promptc.sources.retrieval.encoder import VectorEncoder
-from promptc.sources.retrieval.index import Count, Progress, build_index
-from promptc.sources.retrieval.local import IndexPlace, LoadedIndex, read_index, write_index
-from promptc.sources.retrieval.postgres import BuiltIndex, DatabaseStore, write_chunks
-from promptc.sources.retrieval.retrieve import check_index, open_index
+from promptc.sources.retrieval.index import BuiltIndex, IndexPlace, check_index, read_index, write_index
+from promptc.sources.retrieval.local import LoadedIndex, open_index
+from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
 from promptc.text.guard import find_form
 from promptc.text.json import render_canonical_json, render_digest
 

@@ -18,7 +18,7 @@ from promptc.frontend.shape import check_segments_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml, resolve_scalar
 from promptc.model.sources import Segment
 from promptc.model.state import Node
-from promptc.sources.retrieval.index import Answer, KnownAnswer
+from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 from promptc.sources.segments.rows import MAX_CONTENT, describe_twins, judge_row, place_of
 from promptc.text.guard import find_form
 from promptc.text.json import render_canonical_json

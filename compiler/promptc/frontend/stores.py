@@ -16,8 +16,8 @@ from promptc.frontend.corpora import open_corpus
 from promptc.model.pack import PackModel
 from promptc.model.sources import CorpusIndex, StateIndex, Store
 from promptc.sources.address import read_address
-from promptc.sources.retrieval.local import LoadedIndex
-from promptc.sources.retrieval.retrieve import ChunkQuery, IndexedItem, Retrieved, Retriever
+from promptc.sources.retrieval.local import IndexedItem, LoadedIndex
+from promptc.sources.retrieval.retrieve import ChunkQuery, Retrieved, Retriever
 from promptc.sources.segments.rows import Rows
 from promptc.sources.segments.store import Read, SegmentStore
 

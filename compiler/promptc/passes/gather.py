@@ -17,8 +17,8 @@ from promptc.model.section import MICRO, Retrieve, Section, Segments, show_score
 from promptc.model.sources import CorpusIndex, Segment, StateIndex, Store
 from promptc.model.stages import Bound, Gathered, SourceDigest
 from promptc.passes.select import evaluate_key, find_whole
-from promptc.sources.retrieval.local import LoadedIndex
-from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, IndexedItem, Retrieved
+from promptc.sources.retrieval.local import IndexedItem, LoadedIndex
+from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.scoring import has_words
 from promptc.sources.segments.rows import Malformed, Rows
 from promptc.template.compile import Expression

@@ -2,7 +2,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError
 from promptc.frontend.segments import read_queries
-from promptc.sources.retrieval.index import Answer, KnownAnswer
+from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 
 
 def test_queries_and_answers():

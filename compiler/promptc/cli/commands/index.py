@@ -28,10 +28,19 @@ from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind import bind_lets
 from promptc.passes.gather import list_entries
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
-from promptc.sources.retrieval.index import SHARE, IndexVerdict, JudgedQuery, KnownAnswer, judge_index
-from promptc.sources.retrieval.local import LoadedIndex, read_index
-from promptc.sources.retrieval.postgres import BuiltIndex
-from promptc.sources.retrieval.retrieve import ChunkQuery, FoundChunk, Retrieved, Retriever, check_index
+from promptc.sources.retrieval.index import BuiltIndex, check_index, read_index
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.retrieve import (
+    SHARE,
+    ChunkQuery,
+    FoundChunk,
+    IndexVerdict,
+    JudgedQuery,
+    KnownAnswer,
+    Retrieved,
+    Retriever,
+    judge_index,
+)
 from promptc.template.runtime.run import RUN
 from promptc.text.meter import Meter
 

@@ -449,8 +449,7 @@ def ask_index(pack: Pack, case: Case) -> CaseOutcome:
     from promptc.frontend.corpora import open_corpus
     from promptc.frontend.segments import read_queries
     from promptc.model.sources import CorpusIndex
-    from promptc.sources.retrieval.index import judge_index
-    from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever
+    from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever, judge_index
 
     name, version = case.asked["index"], case.asked.get("version")
     indexes = {one.name: one for one in pack.model.indexes if isinstance(one, CorpusIndex)}

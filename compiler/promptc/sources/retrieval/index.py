@@ -1,190 +1,396 @@
-"""From documents to an index."""
+"""Indexes on disk: what a built index is, read back from its folder whole and as it was written, or a finding.
+
+`write_index` and `read_index` are the two ways; `check_index` tells whether an index is still of the documents and settings it was built
+of. A folder holds a manifest and one folder of files (a generation) that it names, so that a reader never meets half of a new index.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import sys
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Iterable, Mapping, Sequence
+from operator import le
+from pathlib import Path
 
+from promptc.diag.findings import Diagnostic, DiskError, Span
 from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.files.atomic import make_folder_beside, replace_file, sync_folder
+from promptc.files.reading import TooLongError, read_file, read_inside
 from promptc.model.sources import Chunk, CorpusIndex, Document
-from promptc.sources.retrieval.chunking import render_indexed, split_document
-from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
-from promptc.sources.retrieval.postgres import BuiltIndex, Vectors, digest_config, digest_corpus
-from promptc.sources.retrieval.retrieve import Retrieved
-from promptc.sources.retrieval.scoring import multiply, weigh_words
-from promptc.text.guard import normalize
+from promptc.sources.retrieval.encoder import KNOWN
+from promptc.sources.retrieval.scoring import IndexWords
+from promptc.text.json import render_canonical_json, render_digest
 
-Count = Callable[[str], int]
-Progress = Callable[[int, int], None]
-_HEADINGS = 200
-_MOST_WORKERS = 8
-SHARE = 1000
-"""Shares are counted in thousandths, cut off."""
+_MOST_TOLD = 1_000_000
+"""Bytes of the longest manifest of an index."""
+
+MANIFEST = "manifest.json"
+_BUILDING = "generation"
+"""What the name of a folder that is being written is made from: the same for all generations, so that a build finds what was left."""
+
+_GENERATION = 16
+FILES = ("documents.json", "chunks.jsonl", "words.json", "postings.u32")
+VECTORS = "vectors.i16"
+"""The files of an index; the last where it has vectors."""
+
+MAX_BYTES = 1_000_000_000
+"""Bytes that the files of an index may have together."""
 
 
-def build_index(
-    index: CorpusIndex,
-    documents: Sequence[Document],
-    *,
-    count: Count,
-    counter: str,
-    encoder: VectorEncoder | None = None,
-    earlier: BuiltIndex | None = None,
-    progress: Progress = lambda done, total: None,
-) -> BuiltIndex:
-    """The index of `documents` (in the order of their paths). The same bytes whatever `earlier` holds, from which vectors of unchanged
-    texts are taken. `progress` is told how many of the texts to encode are done.
+FORMAT = 1
+"""Rises with every change of the files' form, or of how chunks, words and vectors are made."""
+
+
+@frozen
+class IndexPlace:
+    """Where an index lies, where the pack declares it, and the command that builds it."""
+
+    folder: Path
+    span: Span
+    name: str
+
+    @property
+    def command(self) -> str:
+        return f"promptc index build {self.span.file} {self.name}"
+
+
+@frozen
+class Vectors:
+    """The vectors of all chunks in turn, what made them, and the product of a heading with chunks it does not stand above, in 1/10000."""
+
+    encoder: str
+    digest: str
+    size: int
+    background: int
+    values: array[int]
+
+
+@frozen(eq=False)
+class BuiltIndex:
+    """All that an index is. `config` and `corpus` are digests of what it was made from, `documents` the digest of each file."""
+
+    name: str
+    config: str
+    corpus: str
+    documents: tuple[tuple[str, str], ...]
+    chunks: Sequence[Chunk]
+    words: IndexWords
+    vectors: Vectors | None
+    fingerprint: str = ""
+
+
+def tell_chunk(chunk: Chunk) -> dict[str, Any]:
+    """Gives the chunk as it is stored, as JSON has it."""
+    return {name: getattr(chunk, name) for name in Chunk.__match_args__} | {"metadata": dict(chunk.metadata)}
+
+
+def read_chunk(told: Mapping[str, Any]) -> Chunk:
+    """Gives back what `tell_chunk` told. Raises a LookupError or a TypeError for anything else."""
+    fields = {name: told[name] for name in Chunk.__match_args__}
+    return Chunk(**fields | {"heading": tuple(told["heading"]), "covers": tuple(told["covers"])})
+
+
+def digest_corpus(documents: Iterable[Document]) -> str:
+    """One digest of every file's path and content, in order."""
+    return render_digest("".join(f"{one.file}\0{one.digest}\n" for one in documents).encode("utf-8", "surrogatepass"))
+
+
+def digest_config(index: CorpusIndex, counter: str) -> str:
+    """One digest of what decides how files become chunks; `counter` is that of what counts tokens. What only decides how queries meet
+    chunks (weights, synonyms) is not in it: it may change without a build.
     """
-    split = [chunk for document in documents for chunk in split_document(document, index.chunk, count)]
-    chunks = tuple(sorted(split, key=lambda chunk: (chunk.version, chunk.file.encode("utf-8", "surrogatepass"), chunk.ordinal)))
-    return BuiltIndex(
-        index.name,
-        digest_config(index, counter),
-        digest_corpus(documents),
-        tuple((document.file, document.digest) for document in documents),
+    chunk = index.chunk
+    told = {
+        "format": FORMAT,
+        "pattern": index.pattern,
+        "chunk": [chunk.least, chunk.most, chunk.overlap],
+        "defaults": dict(index.defaults),
+        "counter": counter,
+    }
+    return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
+
+
+def check_index(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str, place: IndexPlace) -> None:
+    """Raises `DiskError` (PC0192) where the index is not of these documents, or of other settings or another model than the pack's."""
+    why = _describe_difference(index, built, documents, counter)
+    if why:
+        message = f"the index `{index.name}` in `{place.folder}` is stale: {why}"
+        raise DiskError([Diagnostic("PC0192", message, place.span, f"run `{place.command}`")])
+
+
+def _describe_difference(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str) -> str:
+    encoder, vectors = index.matching.encoder, built.vectors
+    if built.config != digest_config(index, counter):
+        return "the pack's settings of chunks, or its tokenizer, are not those it was built with"
+    if vectors is not None and encoder and (vectors.encoder, vectors.digest) != (encoder, KNOWN.get(encoder)):
+        return f"its vectors were made by `{vectors.encoder}` ({vectors.digest[:19]}…), not by what `{encoder}` is now"
+    return "" if built.corpus == digest_corpus(documents) else _describe_changes(built, documents)
+
+
+def _describe_changes(built: BuiltIndex, documents: Sequence[Document]) -> str:
+    before, now = dict(built.documents), {one.file: one.digest for one in documents}
+    new, gone = sorted(now.keys() - before.keys()), sorted(before.keys() - now.keys())
+    changed = sorted(file for file in now.keys() & before.keys() if now[file] != before[file])
+    told = [(changed, "changed"), (new, "new"), (gone, "gone")]
+    return ", ".join(f"`{files[0]}`{f' and {len(files) - 1} more' if files[1:] else ''} {word}" for files, word in told if files)
+
+
+def read_index(place: IndexPlace) -> BuiltIndex:
+    """The index at `place`. Raises `DiskError`: PC0190 where there is none, PC0193 for one that is damaged, PC0194 for one of another
+    form."""
+    try:
+        return _read(place, _read_manifest(place))
+    except FileNotFoundError:
+        pass  # a build may have taken the old files away just now: then the manifest names others
+    try:
+        return _read(place, _read_manifest(place))
+    except FileNotFoundError as error:
+        raise _refuse("PC0193", f"its file `{Path(error.filename or '').name}` is missing", place) from None
+
+
+def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
+    try:
+        content = read_file(place.folder / MANIFEST, _MOST_TOLD)
+    except (FileNotFoundError, NotADirectoryError):
+        raise DiskError(
+            [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` holds none", place.span, _run(place))]
+        ) from None
+    except OSError as error:
+        raise _refuse("PC0193", f"`{MANIFEST}` cannot be read: {error.strerror or error}", place) from error
+    try:
+        manifest = json.loads(content)
+    except (ValueError, RecursionError):
+        raise _refuse("PC0193", f"`{MANIFEST}` is no JSON", place) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        found = manifest.get("format") if isinstance(manifest, dict) else None
+        form = "no form" if found is None else f"the form {json.dumps(found)}"
+        raise _refuse("PC0194", f"it has {form}, and this promptc reads {FORMAT}", place)
+    if manifest.get("fingerprint") != digest_manifest(manifest):
+        raise _refuse("PC0193", f"`{MANIFEST}` was changed", place)
+    if manifest.get("index") != place.name:
+        raise _refuse("PC0194", f"it was built as `{manifest.get('index')}`", place)
+    return manifest
+
+
+def _read(place: IndexPlace, manifest: Mapping[str, Any]) -> BuiltIndex:
+    generation = name_generation(manifest["fingerprint"])
+    try:
+        built = _build(
+            manifest, {name: _read_file(place.folder, f"{generation}/{name}", manifest["files"][name]) for name in _list(manifest)}
+        )
+    except _DamageError as damage:
+        raise _refuse("PC0193", str(damage), place) from None
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _refuse("PC0193", f"a file cannot be read: {error.strerror or error}", place) from error
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError):
+        raise _refuse("PC0193", f"`{MANIFEST}` and its files do not belong together", place) from None
+    return built
+
+
+def _list(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files that such an index has, whatever its manifest names besides."""
+    names = (*FILES, VECTORS) if manifest["encoder"] is not None else FILES
+    if sum(manifest["files"][name]["bytes"] for name in names) > MAX_BYTES:
+        raise _DamageError(f"its files have more than {MAX_BYTES:,} bytes")
+    return names
+
+
+def _read_file(folder: Path, relative: str, told: Mapping[str, Any]) -> bytes:
+    """Its bytes, if they are what the manifest tells: nothing of them is looked at before."""
+    try:
+        content = read_inside(folder, relative, told["bytes"])
+    except TooLongError:
+        content = b""
+    if len(content) != told["bytes"] or render_digest(content) != told["digest"]:
+        raise _DamageError(f"its file `{relative.rpartition('/')[2]}` is not as it was written")
+    return content
+
+
+def _build(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> BuiltIndex:
+    """Raises `_DamageError`, or whatever comes of content that another program wrote: the digests alone prove nothing of it."""
+    words, ideals = _read_lines(files["words.json"])
+    encoder = manifest["encoder"]
+    chunks = tuple(read_chunk(told) for told in _read_lines(files["chunks.jsonl"]))
+    built = BuiltIndex(
+        manifest["index"],
+        manifest["config"],
+        manifest["corpus"],
+        tuple((file, digest) for file, digest in _read_lines(files["documents.json"])),
         chunks,
-        weigh_words(chunks),
-        encode_chunks(chunks, encoder, earlier, progress) if encoder is not None else None,
+        _read_words(words, ideals, files["postings.u32"], manifest),
+        Vectors(encoder["id"], encoder["digest"], encoder["size"], manifest["background"], _read_array("h", files[VECTORS]))
+        if encoder is not None
+        else None,
+        manifest["fingerprint"],
+    )
+    if not _is_sound(built):
+        raise _DamageError("its numbers do not belong to its chunks")
+    return built
+
+
+def _read_lines(content: bytes) -> list[Any]:
+    return [json.loads(line) for line in content.decode("utf-8", "surrogatepass").split("\n") if line]
+
+
+def _read_words(words: list[str], ideals: list[int], content: bytes, manifest: Mapping[str, Any]) -> IndexWords:
+    numbers = _read_array("I", content)
+    ends, postings = len(words) + 1, manifest["postings"]
+    return IndexWords(
+        {word: number for number, word in enumerate(words)},
+        array("I", ideals),
+        numbers[:ends],
+        numbers[ends : ends + postings],
+        numbers[ends + postings :],
+        manifest["unseen"],
     )
 
 
-def encode_chunks(chunks: Sequence[Chunk], encoder: VectorEncoder, earlier: BuiltIndex | None, progress: Progress) -> Vectors:
-    """The vectors of chunks and what lies behind all of them: how near a heading is to chunks it does not stand above."""
-    headings = _choose_headings(chunks)
-    texts = [render_indexed(chunk.heading, chunk.text) for chunk in chunks]
-    known = _find_known(encoder, earlier)
-    missing = sorted({text for text in (*texts, *headings) if text not in known})
-    for done, (text, vector) in enumerate(zip(missing, _encode(encoder, missing), strict=True), 1):
-        known[text] = vector
-        progress(done, len(missing))
-    values = array("h")
-    for text in texts:
-        values.extend(known[text])
-    background = find_background(chunks, values, {heading: known[heading] for heading in headings}, encoder.size)
-    return Vectors(encoder.id, encoder.digest, encoder.size, background, values)
+def _read_array(kind: str, content: bytes) -> array[int]:
+    """The numbers of a file, each with the least byte first."""
+    values = array(kind)
+    values.frombytes(content)
+    if sys.byteorder != "little":
+        values.byteswap()
+    return values
 
 
-def find_background(chunks: Sequence[Chunk], values: array[int], headings: Mapping[str, Vector], size: int) -> int:
-    """The mean product of headings with chunks that they do not stand in, in 1/10000, halves up; 0 where there is none."""
-    vectors = [values[place * size : (place + 1) * size] for place in range(len(chunks))]
-    total = pairs = 0
-    for heading, vector in sorted(headings.items()):
-        for chunk, product in zip(chunks, multiply(vectors, vector), strict=True):
-            if heading not in chunk.heading and heading not in chunk.covers:
-                total, pairs = total + product, pairs + 1
-    under = max(pairs, 1) * SCALE * SCALE
-    return max(0, (2 * total * 10_000 + under) // (2 * under))
+def _is_sound(built: BuiltIndex) -> bool:
+    """Whether no number leads to a chunk, a word or a vector that is not there."""
+    words, count, vectors = built.words, len(built.chunks), built.vectors
+    ends = words.ends
+    is_whole = len(words.ideals) == len(words.numbers) == len(ends) - 1 and len(words.impacts) == len(words.rows) == ends[-1]
+    is_rising = ends[0] == 0 and all(map(le, ends, ends[1:]))
+    is_near = max(words.rows, default=-1) < count
+    return is_whole and is_rising and is_near and (vectors is None or (vectors.size > 0 and len(vectors.values) == count * vectors.size))
 
 
-def _choose_headings(chunks: Sequence[Chunk]) -> list[str]:
-    """At most 200, drawn by their digests so that no part of a corpus is preferred and no draw is chance."""
-    names = {name for chunk in chunks for name in chunk.covers}
-    return sorted(names, key=lambda name: (sha256(name.encode("utf-8", "surrogatepass")).digest(), name))[:_HEADINGS]
+def _run(place: IndexPlace) -> str:
+    return f"run `{place.command}`"
 
 
-def _find_known(encoder: VectorEncoder, earlier: BuiltIndex | None) -> dict[str, Vector]:
-    vectors = earlier.vectors if earlier is not None else None
-    if earlier is None or vectors is None or (vectors.encoder, vectors.digest) != (encoder.id, encoder.digest):
-        return {}
-    texts = [render_indexed(chunk.heading, chunk.text) for chunk in earlier.chunks]
-    return {text: vectors.values[place * vectors.size : (place + 1) * vectors.size] for place, text in enumerate(texts)}
+def _refuse(code: str, wrong: str, place: IndexPlace) -> DiskError:
+    word = "is damaged" if code == "PC0193" else "is another's"
+    return DiskError([Diagnostic(code, f"the index `{place.name}` in `{place.folder}` {word}: {wrong}", place.span, _run(place))])
 
 
-def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
-    """In order. Each text alone and by one thread, but as many at a time as there are processors."""
-    workers = min(os.cpu_count() or 1, _MOST_WORKERS, len(texts))
-    if workers < 2:
-        yield from map(encoder.encode, texts)
+class _DamageError(Exception):
+    """A file is not what was written."""
+
+
+def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> str:
+    """Writes the index and gives its fingerprint. Raises `DiskError` (PC0198)."""
+    files = render_files(built)
+    manifest = _render_manifest(built, files)
+    fingerprint = str(manifest["fingerprint"])
+    if sum(map(len, files.values())) > MAX_BYTES:
+        message = f"the index for `{folder}` has more than {MAX_BYTES:,} bytes"
+        raise DiskError([Diagnostic("PC0198", message, span, "part the corpus into several indexes")])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        generation = name_generation(fingerprint)
+        _write_generation(folder, generation, files)
+        text = json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        replace_file(folder / MANIFEST, text.encode())
+        _remove_others(folder, generation)
+    except OSError as error:
+        message = f"cannot write the index to `{folder}`: {error.strerror or error}"
+        raise DiskError([Diagnostic("PC0198", message, span, "make room, or let the folder be written to")]) from error
+    return fingerprint
+
+
+def _render_manifest(built: BuiltIndex, files: dict[str, bytes]) -> dict[str, Any]:
+    """What is told of an index, with a fingerprint of all the rest."""
+    vectors = built.vectors
+    told: dict[str, Any] = {
+        "format": FORMAT,
+        "index": built.name,
+        "config": built.config,
+        "corpus": built.corpus,
+        "chunks": len(built.chunks),
+        "words": len(built.words.numbers),
+        "postings": len(built.words.rows),
+        "unseen": built.words.unseen,
+        "encoder": {"id": vectors.encoder, "digest": vectors.digest, "size": vectors.size} if vectors is not None else None,
+        "background": vectors.background if vectors is not None else 0,
+        "files": {name: {"bytes": len(content), "digest": render_digest(content)} for name, content in files.items()},
+    }
+    return told | {"fingerprint": digest_manifest(told)}
+
+
+def digest_manifest(manifest: dict[str, Any]) -> str:
+    """Gives the fingerprint of a manifest: that of all but itself."""
+    told = {key: value for key, value in manifest.items() if key != "fingerprint"}
+    return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
+
+
+def render_files(built: BuiltIndex) -> dict[str, bytes]:
+    """The files of an index by name."""
+    words = built.words
+    files = {
+        "documents.json": _render_lines([list(one) for one in built.documents]),
+        "chunks.jsonl": _render_lines([tell_chunk(chunk) for chunk in built.chunks]),
+        "words.json": _render_lines([list(words.numbers), words.ideals.tolist()]),
+        "postings.u32": b"".join(map(_render_array, (words.ends, words.rows, words.impacts))),
+    }
+    return files | ({VECTORS: _render_array(built.vectors.values)} if built.vectors is not None else {})
+
+
+def _render_lines(values: list[Any]) -> bytes:
+    return "".join(f"{render_canonical_json(value)}\n" for value in values).encode("utf-8", "surrogatepass")
+
+
+def _render_array(values: array[int]) -> bytes:
+    """Its numbers, each with the least byte first."""
+    if sys.byteorder == "little":
+        return values.tobytes()
+    turned = values[:]
+    turned.byteswap()
+    return turned.tobytes()
+
+
+def _write_generation(folder: Path, generation: str, files: dict[str, bytes]) -> None:
+    """All files, on the disk, before the folder has its name. One that is there already may be damaged: it is written anew."""
+    if all(_is_there(folder, f"{generation}/{name}", content) for name, content in files.items()):
         return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            yield from pool.map(encoder.encode, texts)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-@frozen
-class Answer:
-    """A section that answers a query: the end of its file's path, and its heading."""
-
-    file: str
-    heading: str
-
-    def is_in(self, chunk: Chunk) -> bool:
-        """Whether the chunk holds the section's own text, or a part of it."""
-        in_file = chunk.file == self.file or chunk.file.endswith(f"/{self.file}")
-        return in_file and normalize(self.heading) in map(normalize, chunk.covers)
+    final = folder / generation
+    with make_folder_beside(folder / _BUILDING) as made:
+        beside = Path(made)
+        for name, content in files.items():
+            _write_file(beside / name, content)
+        sync_folder(beside)
+        if final.exists():
+            shutil.rmtree(final)
+        beside.rename(final)
 
 
-@frozen
-class KnownAnswer:
-    """A query and what answers it: any of the answers. One without is to find nothing."""
-
-    query: str
-    answers: tuple[Answer, ...]
+def name_generation(fingerprint: str) -> str:
+    """The folder that holds the files of an index."""
+    return fingerprint.partition(":")[2][:_GENERATION]
 
 
-@frozen
-class JudgedQuery:
-    """What a query came to: the place of the first right answer (from 1; 0: none), whether it stood among those that `cap` tokens hold, the
-    best score in millionths, and whether a render would have called it sparse.
-    """
-
-    known: KnownAnswer
-    rank: int
-    in_cap: bool
-    best: int
-    is_flagged: bool
+def _is_there(folder: Path, relative: str, content: bytes) -> bool:
+    try:
+        return read_inside(folder, relative, len(content)) == content
+    except OSError:
+        return False
 
 
-@frozen
-class IndexVerdict:
-    """All queries together. Recall, and the mean of 1/rank, are over those with answers, in thousandths."""
-
-    judged: tuple[JudgedQuery, ...]
-
-    @property
-    def answered(self) -> tuple[JudgedQuery, ...]:
-        """Those that have an answer."""
-        return tuple(one for one in self.judged if one.known.answers)
-
-    def recall(self, depth: int) -> int:
-        """The share whose answer is among the first `depth`."""
-        return self._share(sum(1 for one in self.answered if 0 < one.rank <= depth))
-
-    @property
-    def recall_in_cap(self) -> int:
-        """The share whose answer is among what the cap holds."""
-        return self._share(sum(1 for one in self.answered if one.in_cap))
-
-    @property
-    def mean_reciprocal_rank(self) -> int:
-        """The mean of 1/rank, nothing for what was not found."""
-        return sum(SHARE * SHARE // one.rank for one in self.answered if one.rank) // (SHARE * max(len(self.answered), 1))
-
-    def _share(self, count: int) -> int:
-        return SHARE * count // max(len(self.answered), 1)
+def _write_file(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
-def judge_index(known: Sequence[KnownAnswer], ask: Callable[[str], Retrieved], *, floor: int, top: int, cap: int) -> IndexVerdict:
-    """Asks every query. `ask` is to answer with the floor off, best first, as deep as recall is wanted; `floor`, `top` and `cap` are those
-    of a render: the best `top`, as many as `cap` tokens hold whole.
-    """
-    return IndexVerdict(tuple(_judge(one, ask(one.query), floor, top, cap) for one in known))
-
-
-def _judge(known: KnownAnswer, retrieved: Retrieved, floor: int, top: int, cap: int) -> JudgedQuery:
-    right = [any(answer.is_in(found.chunk) for answer in known.answers) for found in retrieved.found]
-    rank = right.index(True) + 1 if True in right else 0
-    held, tokens = 0, 0
-    for found in retrieved.found[:top]:
-        tokens += found.chunk.tokens
-        if tokens > cap:
-            break
-        held += 1
-    best = max((found.score.fused for found in retrieved.found), default=0)
-    return JudgedQuery(known, rank, 0 < rank <= held, best, best < floor or not retrieved.found)
+def _remove_others(folder: Path, generation: str) -> None:
+    """Earlier generations. What is not ours by its name stays."""
+    for path in sorted(folder.iterdir()):
+        is_generation = len(path.name) == _GENERATION and not path.name.strip("0123456789abcdef") and path.name != generation
+        if is_generation and path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,6 @@
-"""The store in PostgreSQL with pgvector: chunks, words and vectors of any number of indexes, each under its fingerprint.
+"""Chunks in PostgreSQL with pgvector: those of any number of indexes, each under its fingerprint, with their words and vectors.
+
+`DatabaseStore` reads them as `local.ChunkStore` says, `write_chunks` puts a built index there. The only module here that needs SQLAlchemy.
 
 Its sums of impacts are whole numbers and its products of vectors exact (`encoder.SCALE`), and both break ties by row: it proposes the very
 rows that memory does, as long as no approximate index of pgvector's is put on its table.
@@ -7,18 +9,15 @@ rows that memory does, as long as no approximate index of pgvector's is put on i
 from __future__ import annotations
 
 import json
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
-from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.sources import Chunk, CorpusIndex, Document
+from promptc.model.sources import Chunk
 from promptc.sources.database import Database
 from promptc.sources.retrieval.encoder import Vector
-from promptc.sources.retrieval.scoring import IndexWords
-from promptc.text.json import render_canonical_json, render_digest
+from promptc.sources.retrieval.index import BuiltIndex, read_chunk, tell_chunk
 
 _PAGE = 200
 _BATCH = 1000
@@ -44,9 +43,6 @@ _CHUNKS = "SELECT place, told FROM promptc_chunks WHERE fingerprint = :fingerpri
 _VECTORS = "SELECT place, CAST(near AS TEXT) FROM promptc_chunks WHERE fingerprint = :fingerprint AND place = ANY(:rows)"
 _IMPACTS = """SELECT place, word, impact FROM promptc_postings
     WHERE fingerprint = :fingerprint AND word = ANY(:words) AND place = ANY(:rows)"""
-
-FORMAT = 1
-"""Rises with every change of the files' form, or of how chunks, words and vectors are made."""
 
 
 class DatabaseStore:
@@ -74,7 +70,7 @@ class DatabaseStore:
 
     def read_chunks(self, rows: Sequence[int]) -> Sequence[Chunk]:
         found = dict(self._select(_CHUNKS, rows=list(rows)))
-        return [_read_chunk(json.loads(found[row])) for row in rows]
+        return [read_chunk(json.loads(found[row])) for row in rows]
 
     def read_impacts(self, words: Sequence[str], rows: Sequence[int]) -> Sequence[Mapping[str, int]]:
         found: dict[int, dict[str, int]] = {row: {} for row in rows}
@@ -131,7 +127,7 @@ def _iter_chunks(built: BuiltIndex) -> Iterator[dict[str, Any]]:
     vectors = built.vectors
     for place, chunk in enumerate(built.chunks):
         near = str(vectors.values[place * vectors.size : (place + 1) * vectors.size].tolist()) if vectors is not None else None
-        told = json.dumps(_tell_chunk(chunk), ensure_ascii=True)
+        told = json.dumps(tell_chunk(chunk), ensure_ascii=True)
         yield {"fingerprint": built.fingerprint, "place": place, "version": chunk.version, "told": told, "near": near}
 
 
@@ -140,57 +136,3 @@ def _iter_postings(built: BuiltIndex) -> Iterator[dict[str, Any]]:
     for word, number in words.numbers.items():
         for at in range(words.ends[number], words.ends[number + 1]):
             yield {"fingerprint": built.fingerprint, "word": word, "place": words.rows[at], "impact": words.impacts[at]}
-
-
-def _tell_chunk(chunk: Chunk) -> dict[str, Any]:
-    told = {name: getattr(chunk, name) for name in Chunk.__match_args__}
-    return told | {"metadata": dict(chunk.metadata)}
-
-
-def _read_chunk(told: dict[str, Any]) -> Chunk:
-    return Chunk(**told | {"heading": tuple(told["heading"]), "covers": tuple(told["covers"])})
-
-
-@frozen
-class Vectors:
-    """The vectors of all chunks in turn, what made them, and the product of a heading with chunks it does not stand above, in 1/10000."""
-
-    encoder: str
-    digest: str
-    size: int
-    background: int
-    values: array[int]
-
-
-@frozen(eq=False)
-class BuiltIndex:
-    """All that an index is. `config` and `corpus` are digests of what it was made from, `documents` the digest of each file."""
-
-    name: str
-    config: str
-    corpus: str
-    documents: tuple[tuple[str, str], ...]
-    chunks: Sequence[Chunk]
-    words: IndexWords
-    vectors: Vectors | None
-    fingerprint: str = ""
-
-
-def digest_corpus(documents: Iterable[Document]) -> str:
-    """One digest of every file's path and content, in order."""
-    return render_digest("".join(f"{one.file}\0{one.digest}\n" for one in documents).encode("utf-8", "surrogatepass"))
-
-
-def digest_config(index: CorpusIndex, counter: str) -> str:
-    """One digest of what decides how files become chunks; `counter` is that of what counts tokens. What only decides how queries meet
-    chunks (weights, synonyms) is not in it: it may change without a build.
-    """
-    chunk = index.chunk
-    told = {
-        "format": FORMAT,
-        "pattern": index.pattern,
-        "chunk": [chunk.least, chunk.most, chunk.overlap],
-        "defaults": dict(index.defaults),
-        "counter": counter,
-    }
-    return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))

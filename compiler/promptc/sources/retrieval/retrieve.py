@@ -1,4 +1,5 @@
-"""Retrieval: the best chunks of indexes for a query, with scores that can be explained.
+"""Retrieval: the best chunks of indexes for a query, with scores that can be explained (`Retriever.ask`, or `retrieve` without memory);
+and how well an index answers queries whose answers are known (`judge_index`).
 
     words   = min(1, BM25 / the most BM25 could be for this query)
     vectors = max(0, (cosine - background) / (1 - background))
@@ -10,24 +11,20 @@ floor means the same for each. All are whole millionths, worked out in whole num
 
 from __future__ import annotations
 
-from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from threading import Lock
 
-from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, Literal, TypeVar
 from promptc.model.section import MICRO
-from promptc.model.sources import Chunk, CorpusIndex, Document, Matching
-from promptc.sources.retrieval.encoder import BACKGROUNDS, KNOWN, SCALE, MissingEncoder, Vector, VectorEncoder, find_encoder
-from promptc.sources.retrieval.local import IndexPlace, LoadedIndex, make_store
-from promptc.sources.retrieval.postgres import BuiltIndex, Vectors, digest_config, digest_corpus
-from promptc.sources.retrieval.scoring import Phrase, Term, find_terms, multiply, read_synonyms, weigh_words
-from promptc.text.guard import find_form
-from promptc.text.json import render_canonical_json, render_digest
+from promptc.model.sources import Chunk, Matching
+from promptc.sources.retrieval.encoder import SCALE, MissingEncoder, Vector, VectorEncoder, find_encoder
+from promptc.sources.retrieval.local import IndexedItem, LoadedIndex, digest_entries, index_entries
+from promptc.sources.retrieval.scoring import Phrase, Term, find_terms, multiply
+from promptc.text.guard import find_form, normalize
 
 _ANSWERS = 256
 _VECTORS = 4096
@@ -39,232 +36,10 @@ Why = Literal["floor", "candidates", "top"]
 """Why a chunk that was scored is not among the found: under the floor, not among the best of its index, not among the best of all."""
 
 MOST_REFUSED = 12
-_UNBUILT = "the index `{}` has no vectors: it was built without the extra `[retrieval]`"
 _Value = TypeVar("_Value")
 
-
-class Retriever:
-    """One for a pack; several threads may use it. What it remembers changes the time taken, never an answer."""
-
-    def __init__(self, find_encoder: Callable[[str], VectorEncoder | MissingEncoder] = find_encoder) -> None:
-        self._find_encoder = find_encoder
-        self._encoders: dict[str, VectorEncoder | MissingEncoder] = {}
-        self._lock = Lock()
-        self._vectors: RecentValues[Vector] = RecentValues(_VECTORS)
-        self._answers: RecentValues[Retrieved] = RecentValues(_ANSWERS)
-        self._lists: RecentValues[LoadedIndex] = RecentValues(_LISTS)
-
-    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
-        """As `retrieve`. The query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
-        its indexes answer by words alone and `notes` say so.
-        """
-        request = replace(request, query=" ".join(find_form("NFC", request.query).split()))
-        key = _find_key(indexes, request)
-        found = self._answers.find(key) if key is not None else None
-        if found is None:
-            found = self._ask(indexes, request)
-            if key is not None:
-                self._answers.keep(key, found)
-        return found
-
-    def open_entries(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
-        """The index of a list in the state (`index_entries`), made once for equal lists; texts that were encoded before are not again."""
-        key = name, matching, digest_entries(name, entries)
-        found = self._lists.find(key)
-        if found is None:
-            found = self._index(name, matching, entries, count)
-            self._lists.keep(key, found)
-        return found
-
-    def load_encoder(self, name: str) -> VectorEncoder | MissingEncoder:
-        """The encoder of that name, loaded once."""
-        with self._lock:
-            if name not in self._encoders:
-                self._encoders[name] = self._find_encoder(name)
-            return self._encoders[name]
-
-    def _index(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
-        encoder = self.load_encoder(matching.encoder) if matching.encoder and matching.weights.vectors else None
-        if isinstance(encoder, MissingEncoder):
-            return replace(index_entries(name, matching, entries, count=count, encode=None), note=encoder.reason)
-        encode = partial(self._encode_with, encoder) if encoder is not None else None
-        return index_entries(name, matching, entries, count=count, encode=encode)
-
-    def _ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
-        notes = [index.note for index in indexes if index.note]
-        vectors: dict[str, Vector] = {}
-        for name in dict.fromkeys(index.encoder for index in indexes if index.encoder and request.query):
-            found = self._encode(name, request.query)
-            if isinstance(found, MissingEncoder):
-                notes.append(found.reason)
-            else:
-                vectors[name] = found
-        return replace(retrieve(indexes, Query(request.query, vectors), request), notes=tuple(dict.fromkeys(notes)))
-
-    def _encode(self, name: str, query: str) -> Vector | MissingEncoder:
-        encoder = self.load_encoder(name)
-        if isinstance(encoder, MissingEncoder):
-            return encoder
-        return self._encode_with(encoder, query)
-
-    def _encode_with(self, encoder: VectorEncoder, text: str) -> Vector:
-        found = self._vectors.find((encoder.id, text))
-        if found is None:
-            found = encoder.encode(text)
-            self._vectors.keep((encoder.id, text), found)
-        return found
-
-
-class RecentValues(Generic[_Value]):
-    """The values that were used last, by key, at most `most` of them."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
-        self._lock = Lock()
-
-    def find(self, key: Hashable) -> _Value | None:
-        """The value kept under `key`, which counts as used now; or None."""
-        with self._lock:
-            if key not in self._values:
-                return None
-            self._values.move_to_end(key)
-            return self._values[key]
-
-    def keep(self, key: Hashable, value: _Value) -> None:
-        """Keeps it, and forgets what was used longest ago where there is no room."""
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            if len(self._values) > self._most:
-                self._values.popitem(last=False)
-
-
-def _find_key(indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Hashable | None:
-    """Everything that decides the answer; None where a condition does not say what decides it."""
-    conditions = [request.where, *(boost.where for boost in request.boosts)]
-    if any(one is not None and not one.key for one in conditions):
-        return None
-    return tuple(index.fingerprint for index in indexes), request
-
-
-@frozen
-class Query:
-    """The query as it is compared: its text, and its vector by the id of each encoder that was asked."""
-
-    text: str
-    vectors: dict[str, Vector]
-
-
-def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: ChunkQuery) -> Retrieved:
-    """The best `request.top` chunks of all indexes together.
-
-    Of each index: a window of each list is scored, the best `candidates` go on, those under the floor go, boosts are added. What
-    `version` and `where` refuse is not scored. Order: score, score by words, then index, version, file (as UTF-8) and place. A query
-    without a word in it retrieves nothing.
-    """
-    found: list[FoundChunk] = []
-    refused: list[tuple[FoundChunk, Why]] = []
-    considered = under = unwanted = 0
-    for index in indexes:
-        scored, without = _score(index, query, request)
-        ranked = sorted(scored, key=_rank)
-        best = ranked[: request.candidates]
-        kept = [one for one in best if one.score.fused >= max(request.floor, 1)]
-        considered, under, unwanted = considered + len(scored), under + len(best) - len(kept), unwanted + without
-        found += [_boost(one, request) for one in kept]
-        refused += [(one, "floor") for one in best if one.score.fused < max(request.floor, 1)]
-        refused += [(one, "candidates") for one in ranked[request.candidates :][:MOST_REFUSED]]
-    found.sort(key=_rank)
-    refused += [(one, "top") for one in found[request.top :]]
-    refused.sort(key=lambda one: _rank(one[0]))
-    chosen = tuple(found[: request.top])
-    fingerprints = tuple(index.fingerprint for index in indexes)
-    is_sparse = len(chosen) < request.sparse_below
-    return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=tuple(refused[:MOST_REFUSED]), unwanted=unwanted)
-
-
-def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:
-    chunk = found.chunk
-    return -found.score.total, -found.score.words, found.index, chunk.version, chunk.file.encode(), chunk.ordinal
-
-
-def _score(index: LoadedIndex, query: Query, request: ChunkQuery) -> tuple[list[FoundChunk], int]:
-    """What is scored, and how many `where` refused."""
-    terms = find_terms(query.text, index.synonyms)
-    if not terms:
-        return [], 0
-    vector = query.vectors.get(index.encoder)
-    rows, unwanted = _propose(index, terms, vector, request)
-    by_words = _score_words(index, terms, rows)
-    by_vector = _score_vectors(index, vector, rows) if vector is not None else None
-    found = []
-    for place, chunk in enumerate(index.store.read_chunks(rows)):
-        words, near = by_words[place], by_vector[place] if by_vector is not None else 0
-        fused = _fuse(words, near, index.weights) if by_vector is not None else words
-        found.append(FoundChunk(chunk, index.name, Score(words, near, fused, fused)))
-    return found, unwanted
-
-
-def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery) -> tuple[list[int], int]:
-    """The first rows of each list that the filter accepts, each row once; and how many it refused."""
-    words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
-    accepted: dict[int, bool] = {}
-    version = request.version if index.has_versions else None
-    rows = _take(index, index.store.iter_by_words(words, version), request, accepted)
-    if vector is not None:
-        rows += _take(index, index.store.iter_by_vector(vector, version), request, accepted)
-    return sorted(set(rows)), sum(1 for passes in accepted.values() if not passes)
-
-
-def _take(index: LoadedIndex, rows: Iterator[int], request: ChunkQuery, accepted: dict[int, bool]) -> list[int]:
-    """The first `window` rows that the filter accepts; it is asked of a window of rows at a time, and of each row once."""
-    where = request.where
-    taken: list[int] = []
-    while len(taken) < request.window and (batch := list(islice(rows, request.window))):
-        if where is not None:
-            new = [row for row in batch if row not in accepted]
-            accepted.update(zip(new, (where.accepts(describe_chunk(chunk)) for chunk in index.store.read_chunks(new)), strict=True))
-        taken += [row for row in batch if where is None or accepted[row]]
-    return taken[: request.window]
-
-
-def _score_words(index: LoadedIndex, terms: Sequence[Term], rows: Sequence[int]) -> list[int]:
-    words = sorted({word for term in terms for phrase in term.phrases for word in phrase if word in index.ideals})
-    impacts = index.store.read_impacts(words, rows)
-    ideal = max(sum(_find_ideal(index, term) for term in terms), 1)
-    return [min(MICRO, MICRO * sum(_match(term, own) for term in terms) // ideal) for own in impacts]
-
-
-def _find_ideal(index: LoadedIndex, term: Term) -> int:
-    """The most the term can add. Phrases of which no word is known say nothing, unless there is no other."""
-    known = [phrase for phrase in term.phrases if any(word in index.ideals for word in phrase)]
-    return max(_sum_ideals(index, phrase) for phrase in known or term.phrases[:1])
-
-
-def _sum_ideals(index: LoadedIndex, phrase: Phrase) -> int:
-    return sum(index.ideals.get(word, index.unseen) for word in phrase)
-
-
-def _match(term: Term, impacts: Mapping[str, int]) -> int:
-    """What the term adds to a chunk: its best phrase."""
-    return max(sum(impacts.get(word, 0) for word in phrase) for phrase in term.phrases)
-
-
-def _score_vectors(index: LoadedIndex, vector: Vector, rows: Sequence[int]) -> list[int]:
-    room = _ONE * (BACKGROUND_UNIT - index.background)
-    products = multiply(index.store.read_vectors(rows), vector)
-    return [min(MICRO, max(0, MICRO * (product * BACKGROUND_UNIT - index.background * _ONE) // room)) for product in products]
-
-
-def _fuse(words: int, near: int, weights: tuple[int, int]) -> int:
-    return (weights[0] * words + weights[1] * near) // (weights[0] + weights[1])
-
-
-def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
-    item = describe_chunk(found.chunk) if request.boosts else {}
-    added = sum(boost.add for boost in request.boosts if boost.where.accepts(item))
-    return replace(found, score=replace(found.score, total=found.score.fused + added))
+SHARE = 1000
+"""Shares are counted in thousandths, cut off."""
 
 
 @frozen
@@ -361,88 +136,308 @@ def describe_chunk(chunk: Chunk) -> dict[str, Any]:
     }
 
 
+class Retriever:
+    """One for a pack; several threads may use it. What it remembers changes the time taken, never an answer."""
+
+    def __init__(self, find_encoder: Callable[[str], VectorEncoder | MissingEncoder] = find_encoder) -> None:
+        self._find_encoder = find_encoder
+        self._encoders: dict[str, VectorEncoder | MissingEncoder] = {}
+        self._lock = Lock()
+        self._vectors: RecentValues[Vector] = RecentValues(_VECTORS)
+        self._answers: RecentValues[Retrieved] = RecentValues(_ANSWERS)
+        self._lists: RecentValues[LoadedIndex] = RecentValues(_LISTS)
+
+    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
+        """As `retrieve`. The query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
+        its indexes answer by words alone and `notes` say so.
+        """
+        request = replace(request, query=" ".join(find_form("NFC", request.query).split()))
+        key = _find_key(indexes, request)
+        found = self._answers.find(key) if key is not None else None
+        if found is None:
+            found = self._ask(indexes, request)
+            if key is not None:
+                self._answers.keep(key, found)
+        return found
+
+    def open_entries(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
+        """The index of a list in the state (`index_entries`), made once for equal lists; texts that were encoded before are not again."""
+        key = name, matching, digest_entries(name, entries)
+        found = self._lists.find(key)
+        if found is None:
+            found = self._index(name, matching, entries, count)
+            self._lists.keep(key, found)
+        return found
+
+    def load_encoder(self, name: str) -> VectorEncoder | MissingEncoder:
+        """The encoder of that name, loaded once."""
+        with self._lock:
+            if name not in self._encoders:
+                self._encoders[name] = self._find_encoder(name)
+            return self._encoders[name]
+
+    def _index(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
+        encoder = self.load_encoder(matching.encoder) if matching.encoder and matching.weights.vectors else None
+        if isinstance(encoder, MissingEncoder):
+            return replace(index_entries(name, matching, entries, count=count, encode=None), note=encoder.reason)
+        encode = partial(self._encode_with, encoder) if encoder is not None else None
+        return index_entries(name, matching, entries, count=count, encode=encode)
+
+    def _ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
+        notes = [index.note for index in indexes if index.note]
+        vectors: dict[str, Vector] = {}
+        for name in dict.fromkeys(index.encoder for index in indexes if index.encoder and request.query):
+            found = self._encode(name, request.query)
+            if isinstance(found, MissingEncoder):
+                notes.append(found.reason)
+            else:
+                vectors[name] = found
+        return replace(retrieve(indexes, Query(request.query, vectors), request), notes=tuple(dict.fromkeys(notes)))
+
+    def _encode(self, name: str, query: str) -> Vector | MissingEncoder:
+        encoder = self.load_encoder(name)
+        if isinstance(encoder, MissingEncoder):
+            return encoder
+        return self._encode_with(encoder, query)
+
+    def _encode_with(self, encoder: VectorEncoder, text: str) -> Vector:
+        found = self._vectors.find((encoder.id, text))
+        if found is None:
+            found = encoder.encode(text)
+            self._vectors.keep((encoder.id, text), found)
+        return found
+
+
+def _find_key(indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Hashable | None:
+    """Everything that decides the answer; None where a condition does not say what decides it."""
+    conditions = [request.where, *(boost.where for boost in request.boosts)]
+    if any(one is not None and not one.key for one in conditions):
+        return None
+    return tuple(index.fingerprint for index in indexes), request
+
+
+class RecentValues(Generic[_Value]):
+    """The values that were used last, by key, at most `most` of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: Hashable) -> _Value | None:
+        """The value kept under `key`, which counts as used now; or None."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def keep(self, key: Hashable, value: _Value) -> None:
+        """Keeps it, and forgets what was used longest ago where there is no room."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+
 @frozen
-class IndexedItem:
-    """An item of the list: its id, its text, and what else is known of it (the item itself, where it is a mapping)."""
+class Query:
+    """The query as it is compared: its text, and its vector by the id of each encoder that was asked."""
 
-    id: str
     text: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    vectors: dict[str, Vector]
 
 
-def index_entries(
-    name: str,
-    matching: Matching,
-    entries: Sequence[IndexedItem],
-    *,
-    count: Callable[[str], int],
-    encode: Callable[[str], Vector] | None,
-) -> LoadedIndex:
-    """The index of `entries`, one chunk each, in their order. `count` gives tokens; `encode` gives the vector of a text, or is None where
-    there are to be none.
+def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: ChunkQuery) -> Retrieved:
+    """The best `request.top` chunks of all indexes together.
+
+    Of each index: a window of each list is scored, the best `candidates` go on, those under the floor go, boosts are added. What
+    `version` and `where` refuse is not scored. Order: score, score by words, then index, version, file (as UTF-8) and place. A query
+    without a word in it retrieves nothing.
     """
-    fingerprint = digest_entries(name, entries)
-    made = [Chunk(one.id, "", place, (), (), one.text, count(one.text), one.metadata) for place, one in enumerate(entries)]
-    chunks = tuple(sorted(made, key=lambda chunk: (chunk.version, chunk.ordinal)))
-    vectors = _encode(chunks, matching.encoder, encode) if encode is not None else None
-    return open_index(name, matching, BuiltIndex(name, "", "", (), chunks, weigh_words(chunks), vectors, fingerprint))
+    found: list[FoundChunk] = []
+    refused: list[tuple[FoundChunk, Why]] = []
+    considered = under = unwanted = 0
+    for index in indexes:
+        scored, without = _score(index, query, request)
+        ranked = sorted(scored, key=_rank)
+        best = ranked[: request.candidates]
+        kept = [one for one in best if one.score.fused >= max(request.floor, 1)]
+        considered, under, unwanted = considered + len(scored), under + len(best) - len(kept), unwanted + without
+        found += [_boost(one, request) for one in kept]
+        refused += [(one, "floor") for one in best if one.score.fused < max(request.floor, 1)]
+        refused += [(one, "candidates") for one in ranked[request.candidates :][:MOST_REFUSED]]
+    found.sort(key=_rank)
+    refused += [(one, "top") for one in found[request.top :]]
+    refused.sort(key=lambda one: _rank(one[0]))
+    chosen = tuple(found[: request.top])
+    fingerprints = tuple(index.fingerprint for index in indexes)
+    is_sparse = len(chosen) < request.sparse_below
+    return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=tuple(refused[:MOST_REFUSED]), unwanted=unwanted)
 
 
-def digest_entries(name: str, entries: Sequence[IndexedItem]) -> str:
-    """What stands for the list: equal lists have equal digests."""
-    told = [name, *([one.id, one.text, one.metadata] for one in entries)]
-    return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
+def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
+    item = describe_chunk(found.chunk) if request.boosts else {}
+    added = sum(boost.add for boost in request.boosts if boost.where.accepts(item))
+    return replace(found, score=replace(found.score, total=found.score.fused + added))
 
 
-def _encode(chunks: Sequence[Chunk], encoder: str, encode: Callable[[str], Vector]) -> Vectors:
-    """A list has no headings to measure what lies behind every text: a number of the encoder's own stands for it."""
-    values = array("h")
-    for chunk in chunks:
-        values.extend(encode(chunk.text))
-    return Vectors(encoder, KNOWN.get(encoder, ""), len(values) // max(len(chunks), 1), BACKGROUNDS.get(encoder, 0), values)
+def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:
+    chunk = found.chunk
+    return -found.score.total, -found.score.words, found.index, chunk.version, chunk.file.encode(), chunk.ordinal
 
 
-def check_index(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str, place: IndexPlace) -> None:
-    """Raises `DiskError` (PC0192) where the index is not of these documents, or of other settings or another model than the pack's."""
-    why = _find_difference(index, built, documents, counter)
-    if why:
-        message = f"the index `{index.name}` in `{place.folder}` is stale: {why}"
-        raise DiskError([Diagnostic("PC0192", message, place.span, f"run `{place.command}`")])
+def _score(index: LoadedIndex, query: Query, request: ChunkQuery) -> tuple[list[FoundChunk], int]:
+    """What is scored, and how many `where` refused."""
+    terms = find_terms(query.text, index.synonyms)
+    if not terms:
+        return [], 0
+    vector = query.vectors.get(index.encoder)
+    rows, unwanted = _propose(index, terms, vector, request)
+    by_words = _score_words(index, terms, rows)
+    by_vector = _score_vectors(index, vector, rows) if vector is not None else None
+    found = []
+    for place, chunk in enumerate(index.store.read_chunks(rows)):
+        words, near = by_words[place], by_vector[place] if by_vector is not None else 0
+        fused = _fuse(words, near, index.weights) if by_vector is not None else words
+        found.append(FoundChunk(chunk, index.name, Score(words, near, fused, fused)))
+    return found, unwanted
 
 
-def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
-    """The index as queries meet it."""
-    words, vectors = built.words, built.vectors
-    weights = matching.weights
-    asked = bool(weights.vectors and matching.encoder)
-    ours = vectors if asked else None
-    told = [built.fingerprint, [weights.words, weights.vectors], matching.encoder, matching.synonyms]
-    return LoadedIndex(
-        name,
-        render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass")),
-        make_store(built.chunks, words, vectors.values if vectors is not None else array("h"), vectors.size if vectors is not None else 0),
-        {word: words.ideals[number] for word, number in words.numbers.items()},
-        words.unseen,
-        read_synonyms(matching.synonyms),
-        (weights.words, weights.vectors),
-        ours.encoder if ours is not None else "",
-        ours.background if ours is not None else 0,
-        _UNBUILT.format(name) if asked and ours is None else "",
-    )
+def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery) -> tuple[list[int], int]:
+    """The first rows of each list that the filter accepts, each row once; and how many it refused."""
+    words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
+    accepted: dict[int, bool] = {}
+    version = request.version if index.has_versions else None
+    rows = _take(index, index.store.iter_by_words(words, version), request, accepted)
+    if vector is not None:
+        rows += _take(index, index.store.iter_by_vector(vector, version), request, accepted)
+    return sorted(set(rows)), sum(1 for passes in accepted.values() if not passes)
 
 
-def _find_difference(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str) -> str:
-    encoder, vectors = index.matching.encoder, built.vectors
-    if built.config != digest_config(index, counter):
-        return "the pack's settings of chunks, or its tokenizer, are not those it was built with"
-    if vectors is not None and encoder and (vectors.encoder, vectors.digest) != (encoder, KNOWN.get(encoder)):
-        return f"its vectors were made by `{vectors.encoder}` ({vectors.digest[:19]}…), not by what `{encoder}` is now"
-    return "" if built.corpus == digest_corpus(documents) else _describe_changes(built, documents)
+def _take(index: LoadedIndex, rows: Iterator[int], request: ChunkQuery, accepted: dict[int, bool]) -> list[int]:
+    """The first `window` rows that the filter accepts; it is asked of a window of rows at a time, and of each row once."""
+    where = request.where
+    taken: list[int] = []
+    while len(taken) < request.window and (batch := list(islice(rows, request.window))):
+        if where is not None:
+            new = [row for row in batch if row not in accepted]
+            accepted.update(zip(new, (where.accepts(describe_chunk(chunk)) for chunk in index.store.read_chunks(new)), strict=True))
+        taken += [row for row in batch if where is None or accepted[row]]
+    return taken[: request.window]
 
 
-def _describe_changes(built: BuiltIndex, documents: Sequence[Document]) -> str:
-    before, now = dict(built.documents), {one.file: one.digest for one in documents}
-    new, gone = sorted(now.keys() - before.keys()), sorted(before.keys() - now.keys())
-    changed = sorted(file for file in now.keys() & before.keys() if now[file] != before[file])
-    told = [(changed, "changed"), (new, "new"), (gone, "gone")]
-    return ", ".join(f"`{files[0]}`{f' and {len(files) - 1} more' if files[1:] else ''} {word}" for files, word in told if files)
+def _score_words(index: LoadedIndex, terms: Sequence[Term], rows: Sequence[int]) -> list[int]:
+    words = sorted({word for term in terms for phrase in term.phrases for word in phrase if word in index.ideals})
+    impacts = index.store.read_impacts(words, rows)
+    ideal = max(sum(_find_ideal(index, term) for term in terms), 1)
+    return [min(MICRO, MICRO * sum(_match(term, own) for term in terms) // ideal) for own in impacts]
+
+
+def _find_ideal(index: LoadedIndex, term: Term) -> int:
+    """The most the term can add. Phrases of which no word is known say nothing, unless there is no other."""
+    known = [phrase for phrase in term.phrases if any(word in index.ideals for word in phrase)]
+    return max(_sum_ideals(index, phrase) for phrase in known or term.phrases[:1])
+
+
+def _sum_ideals(index: LoadedIndex, phrase: Phrase) -> int:
+    return sum(index.ideals.get(word, index.unseen) for word in phrase)
+
+
+def _match(term: Term, impacts: Mapping[str, int]) -> int:
+    """What the term adds to a chunk: its best phrase."""
+    return max(sum(impacts.get(word, 0) for word in phrase) for phrase in term.phrases)
+
+
+def _score_vectors(index: LoadedIndex, vector: Vector, rows: Sequence[int]) -> list[int]:
+    room = _ONE * (BACKGROUND_UNIT - index.background)
+    products = multiply(index.store.read_vectors(rows), vector)
+    return [min(MICRO, max(0, MICRO * (product * BACKGROUND_UNIT - index.background * _ONE) // room)) for product in products]
+
+
+def _fuse(words: int, near: int, weights: tuple[int, int]) -> int:
+    return (weights[0] * words + weights[1] * near) // (weights[0] + weights[1])
+
+
+@frozen
+class Answer:
+    """A section that answers a query: the end of its file's path, and its heading."""
+
+    file: str
+    heading: str
+
+    def is_in(self, chunk: Chunk) -> bool:
+        """Whether the chunk holds the section's own text, or a part of it."""
+        in_file = chunk.file == self.file or chunk.file.endswith(f"/{self.file}")
+        return in_file and normalize(self.heading) in map(normalize, chunk.covers)
+
+
+@frozen
+class KnownAnswer:
+    """A query and what answers it: any of the answers. One without is to find nothing."""
+
+    query: str
+    answers: tuple[Answer, ...]
+
+
+@frozen
+class JudgedQuery:
+    """What a query came to: the place of the first right answer (from 1; 0: none), whether it stood among those that `cap` tokens hold, the
+    best score in millionths, and whether a render would have called it sparse.
+    """
+
+    known: KnownAnswer
+    rank: int
+    in_cap: bool
+    best: int
+    is_flagged: bool
+
+
+@frozen
+class IndexVerdict:
+    """All queries together. Recall, and the mean of 1/rank, are over those with answers, in thousandths."""
+
+    judged: tuple[JudgedQuery, ...]
+
+    @property
+    def answered(self) -> tuple[JudgedQuery, ...]:
+        """Those that have an answer."""
+        return tuple(one for one in self.judged if one.known.answers)
+
+    def recall(self, depth: int) -> int:
+        """The share whose answer is among the first `depth`."""
+        return self._share(sum(1 for one in self.answered if 0 < one.rank <= depth))
+
+    @property
+    def recall_in_cap(self) -> int:
+        """The share whose answer is among what the cap holds."""
+        return self._share(sum(1 for one in self.answered if one.in_cap))
+
+    @property
+    def mean_reciprocal_rank(self) -> int:
+        """The mean of 1/rank, nothing for what was not found."""
+        return sum(SHARE * SHARE // one.rank for one in self.answered if one.rank) // (SHARE * max(len(self.answered), 1))
+
+    def _share(self, count: int) -> int:
+        return SHARE * count // max(len(self.answered), 1)
+
+
+def judge_index(known: Sequence[KnownAnswer], ask: Callable[[str], Retrieved], *, floor: int, top: int, cap: int) -> IndexVerdict:
+    """Asks every query. `ask` is to answer with the floor off, best first, as deep as recall is wanted; `floor`, `top` and `cap` are those
+    of a render: the best `top`, as many as `cap` tokens hold whole.
+    """
+    return IndexVerdict(tuple(_judge(one, ask(one.query), floor, top, cap) for one in known))
+
+
+def _judge(known: KnownAnswer, retrieved: Retrieved, floor: int, top: int, cap: int) -> JudgedQuery:
+    right = [any(answer.is_in(found.chunk) for answer in known.answers) for found in retrieved.found]
+    rank = right.index(True) + 1 if True in right else 0
+    held, tokens = 0, 0
+    for found in retrieved.found[:top]:
+        tokens += found.chunk.tokens
+        if tokens > cap:
+            break
+        held += 1
+    best = max((found.score.fused for found in retrieved.found), default=0)
+    return JudgedQuery(known, rank, 0 < rank <= held, best, best < floor or not retrieved.found)

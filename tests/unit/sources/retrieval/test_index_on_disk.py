@@ -12,10 +12,9 @@ import pytest
 from promptc.diag.findings import DiskError, Span
 from promptc.files.atomic import make_folder_beside
 from promptc.model.sources import ChunkPlan, CorpusIndex, Document, Matching, Weights
-from promptc.sources.retrieval import local as writing
-from promptc.sources.retrieval.index import build_index
-from promptc.sources.retrieval.local import MANIFEST, IndexPlace, digest_manifest, name_generation, read_index, write_index
-from promptc.sources.retrieval.retrieve import check_index
+from promptc.sources.retrieval import index as writing
+from promptc.sources.retrieval.building import build_index
+from promptc.sources.retrieval.index import MANIFEST, IndexPlace, check_index, digest_manifest, name_generation, read_index, write_index
 from promptc.text.json import render_digest
 from tests.contract.sources import ROOT
 from tests.retrieval_drawing import WordEncoder
@@ -119,7 +118,7 @@ def wrap(call):
         return call(*args, **named)
     return wrapped
 from tests.unit.sources.retrieval.test_index_on_disk import build
-from promptc.sources.retrieval.local import write_index
+from promptc.sources.retrieval.index import write_index
 built = build({"rules/new.md": "# N\\n\\nnew\\n"}, encoder=None)
 for name in ("mkdir", "open", "fsync", "close", "replace", "rename", "rmdir", "unlink"):
     setattr(os, name, wrap(getattr(os, name)))

@@ -1,5 +1,4 @@
-from promptc.sources.retrieval.index import Answer, KnownAnswer, judge_index
-from promptc.sources.retrieval.retrieve import FoundChunk, Retrieved, Score
+from promptc.sources.retrieval.retrieve import Answer, FoundChunk, KnownAnswer, Retrieved, Score, judge_index
 from tests.retrieval_drawing import make_chunk
 
 LONG = "word " * 600

@@ -2,7 +2,8 @@ from threading import Thread
 
 from promptc.model.sources import Matching, Weights
 from promptc.sources.retrieval.encoder import MissingEncoder
-from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, IndexedItem, RecentValues, Retriever
+from promptc.sources.retrieval.local import IndexedItem
+from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, RecentValues, Retriever
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
 
 CHUNKS = [make_chunk("goblin cave"), make_chunk("long rest", 1)]

@@ -1,4 +1,4 @@
-from promptc.sources.retrieval.chunking import find_sections
+from promptc.sources.retrieval.building import find_sections
 
 TEXT = """before any heading
 

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from promptc.model.sources import ChunkPlan, Document
-from promptc.sources.retrieval.chunking import render_indexed, split_document
+from promptc.sources.retrieval.building import render_indexed, split_document
 
 WORDS = " ".join(f"word{number}." for number in range(200))
 

@@ -1,35 +1,129 @@
-"""From a document to chunks: sections are put together up to a target and cut where they pass the limit, never across a file."""
+"""From documents to an index: `split_document` cuts one into chunks, `build_index` adds words and vectors.
+
+Sections of a document are put together up to a target and cut where they pass the limit, never across a file.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
 from promptc.diag.frozen import frozen
-from promptc.model.sources import Chunk, ChunkPlan, Document
+from promptc.model.section import MICRO
+from promptc.model.sources import Chunk, ChunkPlan, CorpusIndex, Document
+from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
+from promptc.sources.retrieval.index import BuiltIndex, Vectors, digest_config, digest_corpus
+from promptc.sources.retrieval.scoring import multiply, weigh_words
 from promptc.text.cutting import Boundary, find_region, iter_gaps
 from promptc.text.white import is_blank
 
 Count = Callable[[str], int]
-MICRO = 1_000_000
+"""Gives the tokens of a text."""
+
+Progress = Callable[[int, int], None]
+"""Is told how many of how many texts are encoded."""
+
 _ARROW = " > "
 _ID = 16
+"""Hexadecimal digits of a chunk's id."""
+
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = re.compile(r"[*_`]+")
 _ORDER: tuple[Boundary, ...] = ("paragraph", "line", "sentence", "word")
 _REPEATED: tuple[Boundary, ...] = ("sentence", "line", "word")
 
+_HEADINGS = 200
+"""Headings by which the background of vectors is measured."""
 
-@frozen
-class _Draft:
-    """A chunk to be: its heading path, the headings it covers, and its text."""
+_MOST_WORKERS = 8
 
-    heading: tuple[str, ...]
-    covers: tuple[str, ...]
-    text: str
+
+def build_index(
+    index: CorpusIndex,
+    documents: Sequence[Document],
+    *,
+    count: Count,
+    counter: str,
+    encoder: VectorEncoder | None = None,
+    earlier: BuiltIndex | None = None,
+    progress: Progress = lambda done, total: None,
+) -> BuiltIndex:
+    """The index of `documents` (in the order of their paths). The same bytes whatever `earlier` holds, from which vectors of unchanged
+    texts are taken. `progress` is told how many of the texts to encode are done.
+    """
+    split = [chunk for document in documents for chunk in split_document(document, index.chunk, count)]
+    chunks = tuple(sorted(split, key=lambda chunk: (chunk.version, chunk.file.encode("utf-8", "surrogatepass"), chunk.ordinal)))
+    return BuiltIndex(
+        index.name,
+        digest_config(index, counter),
+        digest_corpus(documents),
+        tuple((document.file, document.digest) for document in documents),
+        chunks,
+        weigh_words(chunks),
+        encode_chunks(chunks, encoder, earlier, progress) if encoder is not None else None,
+    )
+
+
+def encode_chunks(chunks: Sequence[Chunk], encoder: VectorEncoder, earlier: BuiltIndex | None, progress: Progress) -> Vectors:
+    """The vectors of chunks and what lies behind all of them: how near a heading is to chunks it does not stand above."""
+    headings = _choose_headings(chunks)
+    texts = [render_indexed(chunk.heading, chunk.text) for chunk in chunks]
+    known = _find_known(encoder, earlier)
+    missing = sorted({text for text in (*texts, *headings) if text not in known})
+    for done, (text, vector) in enumerate(zip(missing, _encode(encoder, missing), strict=True), 1):
+        known[text] = vector
+        progress(done, len(missing))
+    values = array("h")
+    for text in texts:
+        values.extend(known[text])
+    background = find_background(chunks, values, {heading: known[heading] for heading in headings}, encoder.size)
+    return Vectors(encoder.id, encoder.digest, encoder.size, background, values)
+
+
+def _choose_headings(chunks: Sequence[Chunk]) -> list[str]:
+    """At most 200, drawn by their digests so that no part of a corpus is preferred and no draw is chance."""
+    names = {name for chunk in chunks for name in chunk.covers}
+    return sorted(names, key=lambda name: (sha256(name.encode("utf-8", "surrogatepass")).digest(), name))[:_HEADINGS]
+
+
+def _find_known(encoder: VectorEncoder, earlier: BuiltIndex | None) -> dict[str, Vector]:
+    vectors = earlier.vectors if earlier is not None else None
+    if earlier is None or vectors is None or (vectors.encoder, vectors.digest) != (encoder.id, encoder.digest):
+        return {}
+    texts = [render_indexed(chunk.heading, chunk.text) for chunk in earlier.chunks]
+    return {text: vectors.values[place * vectors.size : (place + 1) * vectors.size] for place, text in enumerate(texts)}
+
+
+def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
+    """In order. Each text alone and by one thread, but as many at a time as there are processors."""
+    workers = min(os.cpu_count() or 1, _MOST_WORKERS, len(texts))
+    if workers < 2:
+        yield from map(encoder.encode, texts)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from pool.map(encoder.encode, texts)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def find_background(chunks: Sequence[Chunk], values: array[int], headings: Mapping[str, Vector], size: int) -> int:
+    """The mean product of headings with chunks that they do not stand in, in 1/10000, halves up; 0 where there is none."""
+    vectors = [values[place * size : (place + 1) * size] for place in range(len(chunks))]
+    total = pairs = 0
+    for heading, vector in sorted(headings.items()):
+        for chunk, product in zip(chunks, multiply(vectors, vector), strict=True):
+            if heading not in chunk.heading and heading not in chunk.covers:
+                total, pairs = total + product, pairs + 1
+    under = max(pairs, 1) * SCALE * SCALE
+    return max(0, (2 * total * 10_000 + under) // (2 * under))
 
 
 def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[Chunk, ...]:
@@ -47,6 +141,15 @@ def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[C
 def render_indexed(heading: Sequence[str], text: str) -> str:
     """What is embedded and counted of a chunk: its heading path in one line, then its text."""
     return f"{_ARROW.join(heading)}\n\n{text}" if heading else text
+
+
+@frozen
+class _Draft:
+    """A chunk to be: its heading path, the headings it covers, and its text."""
+
+    heading: tuple[str, ...]
+    covers: tuple[str, ...]
+    text: str
 
 
 def _gather(parts: Sequence[HeadingPart], plan: ChunkPlan, count: Count) -> Iterator[tuple[HeadingPart, ...]]:
@@ -75,19 +178,6 @@ def _measure(group: tuple[HeadingPart, ...], count: Count) -> int:
     return count(render_indexed(heading, _join(group, heading)))
 
 
-def _write(group: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> Iterator[_Draft]:
-    """The chunk of a group, or the parts of one section that does not fit."""
-    if not any(one.text for one in group):
-        return
-    heading = _clip_heading(_find_shared(group), plan.most // 2, count)
-    covers = tuple(dict.fromkeys(one.path[-1] for one in group))
-    text = _join(group, _find_shared(group))
-    room = plan.most - count(render_indexed(heading, ""))
-    fits = count(render_indexed(heading, text)) <= plan.most
-    for piece in (text,) if fits else cut_body(text, room, room * plan.overlap // MICRO, count):
-        yield _Draft(heading, covers, piece)
-
-
 def _find_shared(group: tuple[HeadingPart, ...]) -> tuple[str, ...]:
     """The headings that all text of the group stands under."""
     paths = [one.path for one in group if one.text] or [one.path for one in group]
@@ -100,6 +190,19 @@ def _join(group: tuple[HeadingPart, ...], heading: tuple[str, ...]) -> str:
     """The sections with those heading lines that the path does not hold."""
     blocks = [block for one in group for block in (("" if heading[: len(one.path)] == one.path else one.line), one.text) if block]
     return "\n\n".join(blocks)
+
+
+def _write(group: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> Iterator[_Draft]:
+    """The chunk of a group, or the parts of one section that does not fit."""
+    if not any(one.text for one in group):
+        return
+    heading = _clip_heading(_find_shared(group), plan.most // 2, count)
+    covers = tuple(dict.fromkeys(one.path[-1] for one in group))
+    text = _join(group, _find_shared(group))
+    room = plan.most - count(render_indexed(heading, ""))
+    fits = count(render_indexed(heading, text)) <= plan.most
+    for piece in (text,) if fits else cut_body(text, room, room * plan.overlap // MICRO, count):
+        yield _Draft(heading, covers, piece)
 
 
 def _clip_heading(heading: tuple[str, ...], room: int, count: Count) -> tuple[str, ...]:
@@ -174,15 +277,6 @@ def _plain_title(title: str) -> str:
     return " ".join(_MARKS.sub("", title).split())
 
 
-@frozen
-class _Unit:
-    """A stretch of the text: where it begins and ends, and its tokens."""
-
-    start: int
-    stop: int
-    tokens: int
-
-
 def cut_body(text: str, room: int, overlap: int, count: Count) -> list[str]:
     """`text` in parts of about equal size of at most `room` tokens (of one character at least), in order.
 
@@ -197,6 +291,15 @@ def cut_body(text: str, room: int, overlap: int, count: Count) -> list[str]:
     for before, own in pairwise(spans):
         pieces.append(text[_find_overlap(text, before, own, overlap, room, count) : own[1]])
     return pieces
+
+
+@frozen
+class _Unit:
+    """A stretch of the text: where it begins and ends, and its tokens."""
+
+    start: int
+    stop: int
+    tokens: int
 
 
 def _cut(text: str, start: int, stop: int, level: int, room: int, count: Count) -> list[_Unit]:
