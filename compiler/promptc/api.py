@@ -4,8 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 
-from promptc.cache.counts import KeptCounts, KeptWords
-from promptc.cache.store import Cache
+from promptc.cache import Cache, KeptCounts, KeptWords
 from promptc.diag.findings import Diagnostic, FitError, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self

@@ -181,5 +181,5 @@ def test_without_a_folder_everything_works(folder, run, keep, monkeypatch):
     expected = run("render", PACK, STATE, "--no-cache")
     for name in ("HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, "/dev/null")
-    monkeypatch.setattr("promptc.cache.store.os.environ", {**os.environ, "PROMPTC_CACHE": folder})
+    monkeypatch.setattr("promptc.cache.os.environ", {**os.environ, "PROMPTC_CACHE": folder})
     assert run("render", PACK, STATE) == run("render", PACK, STATE) == expected

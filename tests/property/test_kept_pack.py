@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.api import Pack
-from promptc.cache.store import Cache
+from promptc.cache import Cache
 from promptc.diag.findings import PromptcError
 from promptc.frontend.kept_pack import find_kept
 

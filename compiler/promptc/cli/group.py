@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from promptc.cache.store import find_exposed, find_folder, find_key_path
+from promptc.cache import find_exposed, find_folder, find_key_path
 from promptc.cli.request import is_count, read_asked
 from promptc.cli.terminal import COLORS, SHAPES, write_stdout
 from promptc.diag.findings import Diagnostic, UsageError, suggest

@@ -28,8 +28,8 @@ def _render(given: Sequence[str]) -> int:
     """In a process that does nothing else: what is garbage goes with it, and promptc's modules come from the cache."""
     import gc
 
-    from promptc.cache.image import Image
-    from promptc.cache.store import open_cache
+    from promptc.cache import open_cache
+    from promptc.cli.image import Image
 
     gc.disable()
     cache = open_cache()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from promptc.api import Pack
-from promptc.cache.store import open_cache
+from promptc.cache import open_cache
 from promptc.cli.findings import Reporter
 from promptc.cli.terminal import COLORS, SHAPES, read_stdin, write_stdout
-from promptc.diag.findings import Diagnostic, DiskError, UsageError, suggest
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.diag.value import join_names
 from promptc.files.reading import read_beginning, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.messages import FORMATS, PROVIDERS

@@ -1,13 +1,22 @@
-"""Errors that carry findings. The root is `PromptcError`; its `exit_code` is the command line's."""
+"""Findings, the errors that carry them, and the words that messages are made of.
+
+A `Diagnostic` is one finding at a `Span`; a `PromptcError` carries those of a stage, and its `exit_code` is the command line's.
+`show_value`, `name_kind`, `suggest` and their like put an author's values and names into messages: no word of Python's reaches one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from _json import encode_basestring
+from collections.abc import Iterable, Iterator, Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, ClassVar, Literal
 
 Level = Literal["error", "warn", "note"]
+LONGEST = 60
+"""Characters of a value that a message shows."""
+
 _EXCERPT = 400
 
 
@@ -42,7 +51,7 @@ class FitError(PromptcError):
 
 
 def fail(code: str, message: str, span: Span | None = None, *, help: str = "", level: Level = "error") -> PromptcError:
-    """The error of a single finding, to be raised by the caller."""
+    """Makes the error of a single finding, for the caller to raise."""
     return PromptcError([Diagnostic(code, message, span, help, level)])
 
 
@@ -62,7 +71,7 @@ class Diagnostic:
 
 
 def sort_diagnostics(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """In the order of file, line, column, code, message; those without a place come last. Equal ones are kept once."""
+    """Sorts by file, line, column, code, message; those without a place come last. Equal ones are kept once."""
     return tuple(sorted(dict.fromkeys(found), key=_place))
 
 
@@ -95,18 +104,17 @@ class Source:
     name: str
     text: str
 
-    def find_line(self, line: int) -> str:
-        """The text of line `line` (from 1) without its end, at most 400 characters; empty when there is none."""
-        lines = self.text.split("\n", line)
-        return lines[line - 1][:_EXCERPT] if 0 < line <= len(lines) else ""
-
     def span(self, line: int, column: int) -> Span:
-        """The place at `line` and `column`, both from 1."""
-        return Span(self.name, line, column, self.find_line(line))
+        """Makes the place at `line` and `column`, both from 1; its excerpt is empty where there is no such line."""
+        lines = self.text.split("\n", line)
+        return Span(self.name, line, column, lines[line - 1][:_EXCERPT] if 0 < line <= len(lines) else "")
+
+
+# --- words of messages ---
 
 
 def count_noun(number: int, noun: str) -> str:
-    """`1 token`, `2 tokens`."""
+    """Counts in a sentence: `1 token`, `2 tokens`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -121,3 +129,110 @@ def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     if near:
         return f"did you mean `{near[0]}`?"
     return "known: " + ", ".join(f"`{name}`" for name in names) if 0 < len(names) <= 12 else ""
+
+
+def join_names(names: Iterable[object]) -> str:
+    """Lists names in a sentence: `` `a`, `b` ``."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """Cuts a name or text for a message: an author's may be of any length."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+_WORDS = {None: "null", True: "true", False: "false"}
+
+_NO_TEXT = (
+    r"~|null|Null|NULL|[Tt]rue|TRUE|[Ff]alse|FALSE|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)"
+    r"|[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+)
+"""What YAML reads as something else than text, unless it stands in quotes."""
+
+UNMADE = "a sequence that is not made yet"
+"""What `map`, `select` and their like give before `list`."""
+
+_KINDS = {
+    "NoneType": "none",
+    "generator": UNMADE,
+    "str": "a text",
+    "bool": "true or false",
+    "int": "a number",
+    "float": "a number",
+    "list": "a list",
+    "tuple": "a list",
+    "range": "a range",
+    "Group": "a group",
+    "dict": "a mapping",
+    "Missing": "an undefined value",
+    "Blank": "an undefined value",
+    "Macro": "a macro",
+    "Namespace": "a namespace",
+    "Loop": "the loop",
+    "Module": "an imported template",
+    "Cycler": "a cycler",
+    "Joiner": "a joiner",
+    "function": "a function",
+    "BlockCall": "a block",
+    "TemplateBlocks": "the template itself",
+}
+
+
+def show_value(value: Any) -> str:
+    """Shows a value as its author writes it: `ten`, `"10"`, 10, true, null, `{"id": "ada"}`; what is no data by its kind.
+
+    Never more than `LONGEST` characters of it, at a cost that does not grow with the value.
+    """
+    if isinstance(value, str):
+        return f"`{_spell(value)}`" if value else "an empty text"
+    if isinstance(value, list | tuple | Mapping):
+        return f"`{_write(value)}`" if value else f"an empty {'mapping' if isinstance(value, Mapping) else 'list'}"
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
+    return shorten(str(value)) if isinstance(value, int | float) else name_kind(value)
+
+
+def _spell(text: str) -> str:
+    """A text, in quotes where it would be no text or another one without."""
+    head = text[:LONGEST]
+    is_other = head == text and re.fullmatch(_NO_TEXT, text)
+    is_plain = head.isprintable() and head == head.strip() and head[0] not in "{[\"'" and not is_other
+    return shorten(text if is_plain else encode_basestring(text[: LONGEST + 1]))
+
+
+def _write(value: Any) -> str:
+    made = ""
+    for piece in _iter_json(value):
+        made += piece
+        if len(made) > LONGEST:
+            break
+    return shorten(made)
+
+
+def _iter_json(value: Any) -> Iterator[str]:
+    """JSON, of which each level inside another begins with a piece of its own: whoever stops soon does not go deep."""
+    if isinstance(value, Mapping):
+        for place, (key, inner) in enumerate(value.items()):
+            yield f"{', ' if place else '{'}{encode_basestring(str(key)[: LONGEST + 1])}: "
+            yield from _iter_json(inner)
+        yield "}" if value else "{}"
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield ", " if place else "["
+            yield from _iter_json(inner)
+        yield "]" if value else "[]"
+    elif isinstance(value, str):
+        yield encode_basestring(value[: LONGEST + 1])
+    else:
+        yield show_value(value)
+
+
+def name_kind(value: object) -> str:
+    """Says what an author calls a value like this: "a text", "a list", "none" ..."""
+    kind = type(value).__name__
+    return name_type("generator" if kind not in _KINDS and hasattr(value, "__iter__") else kind)
+
+
+def name_type(kind: str) -> str:
+    """Says what an author calls values of the Python type of that name."""
+    return _KINDS.get(kind, "something that is no data")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from promptc.diag.findings import PromptcError, Span, count_noun
+from promptc.diag.findings import PromptcError, Span, count_noun, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
 from promptc.model.section import Dedupe, Items, MessageForm, read_micro, show_score
 from promptc.model.stages import Gathered, Item, Selected, Selection
 from promptc.passes.items.arrange import arrange_items, find_cap_name, find_dedupe_key, find_id, name_items

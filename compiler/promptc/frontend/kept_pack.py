@@ -13,7 +13,7 @@ import stat
 from _blake2 import blake2b
 from collections.abc import Mapping, Sequence
 
-from promptc.cache.store import Cache
+from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, NoReturn

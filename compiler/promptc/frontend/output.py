@@ -11,10 +11,9 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
-from promptc.diag.value import shorten
 from promptc.files.paths import show_path
 from promptc.files.reading import read_inside
 from promptc.frontend.json import JsonDocument, load_json

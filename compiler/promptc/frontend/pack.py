@@ -7,9 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, join_names, suggest
 from promptc.diag.typed import Any
-from promptc.diag.value import join_names
 from promptc.files.paths import show_path
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import load_json

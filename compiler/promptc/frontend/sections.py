@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
-from promptc.diag.findings import Diagnostic, suggest
+from promptc.diag.findings import Diagnostic, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
 from promptc.frontend.texts import TextCompiler
 from promptc.model.section import (
     DEFAULT,

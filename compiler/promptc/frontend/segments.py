@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, fail, join_names
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.diag.value import join_names
 from promptc.files.reading import TooLongError, decode_text, read_file
 from promptc.frontend.shape import check_segments_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml, resolve_scalar

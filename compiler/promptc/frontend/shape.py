@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from promptc.diag.findings import Diagnostic, sort_diagnostics, suggest
+from promptc.diag.findings import Diagnostic, shorten, sort_diagnostics, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
-from promptc.diag.value import shorten
 from promptc.files.paths import find_shipped
 from promptc.frontend.schema.compile import Verdicts
 from promptc.frontend.schema.faults import Path, SchemaFault, SchemaWords, describe_condition, find_causes, find_help, find_rule, join_or

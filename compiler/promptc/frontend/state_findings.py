@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, sort_diagnostics, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, shorten, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
-from promptc.diag.value import shorten
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.schema.compile import Verdicts, compile_schema
 from promptc.frontend.schema.faults import STATE_WORDS, SchemaFault, find_causes, find_help

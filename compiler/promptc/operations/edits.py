@@ -6,10 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from promptc.diag.findings import PromptcError, fail
+from promptc.diag.findings import PromptcError, fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
 from promptc.model.messages import Append, Keep, Operation, Remove, Set, StateEdit
 from promptc.operations.archive import describe_archive
 from promptc.operations.results import Archive, Opened, OperationResult, StateDiff

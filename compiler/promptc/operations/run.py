@@ -7,10 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from unicodedata import category
 
-from promptc.diag.findings import Diagnostic, FitError, PromptcError, UsageError, count_noun, fail, suggest
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, UsageError, count_noun, fail, show_value, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
 from promptc.frontend.json import load_json
 from promptc.model.messages import AnswerCheck, AnswerSchema, Ask, Operation
 from promptc.model.state import State

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from promptc.diag.findings import Diagnostic, count_noun, fail
+from promptc.diag.findings import Diagnostic, count_noun, fail, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal, NamedTuple
-from promptc.diag.value import show_value
 from promptc.model.section import Step
 from promptc.passes.fit.fit import Fitted
 from promptc.passes.fit.ladder import Applied, LadderRun

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, join_names, show_value, suggest
 from promptc.diag.typed import Any
-from promptc.diag.value import join_names, show_value
 from promptc.model.pack import Assign, Axis, Band, Choice, Let, PackModel
 from promptc.model.stages import Bound, RenderOptions
 from promptc.model.state import State

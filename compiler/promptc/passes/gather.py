@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from promptc.diag.findings import Diagnostic, count_noun, fail
+from promptc.diag.findings import Diagnostic, count_noun, fail, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Protocol
-from promptc.diag.value import show_value
 from promptc.model.section import MICRO, Retrieve, Section, Segments, show_score, spell_key
 from promptc.model.sources import CorpusIndex, Segment, StateIndex, Store
 from promptc.model.stages import Bound, Gathered, SourceDigest

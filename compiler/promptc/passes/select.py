@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from promptc.diag.findings import Span, fail
+from promptc.diag.findings import Span, fail, show_value
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
 from promptc.model.section import Evict, Section, Step
 from promptc.model.stages import Item, Selection
 from promptc.template.compile import Expression

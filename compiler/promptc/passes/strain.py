@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
 from promptc.model.pack import Choice, Guarding, Plan, Strain, Tier, find_caps, has_reach, list_steps
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Gathered, Gathering, Item, Pressure, Selected, Selection, Strained

@@ -2,10 +2,9 @@
 
 import re
 
-from promptc.diag.findings import PromptcError, Span, fail
+from promptc.diag.findings import PromptcError, Span, fail, join_names
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Literal
-from promptc.diag.value import join_names
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")

@@ -12,8 +12,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
-from promptc.diag.findings import Diagnostic, PromptcError, suggest
-from promptc.diag.value import find_kind, show_value
+from promptc.diag.findings import Diagnostic, PromptcError, name_type, show_value, suggest
 from promptc.template.allow import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT
 from promptc.template.place import Limits, Place
 
@@ -301,13 +300,13 @@ def reword(text: str) -> tuple[str, str]:
         found = pattern.search(line)
         if found:
             return write(*found.groups())
-    plain = _QUOTED.sub(lambda found: find_kind(found[1] or found[2]), _INSIDE.sub("", line)).rstrip(".")
+    plain = _QUOTED.sub(lambda found: name_type(found[1] or found[2]), _INSIDE.sub("", line)).rstrip(".")
     return plain[:1].lower() + plain[1:], ""
 
 
 def _unsuited(sign: str, left: str, right: str) -> _Words:
     hint = "join texts with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
-    return f"`{sign}` does not suit {find_kind(left)} and {find_kind(right)}", hint
+    return f"`{sign}` does not suit {name_type(left)} and {name_type(right)}", hint
 
 
 def _ask(*kinds: str) -> str:
@@ -317,11 +316,11 @@ def _ask(*kinds: str) -> str:
 
 
 def _unsuited_call(name: str, kind: str) -> _Words:
-    return f"`{name}` does not suit {find_kind(kind)}", _ask(kind)
+    return f"`{name}` does not suit {name_type(kind)}", _ask(kind)
 
 
 def _wrong_kind(due: str, kind: str) -> _Words:
-    return f"{find_kind(due)} is due, and not {find_kind(kind)}", _ask(kind)
+    return f"{name_type(due)} is due, and not {name_type(kind)}", _ask(kind)
 
 
 def _wrong_arguments(name: str, rest: str) -> _Words:
@@ -341,7 +340,7 @@ def _unfilled(expected: str, got: str | None) -> _Words:
 
 
 def _unformatted(sign: str, kind: str) -> _Words:
-    return f"`%{sign}` prints a number, and is given {find_kind(kind)}", "write `%s`, which prints anything"
+    return f"`%{sign}` prints a number, and is given {name_type(kind)}", "write `%s`, which prints anything"
 
 
 def _many(what: str) -> Callable[[], _Words]:
@@ -355,30 +354,30 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r'can only concatenate (\w+) \(not "(\w+)"\)'), lambda left, right: _unsuited("+", left, right)),
     (re.compile(r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'"), _unsuited),
     (re.compile(r"'(\S+)' not supported between instances of '(\w+)' and '(\w+)'"), _unsuited),
-    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not suit {find_kind(kind)}", _ask(kind))),
-    (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{find_kind(kind)} has no length", _ask(kind))),
-    (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{find_kind(kind)} is no list", _ask(kind))),
-    (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {find_kind(kind)}", _ask(kind))),
-    (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{find_kind(kind)} is no pair", "loop over pairs: `.items()`")),
+    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not suit {name_type(kind)}", _ask(kind))),
+    (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{name_type(kind)} has no length", _ask(kind))),
+    (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{name_type(kind)} is no list", _ask(kind))),
+    (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {name_type(kind)}", _ask(kind))),
+    (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{name_type(kind)} is no pair", "loop over pairs: `.items()`")),
     (re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?\)"), _unfilled),
     (re.compile(r"%(\S+) format: an? (?:real number|integer) is required, not (\w+)"), _unformatted),
     (re.compile(r"unsupported format character '(.)'"), lambda sign: (f"`%{sign}` is no format", "write `%s`, `%d`, `%.1f` or `%%`")),
     (re.compile(r"not enough arguments for format string"), _many("more")),
     (re.compile(r"not all arguments converted"), _many("fewer")),
     (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
-    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{find_kind(kind)} cannot be a key", "use a text or a number")),
-    (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{find_kind(kind)} is no whole number", _ask(kind))),
+    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a text or a number")),
+    (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{name_type(kind)} is no whole number", _ask(kind))),
     (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) "), _too_many),
     (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
-    (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{find_kind(kind)} cannot be rounded", _ask(kind))),
+    (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{name_type(kind)} cannot be rounded", _ask(kind))),
     (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
-    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{find_kind(kind)} is never in a text", "look for a text")),
+    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{name_type(kind)} is never in a text", "look for a text")),
     (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
-    (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{find_kind(kind)} is no number", _ask(kind))),
+    (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{name_type(kind)} is no number", _ask(kind))),
     (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is no number", "give a number")),
     (
         re.compile(r"(%\w) format: .* is required, not (\w+)"),
-        lambda sign, kind: (f"`{sign}` takes a number, not {find_kind(kind)}", _ask(kind)),
+        lambda sign, kind: (f"`{sign}` takes a number, not {name_type(kind)}", _ask(kind)),
     ),
     (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print texts with `%s`")),
     (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),

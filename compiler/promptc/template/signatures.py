@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from promptc.diag.findings import count_noun, suggest
+from promptc.diag.findings import count_noun, name_kind, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.diag.value import name_kind, show_value
 from promptc.template.place import Limits
 from promptc.template.runtime.callables import check_range
 from promptc.template.runtime.methods import check_width

@@ -2,9 +2,8 @@
 
 import pytest
 
-from promptc.cache import counts
-from promptc.cache.counts import KeptCounts
-from promptc.cache.store import Cache
+from promptc import cache as store
+from promptc.cache import Cache, KeptCounts
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def test_nothing_is_written_when_nothing_is_new(cache, monkeypatch):
 
 
 def test_what_was_not_needed_goes_first(cache, monkeypatch):
-    monkeypatch.setattr(counts, "MAX_COUNTS", 3)
+    monkeypatch.setattr(store, "MAX_COUNTS", 3)
     _keep(cache, one=1, two=2, three=3)
     kept = KeptCounts(cache, "sha256:a")
     assert kept.find("one") == 1

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from promptc.cache.image import Image
-from promptc.cache.store import Cache
+from promptc.cache import Cache
+from promptc.cli.image import Image
 from tests.contract.sources import ROOT
 
 SHOW = """\
@@ -16,7 +16,7 @@ import sys
 from promptc.cli import main
 code = main._render(["render", "packs/starter", "packs/starter/state.json"])
 from promptc.passes import bind
-from promptc.cache.image import Image
+from promptc.cli.image import Image
 print(code, isinstance(bind.__spec__.loader, Image), bind.__file__, bind.__name__, bind.__package__, file=sys.stderr)
 """
 

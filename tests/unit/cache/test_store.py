@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from promptc.cache import store
-from promptc.cache.store import Cache, open_cache
+from promptc import cache as store
+from promptc.cache import Cache, open_cache
 from tests.contract.sources import ROOT
 
 CONTENT = b"some content" * 20
@@ -194,7 +194,7 @@ def test_what_is_too_large_is_not_kept(cache, monkeypatch):
 def test_many_may_write_at_once(cache, folder):
     """Threads, which share a process number, and processes."""
     contents = [bytes([number]) * 100_000 for number in range(8)]
-    code = "import sys; from promptc.cache.store import Cache\nfor _ in range(40): Cache(sys.argv[1]).keep('entry', b'p' * 100_000)"
+    code = "import sys; from promptc.cache import Cache\nfor _ in range(40): Cache(sys.argv[1]).keep('entry', b'p' * 100_000)"
     others = [
         subprocess.Popen([sys.executable, "-c", code, folder], env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")}) for _ in range(2)
     ]
@@ -345,7 +345,7 @@ def test_a_link_that_leads_through_an_open_folder_is_seen(tmp_path, monkeypatch)
     ],
 )
 def test_where_the_folder_is(platform, variables, found, monkeypatch):
-    from promptc.cache.store import find_folder
+    from promptc.cache import find_folder
 
     for name in ("PROMPTC_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
         monkeypatch.delenv(name, raising=False)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from promptc.cache import counts as module
-from promptc.cache.counts import KeptWords
-from promptc.cache.store import Cache
+from promptc import cache as store
+from promptc.cache import Cache, KeptWords
 from promptc.text.counters.bpe import find_vocabulary
 from promptc.text.counters.exact import TableCounter
 
@@ -57,7 +56,7 @@ def test_nothing_is_written_when_no_word_is_new(cache, monkeypatch):
 
 
 def test_the_newest_are_kept(cache, monkeypatch):
-    monkeypatch.setattr(module, "MAX_WORDS", 3)
+    monkeypatch.setattr(store, "MAX_WORDS", 3)
     _count(cache, "one two three four five")
     counter = _make_counter()
     KeptWords(cache, counter)

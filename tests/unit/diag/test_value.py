@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.diag.value import LONGEST, show_value
+from promptc.diag.findings import LONGEST, show_value
 from promptc.frontend.yaml import resolve_scalar
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text()

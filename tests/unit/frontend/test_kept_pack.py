@@ -8,7 +8,7 @@ import pytest
 
 from promptc import api
 from promptc.api import Pack
-from promptc.cache.store import Cache
+from promptc.cache import Cache
 from promptc.diag.findings import PromptcError
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
 from promptc.frontend.pack import load_pack

@@ -8,7 +8,7 @@ import pytest
 
 import promptc
 from promptc.api import Pack
-from promptc.cache.store import Cache
+from promptc.cache import Cache
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.operations.run import ask, list_operations, run_operation
 from tests.unit.operations.small import DIGEST_SCHEMA, write_pack

@@ -10,9 +10,8 @@ from promptc.check.rules.budgets import PROVABLE, count, list_fences
 from promptc.check.schema_types import list_values
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
-from promptc.diag.findings import Diagnostic, Span, count_noun, suggest
+from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.value import join_names
 from promptc.model.pack import PackModel, Plan, find_caps, has_reach
 from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, find_part_kind
 from promptc.template.compile import Expression

@@ -17,7 +17,7 @@ from time import monotonic
 import click
 
 from promptc.api import Pack
-from promptc.cache.store import Cache, open_cache
+from promptc.cache import Cache, open_cache
 from promptc.cli.findings import Reporter, render_diagnostics
 from promptc.cli.group import Command, read_count
 from promptc.cli.keys import end_in_order
@@ -26,10 +26,9 @@ from promptc.cli.run import run_judged
 from promptc.cli.terminal import find_width, write_stderr, write_stdout
 from promptc.cli.views.drawing import render_bar, show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Self
-from promptc.diag.value import join_names
 from promptc.files.atomic import write_file
 from promptc.golden.cases.case import Case, CaseError, CaseOutcome
 from promptc.golden.cases.discover import CaseFolders, check_met, find_places, find_touched, load_case, match_names

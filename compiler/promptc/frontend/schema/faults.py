@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from promptc.diag.findings import count_noun, suggest
+from promptc.diag.findings import count_noun, shorten, show_value, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.diag.value import shorten, show_value
 
 _UNTOLD = "its schema's `if` holds"
 _MOST = 4

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Diagnostic, Span, UsageError
+from promptc.diag.findings import Diagnostic, Span, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
-from promptc.diag.value import join_names
 from promptc.files.reading import decode_text
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.json_places import set_values

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from promptc.api import Pack
-from promptc.cache.store import Cache
+from promptc.cache import Cache
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.paths import find_shipped

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from promptc.api import Pack
-from promptc.cache.store import Cache
+from promptc.cache import Cache
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self

@@ -14,7 +14,7 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from time import perf_counter_ns
 
-from promptc.cache.store import Cache
+from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, TypeVar

@@ -7,9 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
-from promptc.diag.findings import fail
+from promptc.diag.findings import fail, show_value
 from promptc.diag.typed import Any, Literal
-from promptc.diag.value import show_value
 from promptc.model.section import Evict, Lower, Ranked, Recap, Replace, Shorten, Trim, has_each
 from promptc.model.stages import Item
 from promptc.passes.items.render import Cut, Most, fits_size, iter_cuts, strip_lines

@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from promptc.diag.findings import fail
+from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
 from promptc.model.section import PART_KINDS, Items, Matches, MessageForm, Window, find_part_kind
 from promptc.model.stages import Gathered
 from promptc.passes.select import evaluate_count, evaluate_key, find_whole, type_key

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from promptc.diag.findings import fail
+from promptc.diag.findings import fail, join_names, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
-from promptc.diag.value import join_names, show_value
 from promptc.model.section import Items, MessageForm, Section, Size, TrimEach, has_each
 from promptc.model.stages import Item
 from promptc.passes.items.read import Read

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail, join_names, show_value
 from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
-from promptc.diag.value import join_names, show_value
 from promptc.model.messages import Provider
 from promptc.model.pack import Response, Tool
 from promptc.passes.payload.bodies import write_anthropic, write_gemini, write_ollama, write_openai, write_responses

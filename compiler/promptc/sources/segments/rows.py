@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from promptc.diag.findings import Diagnostic, Span
+from promptc.diag.findings import Diagnostic, Span, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.diag.value import show_value
 from promptc.model.sources import Segment
 from promptc.text.json import render_canonical_json
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any, NoReturn, Protocol
-from promptc.diag.value import name_kind
 from promptc.template.place import Limits
 from promptc.template.runtime.objects import Missing, Module, missing, refuse
 from promptc.template.runtime.run import Run, check_key, pay_each

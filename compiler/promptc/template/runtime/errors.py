@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 
-from promptc.diag.findings import Diagnostic, PromptcError, count_noun, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun, name_kind, suggest
 from promptc.diag.typed import Any
-from promptc.diag.value import name_kind
 from promptc.template.allow import GLOBALS
 from promptc.template.parse import reword
 from promptc.template.place import Place

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
-from promptc.diag.value import name_kind
 from promptc.template.place import Limits
 from promptc.template.runtime.objects import Missing, refuse
 from promptc.template.runtime.run import Run, blame_method, check_key, pay_each, pay_search, price_search

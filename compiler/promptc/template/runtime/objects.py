@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from sys import _getframe
 
+from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any, NoReturn, Self
-from promptc.diag.value import name_kind
 
 _NOTHING = object()
 TEMPLATE = "<template "

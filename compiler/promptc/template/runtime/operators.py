@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from promptc.diag.findings import UNMADE, name_kind
 from promptc.diag.typed import Any, NoReturn
-from promptc.diag.value import UNMADE, name_kind
 from promptc.template.runtime.objects import Group, refuse
 from promptc.template.runtime.run import NUMBERS, Run, check_defined
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 
-from promptc.diag.findings import Span, fail
+from promptc.diag.findings import Span, fail, name_kind
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Protocol
-from promptc.diag.value import name_kind
 from promptc.template.place import CEILINGS, LIMITS, Limits
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
 
+from promptc.diag.findings import UNMADE, name_kind
 from promptc.diag.typed import Any
-from promptc.diag.value import UNMADE, name_kind
 from promptc.template.allow import CYCLER_METHODS, DICT_NAMES, LIST_METHODS, LOOP_METHODS, LOOP_NAMES, MAPPING_METHODS, TEXT_METHODS
 from promptc.template.runtime.callables import FUNCTIONS, BlockCall, Cycler, Joiner, Macro, Namespace, TemplateBlocks
 from promptc.template.runtime.methods import call_method

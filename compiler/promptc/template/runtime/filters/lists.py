@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
-from promptc.diag.value import name_kind
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
 from promptc.template.runtime.operators import add, bound_number, modulo
 from promptc.template.runtime.run import NUMBERS, SCALARS, UNDEFINED, Run, check_defined, is_large, list_values, pay_each, pay_keys

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
-from promptc.diag.value import name_kind
 from promptc.template.runtime.methods import change_case, pad_text, replace_text, split_lines, strip_text
 from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.run import UNDEFINED, Run, check_defined, list_values, pay_each, price_count

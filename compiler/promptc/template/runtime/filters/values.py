@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from promptc.diag.findings import name_kind, show_value
 from promptc.diag.typed import Any
-from promptc.diag.value import name_kind, show_value
 from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.operators import bound_number
 from promptc.template.runtime.run import LISTS, NUMBERS, Run, check_defined, check_depth, list_values, pay_each, price_search

@@ -8,7 +8,7 @@ import marshal
 import os
 import sys
 
-from promptc.cache.store import Cache
+from promptc.cache import Cache
 from promptc.diag.typed import Any
 
 _NAME = "image"
@@ -37,7 +37,7 @@ class Image:
             return None
         spec = _SPEC(name, self, origin=held[1], is_package=held[2])
         if held[2]:
-            spec.submodule_search_locations = [os.path.dirname(held[1])]
+            spec.submodule_search_locations = [os.path.dirname(held[1])]  # noqa: PTH120
         return spec
 
     def create_module(self, spec: Any) -> None:

@@ -1,18 +1,28 @@
-"""The cache: sealed files by name, in the user's own cache folder.
+"""The cache: sealed files by name in the user's own cache folder, and the token counts that are kept in it.
+
+`open_cache` gives the user's `Cache`, which loads and keeps entries; `KeptCounts` and `KeptWords` keep what a counter found.
 
 What is read back is what this user's promptc wrote, the same version under the same Python, or it is nothing. The key of the seal is the
 user's secret and lies in another folder than what is sealed: whoever can only write the cache, such as a cache that a build service
 restores, or an archive that was unpacked over it, cannot make an entry.
 """
 
+from __future__ import annotations
+
+import marshal
 import os
 import stat
 import sys
 from _blake2 import blake2b
 from _operator import _compare_digest
+from collections.abc import Callable, Mapping
 
+from promptc.diag.typed import Protocol
 from promptc.files.reading import read_file
 from promptc.version import VERSION
+
+VARIABLE = "PROMPTC_CACHE"
+"""The environment variable that names another folder. It says where things are kept, never what is rendered."""
 
 MAX_FOLDER = 64_000_000
 """Bytes that the files of the cache may have together; the oldest go first."""
@@ -20,7 +30,29 @@ MAX_FOLDER = 64_000_000
 MAX_FILE = 16_000_000
 """Bytes of the longest file that is kept, or read back."""
 
+MAX_COUNTS = 4096
+"""How many counts are kept; those not needed for longest go first. Reading them all takes a quarter of a millisecond."""
+
+MAX_WORDS = 8192
+"""How many words are kept, the newest; reading them takes half a millisecond, and is done when something has to be counted."""
+
+_MAGIC = b"promptc cache 2\n"
+_SIZE = 32
+"""Bytes of a seal's digest, and of the key."""
+
+HEAD = len(_MAGIC) + _SIZE
+"""Bytes of a seal."""
+
+_NAME_SIZE = 16
+"""Bytes of the digest that stands for a name, or for a text that was counted."""
+
 _SUFFIX = ".promptc"
+_OTHERS = 0o077
+_WRITABLE_BY_OTHERS = 0o022
+_PACKAGE = os.path.dirname(__file__)
+_MAKER: list[bytes] = []
+_KEYS: dict[str, bytes] = {}
+"""By the paths they lie at, once read."""
 
 
 class Cache:
@@ -66,14 +98,7 @@ def open_cache() -> Cache | None:
 
 
 def _mark(name: str) -> bytes:
-    return blake2b(name.encode("utf-8", "surrogateescape"), digest_size=16).digest()
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        return
+    return blake2b(name.encode("utf-8", "surrogateescape"), digest_size=_NAME_SIZE).digest()
 
 
 def _trim(folder: str) -> None:
@@ -91,14 +116,14 @@ def _trim(folder: str) -> None:
         total -= size
 
 
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+
+
 # --- the seal ---
-
-_MAGIC = b"promptc cache 2\n"
-_SIZE = 32
-HEAD = len(_MAGIC) + _SIZE
-"""Bytes of a seal."""
-
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 
 def seal(content: bytes, name: bytes) -> bytes | None:
@@ -132,9 +157,6 @@ def _find_maker() -> bytes:
     return _MAKER[0]
 
 
-_MAKER: list[bytes] = []
-
-
 def _describe_files(folder: str) -> str:
     """The sizes and times of promptc's own source files, so that an entry does not outlive an edit that left the version as it was."""
     found: list[str] = []
@@ -149,9 +171,6 @@ def _describe_files(folder: str) -> str:
 
 
 # --- the key ---
-
-_KEYS: dict[str, bytes] = {}
-"""By the paths they lie at, once read."""
 
 
 def find_key() -> bytes | None:
@@ -199,12 +218,6 @@ def find_key_path() -> str:
 
 # --- where it lies ---
 
-VARIABLE = "PROMPTC_CACHE"
-"""The environment variable that names another folder. It says where things are kept, never what is rendered."""
-
-_OTHERS = 0o077
-_WRITABLE_BY_OTHERS = 0o022
-
 
 def find_folder() -> str | None:
     """The cache's folder: `$PROMPTC_CACHE`, else `promptc` in the user's own cache folder. None where the system tells of none, or the
@@ -215,6 +228,18 @@ def find_folder() -> str | None:
         return named or None
     caches = _find_caches()
     return f"{caches}{os.sep}promptc" if caches else None
+
+
+def _find_caches() -> str:
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(named):
+        return named
+    if sys.platform == "win32":
+        return os.environ.get("LOCALAPPDATA", "")
+    home = os.path.expanduser("~")
+    if not os.path.isabs(home):
+        return ""
+    return f"{home}/Library/Caches" if sys.platform == "darwin" else f"{home}/.cache"
 
 
 def open_folder(folder: str, *, make: bool = True) -> bool:
@@ -231,20 +256,21 @@ def open_folder(folder: str, *, make: bool = True) -> bool:
     return is_closed and all(map(_is_safe, _list_above(folder)))
 
 
+def _make(folder: str) -> bool:
+    try:
+        os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return os.path.isdir(folder)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def find_exposed(folder: str) -> str:
     """The nearest folder above `folder` for which that may not be used: others can write it. Empty where there is none."""
     above = sorted(_list_above(folder), key=lambda one: (-len(one), one))
     return next((one for one in above if os.path.exists(one) and not _is_safe(one)), "")
-
-
-def is_own(found: os.stat_result) -> bool:
-    """Whether a file belongs to the user this process runs for; True where the system has no such numbers."""
-    return not hasattr(os, "getuid") or found.st_uid == os.getuid()
-
-
-def is_private(found: os.stat_result) -> bool:
-    """Whether a file is the user's own and nobody else may write it."""
-    return is_own(found) and not (os.name == "posix" and found.st_mode & _WRITABLE_BY_OTHERS)
 
 
 def _list_above(folder: str) -> set[str]:
@@ -268,24 +294,93 @@ def _is_safe(folder: str) -> bool:
     return found.st_uid in (0, os.getuid()) and not (found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX)
 
 
-def _find_caches() -> str:
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(named):
-        return named
-    if sys.platform == "win32":
-        return os.environ.get("LOCALAPPDATA", "")
-    home = os.path.expanduser("~")
-    if not os.path.isabs(home):
-        return ""
-    return f"{home}/Library/Caches" if sys.platform == "darwin" else f"{home}/.cache"
+def is_own(found: os.stat_result) -> bool:
+    """Whether a file belongs to the user this process runs for; True where the system has no such numbers."""
+    return not hasattr(os, "getuid") or found.st_uid == os.getuid()
 
 
-def _make(folder: str) -> bool:
-    try:
-        os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        return os.path.isdir(folder)
-    except (OSError, ValueError):
-        return False
-    return True
+def is_private(found: os.stat_result) -> bool:
+    """Whether a file is the user's own and nobody else may write it."""
+    return is_own(found) and not (os.name == "posix" and found.st_mode & _WRITABLE_BY_OTHERS)
+
+
+# --- counts ---
+
+
+class KeptCounts:
+    """What one vocabulary's counter found of texts, by their digests. Not for several threads that count at once."""
+
+    def __init__(self, cache: Cache, vocabulary: str) -> None:
+        """`vocabulary` is the digest of what is counted with."""
+        self._cache = cache
+        self._name = f"counts {vocabulary}"
+        self._known: dict[bytes, int] | None = None
+        self._used: dict[bytes, int] = {}
+        self._is_new = False
+
+    def find(self, text: str) -> int | None:
+        """The units of `text`, if it was counted before."""
+        if self._known is None:
+            self._known = self._load()
+        key = _make_key(text)
+        found = self._known.get(key)
+        if found is not None:
+            self._used[key] = found
+        return found
+
+    def note(self, text: str, units: int) -> None:
+        """Remembers the units of a text that was counted."""
+        self._used[_make_key(text)] = units
+        self._is_new = True
+
+    def keep(self) -> None:
+        """Writes what was noted, with what was known before; nothing when nothing is new."""
+        if self._is_new:
+            idle = [pair for pair in (self._known or {}).items() if pair[0] not in self._used]
+            counts = [*idle, *self._used.items()]
+            self._cache.keep(self._name, marshal.dumps(dict(counts[-MAX_COUNTS:])))
+            self._is_new = False
+
+    def _load(self) -> dict[bytes, int]:
+        content = self._cache.load(self._name)
+        return marshal.loads(content) if content is not None else {}
+
+
+def _make_key(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_NAME_SIZE).digest()
+
+
+class Recalling(Protocol):
+    """A counter that remembers words and can be told more of them; its `digest` is that of its vocabulary."""
+
+    @property
+    def digest(self) -> str: ...
+
+    @property
+    def words(self) -> Mapping[str, int]: ...
+
+    def recall(self, words: Callable[[], Mapping[str, int]]) -> None: ...
+
+
+class KeptWords:
+    """What one vocabulary's counter found of words; the counter asks for them when it first counts."""
+
+    def __init__(self, cache: Cache, counter: Recalling) -> None:
+        self._cache = cache
+        self._counter = counter
+        self._name = f"words {counter.digest}"
+        self._count = len(counter.words)
+        counter.recall(self._load)
+
+    def keep(self) -> None:
+        """Keeps the words the counter knows, the last of them if they are too many; nothing when none is new."""
+        words = self._counter.words
+        if len(words) > self._count:
+            self._count = len(words)
+            self._cache.keep(self._name, marshal.dumps(dict(list(words.items())[-MAX_WORDS:])))
+
+    def _load(self) -> dict[str, int]:
+        content = self._cache.load(self._name)
+        known: dict[str, int] = marshal.loads(content) if content is not None else {}
+        self._count = len(known)
+        return known
