@@ -254,7 +254,7 @@ class Pack:
         return Prompt(outcome)
 
     def _check_sources(self, urls: Mapping[str, str]) -> Iterator[Diagnostic]:
-        from promptc.check.registry import list_configurations
+        from promptc.check.configurations import list_configurations
         from promptc.check.rules.items import check_chunk_sizes
         from promptc.frontend.stores import probe_sources
 

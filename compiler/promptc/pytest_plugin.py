@@ -66,9 +66,9 @@ class CaseItem(pytest.Item):
 
     def _judge(self) -> Any:
         from promptc.cli.commands.test import CaseShell
-        from promptc.golden.cases.discover import find_cases
-        from promptc.golden.running.resources import SuiteResources
-        from promptc.golden.running.run import judge_case
+        from promptc.golden.discover import find_cases
+        from promptc.golden.resources import SuiteResources
+        from promptc.golden.run import judge_case
 
         is_ci = os.environ.get("CI", "").lower() not in _NO
         place = next(iter(find_cases([str(self.path.parent)])))

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from promptc.golden.cases.case import Case
-from promptc.golden.cases.discover import find_cases, load_case
-from promptc.golden.cases.environment import CaseEnvironment, read_state
-from promptc.golden.running.resources import SuiteResources
+from promptc.golden.case import Case
+from promptc.golden.discover import find_cases, load_case
+from promptc.golden.environment import CaseEnvironment, read_state
+from promptc.golden.resources import SuiteResources
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"

@@ -7,9 +7,9 @@ import jsonschema
 import pytest
 
 from promptc.cli.findings import render_diagnostics
-from promptc.golden.cases.case import Case
-from promptc.golden.judging.compare import GoldenDifference, compare_goldens, render_goldens
-from promptc.golden.judging.expect import check_expect
+from promptc.golden.case import Case
+from promptc.golden.judge import check_expect
+from promptc.golden.verdict import GoldenDifference, compare_goldens, render_goldens
 from tests.cases.case import ROOT, load_cases
 from tests.cases.check_receipt import check_receipt
 from tests.cases.run_case import find_report, run_once

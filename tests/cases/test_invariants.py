@@ -14,9 +14,9 @@ import pytest
 import promptc
 from promptc.diag.frozen import replace
 from promptc.frontend.json import JsonDocument, load_json
-from promptc.golden.cases.case import Case, Ran
-from promptc.golden.cases.discover import load_case
-from promptc.golden.running.resources import SuiteResources
+from promptc.golden.case import Case, Ran
+from promptc.golden.discover import load_case
+from promptc.golden.resources import SuiteResources
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import digest, find_report, run_case, run_once
 

@@ -13,7 +13,7 @@ from promptc.cli.commands.render import render_command
 from promptc.cli.group import group
 from promptc.cli.request import read_render
 from promptc.frontend import kept_pack
-from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.golden.resources import SuiteResources, work_in
 from tests.cases.case import ROOT, load_cases, read_raw
 from tests.cases.given import OwnShell
 from tests.cli.conftest import KEEP

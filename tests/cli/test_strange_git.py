@@ -10,8 +10,8 @@ import pytest
 
 from promptc.cli.commands.diff import extract_revision
 from promptc.diag.findings import PromptcError
-from promptc.golden.cases.discover import find_touched
-from promptc.golden.history.git import GitError, find_git, list_entries, read_blobs, run_git
+from promptc.golden.discover import find_touched
+from promptc.golden.git import GitError, find_git, list_entries, read_blobs, run_git
 
 _CASE = "title: a case\nstate: state.json\nexpect: {tokens: 1}\ngolden: [text]\n"
 _PACK = "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\nsections: [{id: a, text: hello}]\n"
@@ -202,7 +202,7 @@ def test_what_git_would_wait_for_or_read_without_end_is_refused(strange: Path, n
 
 
 def test_git_that_does_not_end_is_stopped(strange: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("promptc.golden.history.git._SECONDS", 1)
+    monkeypatch.setattr("promptc.golden.git._SECONDS", 1)
     os.mkfifo(strange / "pipe")
     with (strange / ".git" / "config").open("a", encoding="utf-8") as config:
         config.write(f"[include]\n\tpath = {strange / 'pipe'}\n")

@@ -6,8 +6,8 @@ from tests.contract.sources import ROOT, iter_imports, load_modules
 
 # Module → what of it is used to start something.
 PLACES = {
-    "promptc.golden.history.git": {"subprocess.Popen"},  # git
-    "promptc.golden.running.suite": {"multiprocessing.get_context"},  # itself, to run cases in parallel
+    "promptc.golden.git": {"subprocess.Popen"},  # git
+    "promptc.golden.suite": {"multiprocessing.get_context"},  # itself, to run cases in parallel
     "promptc.cli.commands.review": {"subprocess.run"},  # the user's editor
 }
 _MODULES = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.check.registry import list_configurations
+from promptc.check.configurations import list_configurations
 from promptc.check.rules.budgets import check_worst_case
 from promptc.diag.findings import PromptcError
 

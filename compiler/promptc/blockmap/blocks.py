@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from posixpath import dirname
 
-from promptc.check.registry import list_defaults
+from promptc.check.configurations import list_defaults
 from promptc.diag.findings import Diagnostic, UsageError, count_noun, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import Assign, Band, Choice, PackModel, Plan, list_steps

@@ -6,9 +6,9 @@ import click
 from click.core import ParameterSource
 
 from promptc.diag.typed import Literal
-from promptc.golden.cases.case import Case, CaseError, fail_case
-from promptc.golden.cases.confine import MANIFEST, confine
-from promptc.golden.cases.environment import WRITING, CaseEnvironment
+from promptc.golden.case import Case, CaseError, fail_case
+from promptc.golden.confine import MANIFEST, confine
+from promptc.golden.environment import WRITING, CaseEnvironment
 
 Holds = Literal["nothing", "file", "output", "named_file", "store", "compared"]
 """What a value is: nothing that is opened; a file or folder; one that is made, or `-`; `NAME=FILE`; the address of a store, with a name or

@@ -13,11 +13,11 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.atomic import replace_file, replace_remade
 from promptc.files.reading import IrregularError, LinkError, read_file
-from promptc.golden.cases.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, find_kind, name_golden
-from promptc.golden.cases.confine import find_fault, find_fence, find_root, name_case, show_path
-from promptc.golden.cases.discover import find_cases, is_pending
-from promptc.golden.judging.compare import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
-from promptc.golden.running.inputs import identify
+from promptc.golden.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, find_kind, name_golden
+from promptc.golden.confine import find_fault, find_fence, find_root, name_case, show_path
+from promptc.golden.discover import find_cases, is_pending
+from promptc.golden.inputs import identify
+from promptc.golden.verdict import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
 
 _HELP = "`promptc test` writes what differs now"
 _WRITE_HELP = "the report shows what it would hold"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import promptc
-from promptc.check.registry import list_configurations
+from promptc.check.configurations import list_configurations
 from promptc.check.rules.reads import check_kinds
 from promptc.check.scopes import Scopes
 from promptc.diag.findings import Diagnostic

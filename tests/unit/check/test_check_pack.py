@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import promptc
-from promptc.check.registry import list_configurations
+from promptc.check.configurations import list_configurations
 from promptc.check.rules.texts import check_pack
 from tests.unit.check.lint import codes, lint, messages
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import promptc
-from promptc.check.registry import list_configurations
+from promptc.check.configurations import list_configurations
 from promptc.check.rules.reads import check_unread
 from promptc.check.scopes import Scopes
 from tests.unit.check.kinds_schema import ask, ask_text

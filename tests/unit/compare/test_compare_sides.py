@@ -7,7 +7,7 @@ import pytest
 
 import promptc
 from promptc.compare import Side, _find_moved, compare_sides, read_side
-from promptc.golden.cases.case import Case
+from promptc.golden.case import Case
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import find_report, run_once
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from promptc.compare import is_messages, read_json, read_report
-from promptc.golden.judging.compare import GoldenOutput, compare_outputs, read_figures
+from promptc.golden.verdict import GoldenOutput, compare_outputs, read_figures
 from tests.cases.case import ROOT
 
 _GOOD = json.loads((ROOT / "fixtures" / "sentinel" / "calm" / "golden.report.json").read_text(encoding="utf-8"))

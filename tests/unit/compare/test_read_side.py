@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 import promptc
 from promptc.compare import BETWEEN, WHOLE, Difference, compare_sides, read_side
-from promptc.golden.judging.compare import GoldenOutput, compare_outputs, leave_moving
+from promptc.golden.verdict import GoldenOutput, compare_outputs, leave_moving
 from tests.cases.case import ROOT
 
 PACK = promptc.load(ROOT / "packs/sentinel")

@@ -3,10 +3,10 @@
 import pytest
 
 from promptc.cli.commands.test import CaseShell
-from promptc.golden.cases.discover import load_case
-from promptc.golden.judging.expect import check_expect
-from promptc.golden.running.resources import SuiteResources
-from promptc.golden.running.run import run_case
+from promptc.golden.discover import load_case
+from promptc.golden.judge import check_expect
+from promptc.golden.resources import SuiteResources
+from promptc.golden.run import run_case
 
 PACK = """\
 promptc: 1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from promptc.golden.cases.confine import find_pack, find_root, name_case
-from promptc.golden.cases.discover import find_cases
+from promptc.golden.confine import find_pack, find_root, name_case
+from promptc.golden.discover import find_cases
 
 
 def make(folder, *files):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from promptc.check.bounds import bound_section, count_offer, find_texts, make_cost
-from promptc.check.registry import Configuration, SettledTexts, is_share, merge_configurations
+from promptc.check.configurations import Configuration, SettledTexts, is_share, merge_configurations
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, Span, count_noun

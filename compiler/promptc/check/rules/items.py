@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.check.bounds import Texts, bound_section, find_texts, make_cost
-from promptc.check.registry import Configuration, SettledTexts, merge_configurations
+from promptc.check.configurations import Configuration, SettledTexts, merge_configurations
 from promptc.check.rules.budgets import PROVABLE, count, list_fences
 from promptc.check.schema_types import list_values
 from promptc.check.scopes import Scopes

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from promptc.check.registry import Configuration
+from promptc.check.configurations import Configuration
 from promptc.check.rules.reads import Describer, iter_wrong
 from promptc.check.schema_types import StateKinds, find_kind_at
 from promptc.check.scopes import Scopes

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from itertools import combinations, product
 from urllib.parse import unquote
 
-from promptc.check.registry import Configuration, SettledTexts, can_both, merge_configurations
+from promptc.check.configurations import Configuration, SettledTexts, can_both, merge_configurations
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, Level

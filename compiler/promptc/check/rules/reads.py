@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from promptc.check.registry import Configuration, list_configurations, merge_configurations
+from promptc.check.configurations import Configuration, list_configurations, merge_configurations
 from promptc.check.schema_types import CHUNK, find_kind_at
 from promptc.check.scopes import PARTED, Scopes
 from promptc.check.takes import SORTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.registry import Configuration, SettledTexts, merge_configurations
+from promptc.check.configurations import Configuration, SettledTexts, merge_configurations
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.model.pack import PackModel, Plan, list_steps
 from promptc.model.section import Continue, Drop, Evict, Fail, Replace, Section, Shorten, Size, Step, Trim

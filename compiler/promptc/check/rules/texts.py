@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from promptc.check.registry import Configuration, Configurations, SettledTexts, list_configurations, merge_configurations, merge_findings
+from promptc.check.configurations import (
+    Configuration,
+    Configurations,
+    SettledTexts,
+    list_configurations,
+    merge_configurations,
+    merge_findings,
+)
 from promptc.check.rules.budgets import check_bounds, check_joints, check_monotony, check_totals, check_worst_case
 from promptc.check.rules.items import check_against, check_dedupe_order, check_idle_caps, check_limit_keys, check_long_lists, check_parts
 from promptc.check.rules.operations import check_operations

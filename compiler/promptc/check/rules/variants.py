@@ -10,7 +10,7 @@ from functools import partial
 from itertools import combinations, pairwise
 from pathlib import PurePosixPath
 
-from promptc.check.registry import Configuration, SettledTexts, merge_configurations
+from promptc.check.configurations import Configuration, SettledTexts, merge_configurations
 from promptc.check.schema_types import list_values
 from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts

@@ -24,9 +24,9 @@ from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.golden.cases.case import find_kind, name_golden
-from promptc.golden.history.cause import is_inside
-from promptc.golden.history.git import GitError, TreeEntry, list_entries, read_blobs, run_git
+from promptc.golden.case import find_kind, name_golden
+from promptc.golden.cause import is_inside
+from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
 from promptc.model.state import State
 from promptc.prompt import Prompt
 

@@ -18,13 +18,13 @@ from promptc.cli.group import Command
 from promptc.cli.terminal import escape_controls, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
-from promptc.golden.cases.case import PENDING
-from promptc.golden.cases.confine import find_root, show_path
-from promptc.golden.cases.discover import CASE, CaseFolder, find_places, load_case
-from promptc.golden.judging.compare import Verdict
-from promptc.golden.judging.expect import find_idle
+from promptc.golden.case import PENDING
+from promptc.golden.confine import find_root, show_path
+from promptc.golden.discover import CASE, CaseFolder, find_places, load_case
+from promptc.golden.judge import find_idle
 from promptc.golden.pending import PendingGolden, SettledGolden, accept_golden, find_stale, list_pending, reject_golden
-from promptc.golden.running.run import break_unread, find_obsolete
+from promptc.golden.run import break_unread, find_obsolete
+from promptc.golden.verdict import Verdict
 
 PATTERNS = click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
 ALL = click.option("--all", "is_all", is_flag=True, help="All pending goldens.")

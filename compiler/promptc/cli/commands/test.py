@@ -30,13 +30,13 @@ from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_nam
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Self
 from promptc.files.atomic import write_file
-from promptc.golden.cases.case import Case, CaseError, CaseOutcome
-from promptc.golden.cases.discover import CaseFolders, check_met, find_places, find_touched, load_case, match_names
-from promptc.golden.cases.environment import CaseEnvironment, prepare_case
-from promptc.golden.history.cause import Cause, KnownCause, find_cause
-from promptc.golden.judging.compare import GoldenDifference, Verdict
-from promptc.golden.running.resources import SuiteResources, work_in
-from promptc.golden.running.suite import JudgedCases, Suite, run_suite
+from promptc.golden.case import Case, CaseError, CaseOutcome
+from promptc.golden.cause import Cause, KnownCause, find_cause
+from promptc.golden.discover import CaseFolders, check_met, find_places, find_touched, load_case, match_names
+from promptc.golden.environment import CaseEnvironment, prepare_case
+from promptc.golden.resources import SuiteResources, work_in
+from promptc.golden.suite import JudgedCases, Suite, run_suite
+from promptc.golden.verdict import GoldenDifference, Verdict
 from promptc.operations.archive import render_archive
 from promptc.operations.edits import make_diff
 from promptc.operations.run import ask, run_operation

@@ -11,7 +11,7 @@ from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument, load_json
-from promptc.golden.cases.case import find_name, name_key
+from promptc.golden.case import find_name, name_key
 from promptc.text.diff import diff_words
 from promptc.text.json import extend_pointer, render_json_line
 

@@ -16,17 +16,17 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
-from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case
-from promptc.golden.cases.confine import find_fault, find_root
-from promptc.golden.cases.discover import list_packs, load_case
-from promptc.golden.cases.environment import add_case
-from promptc.golden.history.git import GitError, TreeEntry, is_blob, list_entries, read_blobs, run_git
-from promptc.golden.judging.compare import compare_goldens, render_goldens
-from promptc.golden.judging.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
-from promptc.golden.judging.expect import check_expect
-from promptc.golden.running.inputs import describe_inputs, identify
-from promptc.golden.running.resources import SuiteResources, work_in
-from promptc.golden.running.run import Shell, run_case
+from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case
+from promptc.golden.confine import find_fault, find_root
+from promptc.golden.discover import list_packs, load_case
+from promptc.golden.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
+from promptc.golden.environment import add_case
+from promptc.golden.git import GitError, TreeEntry, is_blob, list_entries, read_blobs, run_git
+from promptc.golden.inputs import describe_inputs, identify
+from promptc.golden.judge import check_expect
+from promptc.golden.resources import SuiteResources, work_in
+from promptc.golden.run import Shell, run_case
+from promptc.golden.verdict import compare_goldens, render_goldens
 
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""

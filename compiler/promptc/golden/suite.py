@@ -18,14 +18,13 @@ from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, TypeVar
-from promptc.golden.cases.case import Case
-from promptc.golden.cases.confine import MANIFEST, find_pack, find_root
-from promptc.golden.cases.discover import CaseFolder, Touched, is_pending, is_touched, load_case
-from promptc.golden.judging.compare import Verdict
-from promptc.golden.judging.expect import find_idle
-from promptc.golden.running.inputs import InputWatch, Pass, Passes, note_pass
-from promptc.golden.running.resources import SuiteResources
-from promptc.golden.running.run import (
+from promptc.golden.case import Case
+from promptc.golden.confine import MANIFEST, find_pack, find_root
+from promptc.golden.discover import CaseFolder, Touched, is_pending, is_touched, load_case
+from promptc.golden.inputs import InputWatch, Pass, Passes, note_pass
+from promptc.golden.judge import find_idle
+from promptc.golden.resources import SuiteResources
+from promptc.golden.run import (
     Mode,
     Shell,
     break_folder,
@@ -36,6 +35,7 @@ from promptc.golden.running.run import (
     judge_loaded,
     refuse_skipped,
 )
+from promptc.golden.verdict import Verdict
 
 _CHUNK = 25
 _FEW = 8

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import PureWindowsPath
 
 from promptc.diag.findings import Span
-from promptc.golden.cases.case import Case, CaseError, fail_case
-from promptc.golden.history.git import find_repository
+from promptc.golden.case import Case, CaseError, fail_case
+from promptc.golden.git import find_repository
 from promptc.model.state import Node
 
 _MADE = ("large", "database", "held", "locked")

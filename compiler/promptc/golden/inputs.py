@@ -18,15 +18,15 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.paths import find_shipped
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case
-from promptc.golden.cases.confine import MANIFEST, find_pack, is_under, show_path
-from promptc.golden.cases.discover import CASE, list_files, list_inputs, list_packs, list_stores, names_all
-from promptc.golden.judging.compare import Figures, write_figures
-from promptc.golden.running.resources import SuiteResources
+from promptc.golden.case import MAX_PLAIN_BYTES, Case
+from promptc.golden.confine import MANIFEST, find_pack, is_under, show_path
+from promptc.golden.discover import CASE, list_files, list_inputs, list_packs, list_stores, names_all
+from promptc.golden.resources import SuiteResources
+from promptc.golden.verdict import Figures, write_figures
 from promptc.version import VERSION
 
 _Stamp = tuple[int, int, int, int] | None
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _PASSED_OVER = ("__pycache__",)
 
 _COMPUTING = frozenset(

@@ -14,10 +14,10 @@ from promptc.diag.typed import Any
 from promptc.files.reading import read_file
 from promptc.frontend.shape import check_case_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
-from promptc.golden.cases.case import MAX_PLAIN_BYTES, PENDING, Case, GivenState, Kind, fail_case, is_golden, read_plain
-from promptc.golden.cases.confine import MANIFEST, PACKS, confine, confine_case, find_fence, find_pack, find_root, name_case, show_path
-from promptc.golden.history.git import GitError, TreeEntry, find_repository, is_blob, list_entries, run_git
-from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.golden.case import MAX_PLAIN_BYTES, PENDING, Case, GivenState, Kind, fail_case, is_golden, read_plain
+from promptc.golden.confine import MANIFEST, PACKS, confine, confine_case, find_fence, find_pack, find_root, name_case, show_path
+from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, list_entries, run_git
+from promptc.golden.resources import SuiteResources, work_in
 from promptc.model.messages import Ask
 from promptc.model.state import Node
 

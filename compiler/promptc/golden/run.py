@@ -14,19 +14,15 @@ from promptc.diag.findings import Diagnostic, PromptcError, UsageError, sort_dia
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal, Protocol
 from promptc.frontend.json import JsonDocument
-from promptc.golden.cases.case import INPUTS, PENDING, Case, CaseError, CaseOutcome, Ran, read_plain
-from promptc.golden.cases.confine import find_root, name_case, show_path
-from promptc.golden.cases.discover import CASE, CaseFolder, is_pending, load_case
-from promptc.golden.cases.environment import (
-    CaseEnvironment,
-    find_lacking,
-    find_told,
-    place_changes,
-    read_answers,
-    read_state,
-    render_install,
-)
-from promptc.golden.judging.compare import (
+from promptc.golden.case import INPUTS, PENDING, Case, CaseError, CaseOutcome, Ran, read_plain
+from promptc.golden.confine import find_root, name_case, show_path
+from promptc.golden.discover import CASE, CaseFolder, is_pending, load_case
+from promptc.golden.environment import CaseEnvironment, find_lacking, find_told, place_changes, read_answers, read_state, render_install
+from promptc.golden.inputs import describe_inputs, render_inputs
+from promptc.golden.judge import check_expect, find_idle
+from promptc.golden.pending import drop_pending, write_pending
+from promptc.golden.resources import SuiteResources, work_in
+from promptc.golden.verdict import (
     Figures,
     Status,
     Verdict,
@@ -36,10 +32,6 @@ from promptc.golden.judging.compare import (
     find_figures,
     render_goldens,
 )
-from promptc.golden.judging.expect import check_expect, find_idle
-from promptc.golden.pending import drop_pending, write_pending
-from promptc.golden.running.inputs import describe_inputs, render_inputs
-from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.pipeline import Outcome
 from promptc.prompt import Prompt
 from promptc.text.meter import Meter

@@ -27,8 +27,8 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import as_plain, field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, Ran, fail_case, name_golden, refuse_reading
-from promptc.golden.cases.confine import show_path
+from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, Ran, fail_case, name_golden, refuse_reading
+from promptc.golden.confine import show_path
 
 PROMPTS = ("text", "messages")
 _MOVING = ("digests", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")

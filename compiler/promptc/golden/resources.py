@@ -16,7 +16,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.json import MAX_STATE_BYTES, InternedJson, JsonDocument
-from promptc.golden.cases.case import MAX_PLAIN_BYTES, read_plain
+from promptc.golden.case import MAX_PLAIN_BYTES, read_plain
 from promptc.model.stages import Memory
 from promptc.model.state import State
 

@@ -18,10 +18,10 @@ from promptc.diag.typed import Any
 from promptc.files.reading import decode_text
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.json_places import set_values
-from promptc.golden.cases.case import Case, CaseError, fail_case, read_plain
-from promptc.golden.cases.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path, show_path
-from promptc.golden.cases.discover import CASE
-from promptc.golden.running.resources import SuiteResources, import_store, work_in
+from promptc.golden.case import Case, CaseError, fail_case, read_plain
+from promptc.golden.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path, show_path
+from promptc.golden.discover import CASE
+from promptc.golden.resources import SuiteResources, import_store, work_in
 from promptc.model.state import Node
 from promptc.sources.still_file import SECONDS, TURN, SqlWatch
 from promptc.text.counters import bpe
