@@ -11,7 +11,8 @@ from promptc.model.stages import Bound, Gathering, RenderOptions
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble, verify, warn
 from promptc.passes.bind import bind
-from promptc.passes.fit.fit import Fitted, fit
+from promptc.passes.fit.fit import fit
+from promptc.passes.fit.result import Fitted
 from promptc.passes.strain import strain
 from promptc.text.meter import Meter
 

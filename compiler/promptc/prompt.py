@@ -7,7 +7,8 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.messages import Provider
 from promptc.model.pack import Format
-from promptc.passes.assemble import Emitted, Part
+from promptc.passes.assemble import Emitted
+from promptc.passes.fit.result import Part
 from promptc.pipeline import Outcome
 
 
@@ -20,7 +21,7 @@ class Prompt:
     @property
     def format(self) -> Format:
         """`text` or `messages`."""
-        return self._outcome.fitted.frame.format
+        return self._outcome.fitted.layout.format
 
     @property
     def provider(self) -> str | None:
@@ -41,7 +42,7 @@ class Prompt:
     @property
     def tools(self) -> list[dict[str, Any]]:
         """The tools of a messages render: `name`, `description` and `input_schema`. A text render has none."""
-        return [tool.counted for tool in self._outcome.fitted.frame.tools]
+        return [tool.counted for tool in self._outcome.fitted.layout.tools]
 
     @property
     def response(self) -> Mapping[str, Any] | None:
@@ -75,8 +76,8 @@ class Prompt:
         budget = fitted.strained.selection.plan.budget
         payload = build_payload(
             read_messages(fitted, emitted),
-            fitted.frame.tools,
-            fitted.frame.response,
+            fitted.layout.tools,
+            fitted.layout.response,
             provider=known,
             limits=ReplyLimits(budget.reserve, budget.context, budget.span),
             model=model,
@@ -129,7 +130,7 @@ class Prompt:
         ]
 
     def _iter_parts(self, names: Sequence[str]) -> Iterator[Part]:
-        known = [section.id for section in self._outcome.fitted.frame.sections]
+        known = [section.id for section in self._outcome.fitted.layout.sections]
         unknown = [name for name in names if name not in known]
         if unknown:
             raise UsageError(Diagnostic("PC0704", f"the pack has no section `{name}`", help=suggest(name, known)) for name in unknown)

@@ -47,7 +47,7 @@ def _list_offered(outcome: CaseOutcome) -> list[Any]:
     """The tools of a messages render, and the schema of its answer as it is sent."""
     if outcome.messages is None or outcome.compiled is None:
         return []
-    response = outcome.compiled.fitted.frame.response
+    response = outcome.compiled.fitted.layout.response
     return [*Prompt(outcome.compiled).tools, *([response.schema] if response is not None else [])]
 
 

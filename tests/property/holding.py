@@ -34,7 +34,7 @@ def find_holding(outcome: Outcome) -> Holding | None:
     if outcome.emitted is None:
         return None
     items = {}
-    for name, fit in outcome.fitted.fits.items():
+    for name, fit in outcome.fitted.sections.items():
         for entry in fit.alive:
             if not entry.is_made:
                 # an id may get a `#2` from an older item of the same name that a larger budget brings back

@@ -43,7 +43,7 @@ def _iter_wrong_sections(report: dict[str, Any], outcome: Outcome) -> Iterator[s
     for section in report["sections"]:
         name = section["id"]
         before[name] = section.get("demand", section.get("demand_at_least")) + section["added"] - falls[name]
-        charge = outcome.fitted.frame.meter.tokens(outcome.fitted.charges.get(name, 0))
+        charge = outcome.fitted.layout.meter.tokens(outcome.fitted.charges.get(name, 0))
         if before[name] != charge:
             yield f"{name}: demand, what was added and what was removed give {before[name]}, its charge before `truncate` is {charge}"
         if sum(item["tokens"] for item in section["items"]) > section["tokens"]:
@@ -69,7 +69,7 @@ def _iter_wrong_items(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
     """What a list holds is selected or left out by a stage; what is selected is emitted, or went with a cut."""
     for section in outcome.report["sections"]:
         spec = next(one for one in loaded.drawn.manifest["sections"] if one["id"] == section["id"])
-        fit = outcome.fitted.fits.get(section["id"])
+        fit = outcome.fitted.sections.get(section["id"])
         selected = sum(1 for entry in fit.entries if not entry.is_made) if fit is not None else 0
         if "items" in spec and section["state"] != "off":
             source = len(evaluate(spec["items"]["from"], {"state": loaded.drawn.state}))
@@ -81,5 +81,5 @@ def _iter_wrong_items(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
             cut = {name for one in outcome.report["cuts"] if one["section"] == section["id"] for name in one["items"]}
             if not gone <= cut:
                 yield f"{section['id']}: {sorted(gone - cut)} went without a cut that names them"
-            if len(section["items"]) != fit.count_alive:
-                yield f"{section['id']}: {len(section['items'])} items are reported, {fit.count_alive} stand"
+            if len(section["items"]) != len(fit.alive):
+                yield f"{section['id']}: {len(section['items'])} items are reported, {len(fit.alive)} stand"

@@ -59,11 +59,11 @@ def judge_provider(loaded: Loaded, tally: Tally) -> str | None:
         tally["renders"] += 1
         if outcome.emitted is None:
             continue
-        counter, offered = outcome.fitted.frame.meter.counter.name, _list_offered(outcome)
+        counter, offered = outcome.fitted.layout.meter.counter.name, _list_offered(outcome)
         counted = count_messages(counter, _show_messages(outcome), message=costs["message_tokens"], whole=costs["prompt_tokens"])
         tools = len(Prompt(outcome).tools)
         added = (costs["tools_tokens"] if tools else 0) + costs["tool_tokens"] * tools
-        added += costs["response_tokens"] if outcome.fitted.frame.response is not None else 0
+        added += costs["response_tokens"] if outcome.fitted.layout.response is not None else 0
         counted += count_offered(counter, offered) + added
         if counted != outcome.tokens or counted > total:
             return f"at {total} {name} counts {counted}, reported are {outcome.tokens}"
@@ -110,8 +110,8 @@ def iter_totals(loaded: Loaded) -> Iterator[int]:
 def count_emitted(outcome: Outcome) -> int:
     """The count of the output's bytes, or of its messages with the stated overhead, by tiktoken itself."""
     assert outcome.emitted is not None
-    counter = outcome.fitted.frame.meter.counter.name
-    if outcome.fitted.frame.format == "text":
+    counter = outcome.fitted.layout.meter.counter.name
+    if outcome.fitted.layout.format == "text":
         return count(counter, outcome.emitted.text.encode().decode())
     return count_messages(counter, _show_messages(outcome)) + count_offered(counter, _list_offered(outcome))
 
@@ -121,7 +121,7 @@ def _show_messages(outcome: Outcome) -> list[tuple[str, str]]:
 
 
 def _list_offered(outcome: Outcome) -> list[Any]:
-    response = outcome.fitted.frame.response
+    response = outcome.fitted.layout.response
     return [*Prompt(outcome).tools, *([response.schema] if response is not None else [])]
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-from promptc.passes.assemble import Part
-from promptc.passes.layout.section import SectionLayout
+from promptc.passes.fit.result import FittedSection, Part
 from promptc.pipeline import Outcome
 from promptc.text.guard import replace_hidden
 from tests.property.drawing.draws import draw_hostile
@@ -118,7 +117,7 @@ def judge_reversible(loaded: Loaded, tally: Tally) -> str | None:
     guard = outcome.fitted.strained.selection.guard
     if guard.guards_ends:
         return None
-    for fit in outcome.fitted.fits.values():
+    for fit in outcome.fitted.sections.values():
         for item in fit.selected.items:
             tally["items"] += 1
             if item.content is None and guard.unguard(item.text) != replace_hidden(item.raw):
@@ -132,11 +131,11 @@ def judge_reversible(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
-def _find_raw(fit: SectionLayout, outcome: Outcome) -> str | None:
+def _find_raw(fit: FittedSection, outcome: Outcome) -> str | None:
     """What a section's items were before they were guarded; None where groups, messages or cuts make that another text."""
     entries = list(fit.alive)
     is_cut = any(entry.kept is not None or entry.item.content is not None for entry in entries)
-    if is_cut or fit.selected.groups or fit.section.id in outcome.fitted.frame.each:
+    if is_cut or fit.selected.groups or fit.section.id in outcome.fitted.layout.each:
         return None
     separator = fit.section.separator if fit.section.separator is not None else "\n"
     unguard = outcome.fitted.strained.selection.guard.unguard

@@ -58,7 +58,7 @@ def judge_named(loaded: Loaded, tally: Tally) -> str | None:
 def find_natural(loaded: Loaded) -> int:
     """What the pack needs when nothing has to be cut: the whole, or the sum of what its sections ask for."""
     outcome = loaded.compile(4000)
-    demand = sum(outcome.fitted.frame.meter.tokens(units) for units in outcome.fitted.demand.values())
+    demand = sum(outcome.fitted.layout.meter.tokens(units) for units in outcome.fitted.demand.values())
     return max(outcome.tokens or 0, min(demand, 400))
 
 

@@ -25,7 +25,7 @@ def judge_pinned(loaded: Loaded, tally: Tally) -> str | None:
         if outcome.emitted is None:
             continue
         whole = _show(outcome)
-        for name, fit in outcome.fitted.fits.items():
+        for name, fit in outcome.fitted.sections.items():
             for place, item in enumerate(fit.selected.items):
                 if not (fit.section.pinned or item.kept):
                     continue
@@ -57,7 +57,7 @@ def judge_order(loaded: Loaded, tally: Tally) -> str | None:
 
 def _order(loaded: Loaded, outcome: Outcome) -> list[str]:
     manifest = loaded.drawn.manifest
-    if outcome.fitted.frame.format == "text":
+    if outcome.fitted.layout.format == "text":
         return [section["id"] for section in manifest["sections"]]
     return [name for _, names in Layout(manifest, "chars/4", "messages").plan for name in names]
 
@@ -73,7 +73,7 @@ def judge_units(loaded: Loaded, tally: Tally) -> str | None:
         outcome = loaded.compile(total)
         if outcome.emitted is None:
             continue
-        for name, fit in outcome.fitted.fits.items():
+        for name, fit in outcome.fitted.sections.items():
             units: dict[int, set[bool]] = {}
             for entry in fit.entries:
                 if entry.item.content is not None:

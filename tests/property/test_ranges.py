@@ -48,7 +48,7 @@ def _iter_wrong(outcome: Outcome, tally: Tally) -> Iterator[str]:
 
 
 def _iter_wrong_items(outcome: Outcome, section: dict[str, Any], contents: list[bytes], tally: Tally) -> Iterator[str]:
-    fit = outcome.fitted.fits[section["id"]]
+    fit = outcome.fitted.sections[section["id"]]
     first, start, stop = _read(section["range"])
     place = (first, start)
     for item, entry in zip(section["items"], fit.alive, strict=True):
@@ -64,9 +64,9 @@ def _iter_wrong_items(outcome: Outcome, section: dict[str, Any], contents: list[
 def _iter_wrong_origins(loaded: Loaded, outcome: Outcome, tally: Tally) -> Iterator[str]:
     """A pointer leads to the item's value; one is missing only where a step or an expression made it, or the state has none."""
     for section in outcome.report["sections"]:
-        fit = outcome.fitted.fits.get(section["id"])
+        fit = outcome.fitted.sections.get(section["id"])
         for item, entry in zip(section["items"], fit.alive if fit is not None else (), strict=True):
-            is_part = outcome.fitted.fits[section["id"]].section.items is not None and not entry.is_made
+            is_part = outcome.fitted.sections[section["id"]].section.items is not None and not entry.is_made
             value = entry.item.value
             if item["pointer"] is None:
                 if is_part and isinstance(value, dict):

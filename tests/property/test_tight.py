@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from promptc.passes.fit.ladder import LadderRun
+from promptc.passes.fit.result import LadderResult
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any, draw_monotone
 from tests.property.load_drawn import Library, Loaded
@@ -35,7 +35,7 @@ def judge_tight(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
-def iter_ladders(outcome: Outcome) -> list[tuple[str, LadderRun]]:
+def iter_ladders(outcome: Outcome) -> list[tuple[str, LadderResult]]:
     """The ladders that have a target."""
     fitted = outcome.fitted
     return [*fitted.ladders.items(), *([("truncate", fitted.truncated)] if fitted.truncated is not None else [])]

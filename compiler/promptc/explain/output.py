@@ -17,13 +17,11 @@ from promptc.model.pack import Axis, Let
 from promptc.model.section import Evict, Fence, Items, MessageForm, Section, TrimEach
 from promptc.model.stages import Bound, Item
 from promptc.model.state import Pointers as StatePointers
-from promptc.passes.assemble import Part
-from promptc.passes.fit.fit import Fitted
-from promptc.passes.fit.ladder import Applied
+from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, Part
 from promptc.passes.items.read import read_parts
-from promptc.passes.items.render import Cut, ItemRenderer, render_part, strip_lines
-from promptc.passes.layout.section import Entry, SectionLayout
+from promptc.passes.items.render import ItemRenderer, render_part, strip_lines
 from promptc.passes.report import Origins
+from promptc.passes.select import find_names
 from promptc.template.compile import Expression, Template
 from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
 from promptc.template.tracing import trace_expression, trace_template
@@ -101,7 +99,7 @@ class PartTracer:
         if part.owner == "separator":
             output = self._fitted.strained.selection.plan.output
             return (TracedText("separator", part.text, span=output.span, code="output.separator"),)
-        fit = self._fitted.fits[part.section]
+        fit = self._fitted.sections[part.section]
         own = tuple(self._iter_own(fit, part, at))
         text = join_pieces(own)
         if not part.text.startswith(text):
@@ -109,17 +107,17 @@ class PartTracer:
             text = join_pieces(own)
         return (*own, *_iter_trail(fit.section, part.text[len(text) :], self._follows_item(at)))
 
-    def _iter_own(self, fit: SectionLayout, part: Part, at: int) -> Iterator[TracedText]:
+    def _iter_own(self, fit: FittedSection, part: Part, at: int) -> Iterator[TracedText]:
         """Without what follows it."""
         selected, section = fit.selected, fit.section
         if part.item is not None:
             yield from self._iter_item(fit, part.item)
         elif part.owner == "fence" and section.fence is not None:
             is_open = all(one.section != part.section or one is part for one in self._parts[: at + 1])
-            names = {**fit.names, "selected": {}}
+            names = {**self._items.load_names(fit), "selected": {}}
             yield from self._trace_fence(section.fence, is_open=is_open, names=names, known=self._known)
         elif part.owner == "header" and section.header is not None:
-            yield from self._trace_header(section.header, selected.header, fit.names, self._known)
+            yield from self._trace_header(section.header, selected.header, self._items.load_names(fit), self._known)
         elif part.owner == "group":
             yield from self._iter_group(fit, at)
         elif part.owner == "marker":
@@ -137,31 +135,31 @@ class PartTracer:
         pieces = guard_pieces(strip_pieces(make_pieces(trace_template(template, names, known))), emitted)
         return pieces if pieces is not None else (TracedText("template", emitted, span=template.place.span),)
 
-    def _iter_group(self, fit: SectionLayout, at: int) -> Iterator[TracedText]:
+    def _iter_group(self, fit: FittedSection, at: int) -> Iterator[TracedText]:
         """The header of the group that the next item is in. The keys of the state are those of its first item that no step made."""
         entries = [part.item for part in self._parts[at:] if part.item is not None and part.section == fit.section.id]
         items, group = fit.section.items, fit.selected.groups[entries[0].run]
         assert items is not None and items.group is not None and items.group.header is not None
         own = next((entry for entry in entries if entry.run == entries[0].run and not entry.is_made), None)
         known = self._items.know(fit, own) if own is not None else self._known
-        yield from self._trace_header(items.group.header, group.header, {**fit.names, "group": group.key}, known)
+        yield from self._trace_header(items.group.header, group.header, {**self._items.load_names(fit), "group": group.key}, known)
 
-    def _iter_marker(self, fit: SectionLayout, emitted: str) -> Iterator[TracedText]:
+    def _iter_marker(self, fit: FittedSection, emitted: str) -> Iterator[TracedText]:
         """What an `evict` put in the place of what it took: its template gives one line, whatever its white space."""
-        cuts = [cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.fit is fit]
-        at = max((at for at, cut in enumerate(cuts) if cut.act.marker is not None), default=None)
+        cuts = [cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.section == fit.section.id]
+        at = max((at for at, cut in enumerate(cuts) if isinstance(cut.step, Evict) and cut.step.marker is not None), default=None)
         step = cuts[at].step if at is not None else None
         if at is None or not isinstance(step, Evict) or step.marker is None:
             yield TracedText("cut", emitted)
             return
-        removed = sum(len(cut.act.gone) for cut in cuts[: at + 1])
-        made = make_pieces(trace_template(step.marker, {**fit.names, "removed": removed}, self._known))
+        removed = sum(len(cut.gone) for cut in cuts[: at + 1])
+        made = make_pieces(trace_template(step.marker, {**self._items.load_names(fit), "removed": removed}, self._known))
         pieces = guard_pieces(made, emitted) or guard_pieces(_join_words(made), emitted)
         yield from pieces if pieces is not None else (TracedText("template", emitted, span=step.marker.place.span),)
 
     # --- items ---
 
-    def _iter_item(self, fit: SectionLayout, entry: Entry) -> Iterator[TracedText]:
+    def _iter_item(self, fit: FittedSection, entry: FittedItem) -> Iterator[TracedText]:
         pieces = self._items.trace(fit, entry)
         if not entry.item.open:
             yield from pieces
@@ -234,27 +232,35 @@ class ItemTracer:
         self._origins = origins
         self._known = known
         self._selection = fitted.strained.selection
+        self._names: dict[str, Mapping[str, Any]] = {}
 
-    def trace(self, fit: SectionLayout, entry: Entry) -> Pieces:
+    def load_names(self, fit: FittedSection) -> Mapping[str, Any]:
+        """The names that the section's expressions see."""
+        id = fit.section.id
+        if id not in self._names:
+            self._names[id] = find_names(self._selection, fit.section)
+        return self._names[id]
+
+    def trace(self, fit: FittedSection, entry: FittedItem) -> Pieces:
         """The pieces of the text inside the item's own fence."""
         pieces = self._find_whole(fit, entry)
         if pieces is not None and join_pieces(pieces) == entry.item.raw:
             cut = find_last_cut(self._fitted, entry)
-            if cut is not None and cut.act.edit is not None and cut.act.edit.cut is not None:
-                pieces = _cut(pieces, cut.act.edit.cut, TracedText("cut", "", span=cut.step.span, code=cut.step.label))
+            if cut is not None and cut.cut is not None:
+                pieces = _cut(pieces, cut.cut, TracedText("cut", "", span=cut.step.span, code=cut.step.label))
             pieces = guard_pieces(pieces, entry.text)
             if pieces is not None:
                 return pieces
         return (TracedText("template", entry.text, span=self._origins.find_span(fit.section, entry)),)
 
-    def _find_whole(self, fit: SectionLayout, entry: Entry) -> Pieces | None:
+    def _find_whole(self, fit: FittedSection, entry: FittedItem) -> Pieces | None:
         """An item whose id was met again was rendered under its own, for which its template may even fail."""
         try:
             return self._trace_whole(fit, entry)
         except PromptcError:
             return None
 
-    def know(self, fit: SectionLayout, entry: Entry) -> TraceContext:
+    def know(self, fit: FittedSection, entry: FittedItem) -> TraceContext:
         """What is known of the names of an item: also which part of the state it is, and what made its group's key."""
         pointer = self._origins.find_pointer(fit.section, entry)
         known = self._known
@@ -265,22 +271,22 @@ class ItemTracer:
             known = know_value(known, "group", items.group.by, self._bind(fit, items, entry.item))
         return known
 
-    def _bind(self, fit: SectionLayout, items: Items, item: Item) -> Mapping[str, Any]:
+    def _bind(self, fit: FittedSection, items: Items, item: Item) -> Mapping[str, Any]:
         return self.find_renderer(fit, items).bind_item(item)
 
-    def find_renderer(self, fit: SectionLayout, items: Items) -> ItemRenderer:
+    def find_renderer(self, fit: FittedSection, items: Items) -> ItemRenderer:
         """What rendered the section's items."""
         bound = self._selection.bound
-        return ItemRenderer(fit.section, items, fit.names, self._selection.guard, bound.meter, bound.total)
+        return ItemRenderer(fit.section, items, self.load_names(fit), self._selection.guard, bound.meter, bound.total)
 
-    def _trace_whole(self, fit: SectionLayout, entry: Entry) -> Pieces | None:
+    def _trace_whole(self, fit: FittedSection, entry: FittedItem) -> Pieces | None:
         """Before its ladder cut it; None where that cannot be told."""
         section, items, template = fit.section, fit.section.items, self._origins.find_template(fit.section, entry)
         if entry.is_made:
             return self._trace_made(fit, entry)
         if items is None:
             assert template is not None
-            return strip_pieces(make_pieces(trace_template(template, fit.names, self._known)))
+            return strip_pieces(make_pieces(trace_template(template, self.load_names(fit), self._known)))
         if items.message is not None and entry.item.content is not None:
             return self._trace_parts(fit, items, items.message, entry)
         names = self._bind(fit, items, entry.item)
@@ -292,13 +298,13 @@ class ItemTracer:
         pieces = strip_pieces(pieces)
         return self._trim(fit, items, items.trim_each, entry.item, pieces) if items.trim_each is not None else pieces
 
-    def _trace_made(self, fit: SectionLayout, entry: Entry) -> Pieces:
+    def _trace_made(self, fit: FittedSection, entry: FittedItem) -> Pieces:
         """By a recap: its template is given the items it stands for."""
         template = self._origins.find_template(fit.section, entry)
         assert template is not None
-        gone = self._origins.find_making(entry).act.gone
+        gone = self._origins.find_making(entry).gone
         texts = "\n".join(one.item.raw for one in gone)
-        names = {**fit.names, "items": [one.item.value for one in gone], "text": texts}
+        names = {**self.load_names(fit), "items": [one.item.value for one in gone], "text": texts}
         pointers = tuple(found for found in (self._origins.find_pointer(fit.section, one) for one in gone) if found is not None)
         known = replace(self._known, named={**self._known.named, "items": pointers, "text": pointers})
         return strip_pieces(make_pieces(trace_template(template, names, known)))
@@ -306,7 +312,7 @@ class ItemTracer:
     def _trace_content(self, message: MessageForm, names: Mapping[str, Any], known: TraceContext) -> Pieces:
         return make_pieces([_make_content(message, str(message.content.evaluate(names)), trace_expression(message.content, names, known))])
 
-    def _trace_parts(self, fit: SectionLayout, items: Items, message: MessageForm, entry: Entry) -> Pieces | None:
+    def _trace_parts(self, fit: FittedSection, items: Items, message: MessageForm, entry: FittedItem) -> Pieces | None:
         """The parts of a content that is a list, each on a line, as they are counted."""
         content: Any = message.content.evaluate(self._bind(fit, items, entry.item))
         pieces: list[TracedText] = []
@@ -317,12 +323,14 @@ class ItemTracer:
             pieces += [*([TracedText("line end", "\n")] if pieces else []), *make_pieces([made])]
         return guard_pieces(pieces, entry.item.raw)
 
-    def _trim(self, fit: SectionLayout, items: Items, trim: TrimEach, item: Item, pieces: Pieces) -> Pieces:
+    def _trim(self, fit: FittedSection, items: Items, trim: TrimEach, item: Item, pieces: Pieces) -> Pieces:
         raw = join_pieces(pieces)
         renderer = self.find_renderer(fit, items)
         renderer.bind_item(item)
         cut = renderer.find_trim(raw, self._selection.guard.guard(raw)[0], trim)
-        return _cut(pieces, cut, TracedText("cut", "", span=trim.span, code="trim_each")) if cut is not None else pieces
+        if cut is None:
+            return pieces
+        return _cut(pieces, CutPlace(cut.start, cut.stop, cut.middle), TracedText("cut", "", span=trim.span, code="trim_each"))
 
 
 def _make_content(message: MessageForm, text: str, pointers: Pointers) -> OutputSpan:
@@ -330,15 +338,15 @@ def _make_content(message: MessageForm, text: str, pointers: Pointers) -> Output
     return OutputSpan(text, Place(expression.span, inline=True), "", expression.text, 0, expression.text, pointers)
 
 
-def find_last_cut(fitted: Fitted, entry: Entry) -> Applied | None:
+def find_last_cut(fitted: Fitted, entry: FittedItem) -> Applied | None:
     """The notch that cut the entry's text as it stands."""
     if entry.kept is None:
         return None
-    cuts = (cut for _, run in fitted.iter_runs() for cut in run.applied if cut.act.edit is not None and cut.act.edit.entry is entry)
-    return next((cut for cut in reversed(list(cuts)) if cut.act.edit is not None and cut.act.edit.cut is not None), None)
+    cuts = [cut for _, run in fitted.iter_runs() for cut in run.applied if cut.edited is entry and cut.cut is not None]
+    return cuts[-1] if cuts else None
 
 
-def _cut(pieces: Sequence[TracedText], cut: Cut, mark: TracedText) -> Pieces:
+def _cut(pieces: Sequence[TracedText], cut: CutPlace, mark: TracedText) -> Pieces:
     """What a cut leaves, with its mark where it was made."""
     size = len(join_pieces(pieces))
     return (*slice_pieces(pieces, 0, cut.start), replace(mark, text=cut.middle), *slice_pieces(pieces, cut.stop, size))

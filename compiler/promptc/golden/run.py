@@ -399,13 +399,13 @@ def measure_reuse(prompts: Sequence[Outcome]) -> tuple[int, ...]:
     within that beginning are counted, so the share is never overstated.
     """
     texts = [_join(one) for one in prompts]
-    return tuple(_share(one.fitted.frame.meter, before, after) for one, before, after in zip(prompts[1:], texts, texts[1:], strict=False))
+    return tuple(_share(one.fitted.layout.meter, before, after) for one, before, after in zip(prompts[1:], texts, texts[1:], strict=False))
 
 
 def _join(prompt: Outcome) -> str:
     emitted = prompt.emitted
     assert emitted is not None
-    if prompt.fitted.frame.format == "text":
+    if prompt.fitted.layout.format == "text":
         return emitted.text
     from promptc.text.json import render_canonical_json
 

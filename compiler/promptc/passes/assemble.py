@@ -7,13 +7,10 @@ from itertools import chain
 
 from promptc.diag.findings import Diagnostic, count_noun, fail, show_value
 from promptc.diag.frozen import frozen
-from promptc.diag.typed import Any, Literal, NamedTuple
-from promptc.model.section import Step
-from promptc.passes.fit.fit import Fitted
-from promptc.passes.fit.ladder import Applied, LadderRun
+from promptc.diag.typed import Any
+from promptc.model.section import Evict, Step, Trim
+from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
 from promptc.passes.items.render import iter_joined
-from promptc.passes.layout.section import Entry
-from promptc.passes.layout.tape import Kind
 from promptc.passes.strain import iter_warnings
 
 _HALVES = "what stands around its items is half of one, and data completes it: give the section another `separator`"
@@ -26,7 +23,6 @@ _HIDDEN = {
     "escape": "it was escaped, as `output.guard` asks, and can be read in the prompt now; clean the state",
     "keep": "it was kept, and a model reads it; clean the state, or leave `output.guard.invisible` at its default",
 }
-Owner = Kind | Literal["separator"]
 
 
 class MiscountError(Exception):
@@ -40,7 +36,7 @@ def verify(fitted: Fitted, emitted: Emitted) -> int:
     put where it stands, as where data completes what a separator begins.
     """
     _prove_structure(fitted, emitted)
-    frame, meter = fitted.frame, fitted.frame.meter
+    frame, meter = fitted.layout, fitted.layout.meter
     counter = meter.counter
     if frame.format == "text":
         units = meter.count_whole(emitted.text)
@@ -51,7 +47,7 @@ def verify(fitted: Fitted, emitted: Emitted) -> int:
         units = (frame.costs.prompt + frame.count_offered(meter.count_whole)) * counter.unit
         units += sum(meter.count_whole("".join(texts)) for texts in contents.values())
         units += sum(frame.count_message(message["role"]) for message in emitted.messages)
-    expected = (fitted.tape.units if fitted.tape is not None else 0) + frame.fixed
+    expected = fitted.units + frame.fixed
     total = fitted.strained.selection.bound.total * counter.unit
     if units != expected or units > total:
         raise MiscountError(f"counted {units} units where fitting had {expected}, of {total} allowed")
@@ -65,7 +61,7 @@ def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
     messages: dict[int, list[Part]] = {}
     for part in emitted.parts:
         messages.setdefault(part.message, []).append(part)
-    if fitted.frame.format == "text":
+    if fitted.layout.format == "text":
         _prove(fitted, emitted.parts, _HALVES)
         return
     roles: dict[str, list[Sequence[Part]]] = {}
@@ -127,7 +123,7 @@ def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: 
     for part in parts:
         at += len(part.text)
         if at > start:
-            section = next(one for one in fitted.frame.sections if one.id == part.section)
+            section = next(one for one in fitted.layout.sections if one.id == part.section)
             noun = "a fence" if kind == "fence" else "a special token"
             message = f"{noun} that the manifest does not write would stand in `{section.id}`: {show_value(text)}"
             raise fail("PC0591", message, section.span, help=help)
@@ -143,8 +139,8 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
     yield from (found for found in fitted.errors if found.level != "error")
     for name, run in fitted.iter_runs():
         yield from _iter_cuts(name, run, fitted)
-        for step, act in run.void:
-            message = f"`{step.label}` did not shorten {_name_entries(act.entries)} of `{step.section}`: left as it was"
+        for step, ids in run.void:
+            message = f"`{step.label}` did not shorten {_name_items(ids)} of `{step.section}`: left as it was"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
     yield from _tell_hidden(fitted)
     yield from _tell_schema(fitted)
@@ -156,7 +152,7 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
 
 def _tell_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
     """Where content that is in the prompt held a text that nobody sees."""
-    for name, fit in fitted.fits.items():
+    for name, fit in fitted.sections.items():
         headers = () if fit.is_empty else fit.selected.found
         places = [("a header", headers), *((f"item `{entry.item.id}`", entry.item.found) for entry in fit.alive)]
         for place, list_of in places:
@@ -172,7 +168,7 @@ def _tell_schema(fitted: Fitted) -> Iterator[Diagnostic]:
     """What the provider is not sent of the schema of the answer."""
     selection = fitted.strained.selection
     provider, response = selection.bound.provider, selection.plan.response
-    if provider is None or response is None or fitted.frame.format != "messages":
+    if provider is None or response is None or fitted.layout.format != "messages":
         return
     sent = response.find_sent(provider.name)
     if sent.schema is None:
@@ -193,20 +189,20 @@ def _list_left_out(pointers: Sequence[str]) -> str:
     return "; ".join(told[:_PLACES]) + (f"; and at {count_noun(len(told) - _PLACES, 'more place')}" if len(told) > _PLACES else "")
 
 
-def _iter_cuts(ladder: str, run: LadderRun, fitted: Fitted) -> Iterator[Diagnostic]:
+def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
     by_step: dict[str, list[Applied]] = {}
     for one in run.applied:
-        if one.act.warn:
+        if isinstance(one.step, Evict | Trim) and one.step.warn:
             by_step.setdefault(f"{one.step.label} {one.section}", []).append(one)
     for cuts in by_step.values():
         first, last = cuts[0], cuts[-1]
-        meter = fitted.frame.meter
+        meter = fitted.layout.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
         more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
         cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
         whole = " of the whole prompt" if ladder == "truncate" else ""
         by = f"its default `overflow` ({_name(first.step)})" if first.step.is_default else f"`{first.step.label}`"
-        message = f"`{first.section}` was shortened by {by}: {cut}{whole} ({last.act.why})"
+        message = f"`{first.section}` was shortened by {by}: {cut}{whole} ({last.why})"
         yield Diagnostic(
             "PC0540",
             message,
@@ -221,19 +217,8 @@ def _name(step: Step) -> str:
     return f"`{type(step).__name__.lower()}`"
 
 
-def _name_entries(entries: Sequence[Entry]) -> str:
-    names = [entry.item.id for entry in entries]
-    return f"item `{names[0]}`" if len(names) == 1 else f"{len(names)} items"
-
-
-class Part(NamedTuple):
-    """A run of emitted characters: whose it is (`section`, and `item` where it is one's), and in which message (0 in text output)."""
-
-    owner: Owner
-    section: str
-    text: str
-    message: int
-    item: Entry | None = None
+def _name_items(ids: Sequence[str]) -> str:
+    return f"item `{ids[0]}`" if len(ids) == 1 else f"{len(ids)} items"
 
 
 @frozen(eq=False)
@@ -248,46 +233,19 @@ class Emitted:
 
 def assemble(fitted: Fitted) -> Emitted:
     """The emitted form of a fitted selection."""
-    parts = tuple(_iter_parts(fitted))
+    parts = fitted.parts
     text = "".join([part.text for part in parts])
-    if fitted.frame.format == "text":
+    if fitted.layout.format == "text":
         return Emitted(text, (), parts, len(text))
-    return Emitted("", tuple(_iter_messages(fitted, parts)), parts, len(text))
+    return Emitted("", tuple(_iter_messages(fitted)), parts, len(text))
 
 
-def _iter_parts(fitted: Fitted) -> Iterator[Part]:
-    frame = fitted.frame
-    index, last = -1, None
-    for cell in fitted.tape or ():
-        if cell.message != last:
-            index, last = index + 1, cell.message
-        section = frame.sections[cell.part].id
-        entry = cell.owner if isinstance(cell.owner, Entry) else None
-        follower = cell.next
-        if follower is None or follower.part == cell.part or follower.message != cell.message or not frame.separator:
-            yield Part(cell.kind, section, cell.body + cell.trail, index, entry)
-        else:
-            yield Part(cell.kind, section, cell.body + cell.trail.removesuffix(frame.separator), index, entry)
-            yield Part("separator", section, frame.separator, index)
-
-
-def _iter_messages(fitted: Fitted, parts: tuple[Part, ...]) -> Iterator[dict[str, Any]]:
-    roles = _list_roles(fitted)
+def _iter_messages(fitted: Fitted) -> Iterator[dict[str, Any]]:
     texts: dict[int, list[str]] = {}
     content: dict[int, Any] = {}
-    for part in parts:
+    for part in fitted.parts:
         texts.setdefault(part.message, []).append(part.text)
         if part.item is not None and part.item.item.content is not None:
             content[part.message] = [dict(one) for one in part.item.item.content]
     for index, pieces in texts.items():
-        yield {"role": roles[index], "content": content.get(index, "".join(pieces))}
-
-
-def _list_roles(fitted: Fitted) -> list[str]:
-    roles: list[str] = []
-    last: int | None = None
-    for cell in fitted.tape or ():
-        if cell.message != last:
-            roles.append(fitted.frame.role(cell))
-            last = cell.message
-    return roles
+        yield {"role": fitted.roles[index], "content": content.get(index, "".join(pieces))}

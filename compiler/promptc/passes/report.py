@@ -13,14 +13,12 @@ from posixpath import basename, dirname, isabs, relpath
 
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.typed import Any
-from promptc.model.section import Recap, Replace, Section, Segments
+from promptc.model.section import Drop, Recap, Replace, Section, Segments
 from promptc.model.stages import Gathered, Pressure, Selected
 from promptc.model.state import Pointers
-from promptc.passes.assemble import Emitted, Part
-from promptc.passes.fit.fit import Fitted
-from promptc.passes.fit.ladder import Applied, LadderRun
+from promptc.passes.assemble import Emitted
+from promptc.passes.fit.result import Applied, Fitted, FittedItem, LadderResult, Part
 from promptc.passes.layout.layout import Layout
-from promptc.passes.layout.section import Entry
 from promptc.passes.select import find_names
 from promptc.passes.strain import measure_after
 from promptc.template.compile import Expression, Template
@@ -32,7 +30,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
     """The report of a render, or with `emitted` None of one that did not fit."""
     selection = fitted.strained.selection
     bound = selection.bound
-    counts = attribute(emitted.parts, fitted.frame) if emitted is not None else []
+    counts = attribute(emitted.parts, fitted.layout) if emitted is not None else []
     contents = _describe_contents(fitted, emitted.parts, counts) if emitted is not None else {}
     rules = bound.pack.strain
     report: dict[str, Any] = {
@@ -40,7 +38,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "version": bound.pack.version,
         "digests": {"pack": bound.pack.digest, "state": bound.state.digest, "promptc": VERSION, **describe_digests(selection.sections)},
         "counter": _describe_counter(fitted),
-        "format": fitted.frame.format,
+        "format": fitted.layout.format,
         "budget": bound.total,
         "tokens": tokens,
         "characters": emitted.characters if emitted is not None else None,
@@ -53,12 +51,12 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "joins": _count_joins(fitted),
         "ladders": {name: _describe_ladder(run) for name, run in fitted.iter_runs() if run is not fitted.done},
         "cuts": [_describe_cut(fitted, name, one) for name, run in fitted.iter_runs() for one in run.applied],
-        "dropped": [one.section for _, run in fitted.iter_runs() for one in run.applied if one.act.drops],
+        "dropped": [one.section for _, run in fitted.iter_runs() for one in run.applied if isinstance(one.step, Drop)],
         "guarded": list(_iter_guarded(fitted)),
         "warnings": [_describe_warning(fitted, found) for found in warnings],
         "flags": _describe_flags(fitted),
     }
-    if fitted.frame.format == "messages":
+    if fitted.layout.format == "messages":
         report["overhead"] = _describe_overhead(fitted)
     if bound.pack.stores:
         report["segments"] = describe_segments(fitted)
@@ -90,7 +88,7 @@ def _describe_counter(fitted: Fitted) -> dict[str, Any]:
 
 
 def _describe_pressure(fitted: Fitted) -> dict[str, list[int]]:
-    tokens = fitted.frame.meter.tokens
+    tokens = fitted.layout.meter.tokens
     before = fitted.strained.pressure
     after = measure_after(fitted.strained, {name: tokens(units) for name, units in fitted.after_do.items()})
     return {"before": _pair(before), "after": _pair(after)}
@@ -101,7 +99,7 @@ def _pair(pressure: Pressure) -> list[int]:
 
 
 def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, Any]) -> dict[str, Any]:
-    name, tokens = selected.section.id, fitted.frame.meter.tokens
+    name, tokens = selected.section.id, fitted.layout.meter.tokens
     demand = tokens(fitted.demand.get(name, 0))
     described: dict[str, Any] = {
         "id": name,
@@ -126,7 +124,7 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
 
 
 def _find_state(fitted: Fitted, selected: Selected) -> str:
-    fit = fitted.fits.get(selected.section.id)
+    fit = fitted.sections.get(selected.section.id)
     if fit is None:
         return selected.state
     if fit.is_empty:
@@ -139,7 +137,7 @@ def _describe_contents(fitted: Fitted, parts: Sequence[Part], counts: Sequence[i
 
     `range` is in bytes, from its first to behind its last; in messages with the index of its (first) message in front.
     """
-    origins, lead = Origins(fitted), fitted.frame.format == "messages"
+    origins, lead = Origins(fitted), fitted.layout.format == "messages"
     described: dict[str, dict[str, Any]] = {}
     for (part, start, stop), tokens in zip(place_parts(parts), counts, strict=True):
         if part.owner == "separator":
@@ -156,8 +154,8 @@ def _describe_contents(fitted: Fitted, parts: Sequence[Part], counts: Sequence[i
     return described
 
 
-def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: Entry) -> dict[str, Any]:
-    section = fitted.fits[name].section
+def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: FittedItem) -> dict[str, Any]:
+    section = fitted.sections[name].section
     described: dict[str, Any] = {
         "id": entry.item.id,
         "chars": len(entry.text),
@@ -168,7 +166,7 @@ def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: Entry) ->
 
 
 def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:
-    frame = {"fences": 0, "separators": 0, "messages": 0, "tools": fitted.frame.offered}
+    frame = {"fences": 0, "separators": 0, "messages": 0, "tools": fitted.layout.offered}
     for part, count in zip(emitted.parts if emitted is not None else (), counts, strict=True):
         if part.owner == "fence":
             frame["fences"] += count
@@ -181,7 +179,7 @@ def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[in
 
 def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
     """What messages, tools and response take beside their own tokens: by whose account, and whether that is an estimate."""
-    frame, provider = fitted.frame, fitted.strained.selection.bound.provider
+    frame, provider = fitted.layout, fitted.strained.selection.bound.provider
     response = fitted.strained.selection.plan.response
     left_out = response.find_sent(provider.name).left_out if provider is not None and response is not None else ()
     return {
@@ -201,24 +199,24 @@ def _count_joins(fitted: Fitted) -> int:
     """The sum of the sections' charges, tools and response less the exact total, before `truncate`."""
     if fitted.truncated is None:
         return 0
-    tokens = fitted.frame.meter.tokens
-    return sum(tokens(units) for units in fitted.charges.values()) + fitted.frame.offered - tokens(fitted.truncated.start)
+    tokens = fitted.layout.meter.tokens
+    return sum(tokens(units) for units in fitted.charges.values()) + fitted.layout.offered - tokens(fitted.truncated.start)
 
 
 def _count_added(fitted: Fitted, name: str) -> int:
     """What a section grew by: notches of `do` or of its ladder after which it counted more than before."""
-    tokens = fitted.frame.meter.tokens
+    tokens = fitted.layout.meter.tokens
     runs = [*([fitted.done] if fitted.done is not None else []), *([fitted.ladders[name]] if name in fitted.ladders else [])]
     cuts = [one for run in runs for one in run.applied if one.section == name]
     return sum(max(0, tokens(one.after) - tokens(one.before)) for one in cuts)
 
 
-def _describe_ladder(run: LadderRun) -> dict[str, int]:
+def _describe_ladder(run: LadderResult) -> dict[str, int]:
     return {"notches": run.tried, "applied": len(run.applied), "void": len(run.void)}
 
 
 def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
-    tokens = fitted.frame.meter.tokens
+    tokens = fitted.layout.meter.tokens
     before = [one.before for one in cut.changes if one.before is not None]
     after = [one.after for one in cut.changes if one.after is not None]
     described: dict[str, Any] = {
@@ -230,20 +228,20 @@ def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
         "tokens": [sum(tokens(one.units) for one in before), sum(tokens(one.units) for one in after)],
         "chars": [sum(one.chars for one in before), sum(one.chars for one in after)],
         "count": [tokens(cut.before), tokens(cut.after)],
-        "why": cut.act.why,
+        "why": cut.why,
         "needs": cut.needs if fitted.counts_chars(ladder) else tokens(cut.needs),
         "at": _describe_place(fitted, cut.step.span),
     }
-    if cut.act.boundary:
-        described["boundary"] = cut.act.boundary
-    if cut.act.moves:
-        described["level"] = list(cut.act.level)
-        described["groups"] = [{"group": group, "level": [high, low]} for group, high, low in cut.act.moves if group]
+    if cut.boundary:
+        described["boundary"] = cut.boundary
+    if cut.moves:
+        described["level"] = list(cut.level)
+        described["groups"] = [{"group": group, "level": [high, low]} for group, high, low in cut.moves if group]
     return described
 
 
 def _iter_guarded(fitted: Fitted) -> Iterator[dict[str, Any]]:
-    for name, fit in fitted.fits.items():
+    for name, fit in fitted.sections.items():
         places = [(None, fit.selected.found)] if not fit.is_empty else []
         for id, list_of in [*places, *((entry.item.id, entry.item.found) for entry in fit.alive)]:
             for found in list_of:
@@ -343,7 +341,7 @@ def describe_digests(selected: Sequence[Selected]) -> dict[str, dict[str, str]]:
 def describe_segments(fitted: Fitted) -> dict[str, list[str]]:
     """The ids of the segments that are in the prompt, by scope, in its order; each once."""
     found: dict[str, dict[str, None]] = {}
-    for fit in fitted.fits.values():
+    for fit in fitted.sections.values():
         if _has_segments(fit.section):
             for entry in fit.alive:
                 if not entry.is_made:
@@ -383,7 +381,7 @@ class Origins:
         self.pointers = Pointers(self._selection.bound.state.value)
         self._sources: dict[str, tuple[Sequence[Any], str | None]] = {}
 
-    def find_template(self, section: Section, entry: Entry) -> Template | None:
+    def find_template(self, section: Section, entry: FittedItem) -> Template | None:
         """The template that made the item's text as it stands; None for a message's item, whose content is an expression's value."""
         if entry.is_made:
             step = self.find_making(entry).step
@@ -393,11 +391,11 @@ class Origins:
             return section.text
         return section.items.forms[entry.form] if section.items.message is None else None
 
-    def find_making(self, entry: Entry) -> Applied:
+    def find_making(self, entry: FittedItem) -> Applied:
         """The notch that made an item out of others."""
-        return next(cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.act.made is entry.item)
+        return next(cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.made is entry.item)
 
-    def find_span(self, section: Section, entry: Entry) -> Span:
+    def find_span(self, section: Section, entry: FittedItem) -> Span:
         """Where the template, or the message's content, begins."""
         template = self.find_template(section, entry)
         if template is not None:
@@ -405,7 +403,7 @@ class Origins:
         assert section.items is not None and section.items.message is not None
         return section.items.message.content.span
 
-    def find_pointer(self, section: Section, entry: Entry) -> str | None:
+    def find_pointer(self, section: Section, entry: FittedItem) -> str | None:
         """The part of the state that is the item's value.
 
         None where it is none, where the state holds it at several places, and for text or a number that an expression took out of a list.

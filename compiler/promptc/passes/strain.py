@@ -10,10 +10,10 @@ from promptc.diag.typed import Any
 from promptc.model.pack import Choice, Guarding, Plan, Strain, Tier, find_caps, has_reach, list_steps
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Gathered, Gathering, Item, Pressure, Selected, Selection, Strained
-from promptc.passes.fit.fit import count_demand
 from promptc.passes.items.render import find_literals, guard_fence, render_fence, strip_lines
 from promptc.passes.items.select import select_items
 from promptc.passes.layout.layout import Layout, load_layout
+from promptc.passes.layout.section import count_demand
 from promptc.passes.select import Reach, pay_text, section_names
 from promptc.template.compile import Expression
 from promptc.text.guard import Guard

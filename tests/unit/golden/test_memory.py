@@ -13,8 +13,8 @@ from promptc.frontend.json import load_json
 from promptc.frontend.json_places import set_values
 from promptc.golden.resources import SuiteResources
 from promptc.model.stages import MOST, Memory
-from promptc.passes.fit.fit import Fitted
 from promptc.passes.fit.ladder import Expander
+from promptc.passes.fit.result import Fitted
 from promptc.passes.layout.section import Entry, SectionLayout
 from promptc.passes.layout.tape import Piece, TokenLedger
 

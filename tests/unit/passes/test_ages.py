@@ -10,7 +10,7 @@ def _compile(tmp_path, section, state):
 
 
 def _list_alive(outcome):
-    return [entry.item.id for entry in outcome.fitted.fits["one"].alive]
+    return [entry.item.id for entry in outcome.fitted.sections["one"].alive]
 
 
 def test_the_oldest_go_first_however_a_section_sorts(tmp_path):

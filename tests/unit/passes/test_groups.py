@@ -58,4 +58,4 @@ def test_the_least_of_a_window_of_groups_is_counted_in_groups(tmp_path):
     }
     state = {"list": [{"n": place, "ref": ref} for place, ref in enumerate("xxyyzz")]}
     outcome = load_drawn(Drawn(manifest, state), tmp_path).compile(state)
-    assert [entry.item.value["ref"] for entry in outcome.fitted.fits["one"].alive] == ["y", "z"]
+    assert [entry.item.value["ref"] for entry in outcome.fitted.sections["one"].alive] == ["y", "z"]

@@ -53,4 +53,4 @@ def test_a_floor_counts_items_also_where_messages_go_in_pairs(tmp_path):
     message = {"role": "item.role", "content": "item.content", "parts": ["text", "tool_use", "tool_result"]}
     section = {"items": {"from": "state.turns", "message": message}, "overflow": [{"evict": {"floor": 2}}]}
     outcome = _compile(tmp_path, {"turns": turns}, 1, ["one"], section)
-    assert [entry.item.id for entry in outcome.fitted.fits["one"].alive] == ["0", "1"]
+    assert [entry.item.id for entry in outcome.fitted.sections["one"].alive] == ["0", "1"]

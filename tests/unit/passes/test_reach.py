@@ -93,7 +93,7 @@ def test_what_was_left_out_adds_up(tmp_path):
     told = _compile(tmp_path, section, state, 30).report["sections"][0]
     assert "demand_at_least" in told
     outcome = _compile(tmp_path, section, state, 30)
-    assert sum(told["left_out"].values()) + len(outcome.fitted.fits["log"].entries) == 90
+    assert sum(told["left_out"].values()) + len(outcome.fitted.sections["log"].entries) == 90
 
 
 @pytest.mark.parametrize("truncate", [[], ["other"]])

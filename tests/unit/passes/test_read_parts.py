@@ -217,7 +217,11 @@ def test_every_part_is_rendered_counted_or_refused(tmp_path_factory, contents, p
         assert refused <= {"PC0515", "PC0561", "PC0580"}
         return
     (section,) = outcome.report["sections"]
-    kept = {entry.item.id: entry.item.content or () for entry in outcome.fitted.fits["log"].alive} if "log" in outcome.fitted.fits else {}
+    kept = (
+        {entry.item.id: entry.item.content or () for entry in outcome.fitted.sections["log"].alive}
+        if "log" in outcome.fitted.sections
+        else {}
+    )
     alone = section["left_out"].get("unit", 0)
     shown = sum(len(content) for content in kept.values())
     gone = sum(len(content) for place, content in enumerate(contents) if f"m{place}" not in kept) if alone else 0

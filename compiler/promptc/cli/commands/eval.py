@@ -14,8 +14,7 @@ from promptc.diag.typed import Any
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
 from promptc.passes.bind import bind
-from promptc.passes.fit.steps import StepScope
-from promptc.passes.layout.section import Entry
+from promptc.passes.fit.steps import list_step_names
 from promptc.passes.select import find_names
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
@@ -93,4 +92,4 @@ def _find_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapp
     if found is None:
         help = suggest(id, [one.id for one in selected.items])
         raise UsageError([Diagnostic("PC0726", f"`{name}` selected no item `{id}`", help=help)])
-    return StepScope(outcome.fitted.fits[name]).bind(Entry(found, 0))
+    return list_step_names(outcome.fitted.strained.selection, selected.section, found)

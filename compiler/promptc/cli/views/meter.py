@@ -23,7 +23,8 @@ from promptc.cli.views.drawing import (
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.section import Ranked
-from promptc.passes.fit.ladder import Applied, LadderRun
+from promptc.passes.fit.fit import count_held
+from promptc.passes.fit.result import Applied, LadderResult
 from promptc.pipeline import Outcome
 
 WIDTH = 80
@@ -107,14 +108,18 @@ def _render_table(outcome: Outcome, width: int, paint: Paint) -> str:
 
 
 def _iter_lines(outcome: Outcome) -> Iterator[_Line]:
-    tokens = outcome.fitted.frame.meter.tokens
     for one in outcome.report["sections"]:
-        fit = outcome.fitted.fits.get(one["id"])
-        held = tokens(fit.count_charge()) if fit is not None else 0
+        held = count_tokens_held(outcome, one["id"])
         wanted = one.get("demand", one.get("demand_at_least", 0))
         cap, limit = _find_cap(outcome, one["id"])
         used = show_percent(held, limit) if held and limit else ""
         yield _Line(one["id"], _describe_state(one, held, wanted), held, wanted, "demand_at_least" in one, cap, used)
+
+
+def count_tokens_held(outcome: Outcome, section: str) -> int:
+    """Count what a section holds in the end, in tokens: 0 where nothing of it was selected."""
+    fitted = outcome.fitted
+    return fitted.layout.meter.tokens(count_held(fitted, section)) if section in fitted.sections else 0
 
 
 def _find_cap(outcome: Outcome, name: str) -> tuple[str, int]:
@@ -146,7 +151,7 @@ def _make_row(line: _Line) -> list[str]:
 def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
     """The exact total, and before it what tools and response take, and what it differs by from the sum of all: what messages share, and
     meeting pieces. Of a prompt that does not fit it is what `truncate` left; where it did not come to that, the sum."""
-    report, frame = outcome.report, outcome.fitted.frame
+    report, frame = outcome.report, outcome.fitted.layout
     held = sum(line.held for line in lines) + frame.offered
     if frame.offer:
         yield [frame.offer, show_count(frame.offered), "", "", ""]
@@ -160,7 +165,7 @@ def _count_left(outcome: Outcome, held: int) -> int:
     run = outcome.fitted.truncated
     if run is None:
         return held
-    return outcome.fitted.frame.meter.tokens(run.applied[-1].after if run.applied else run.start)
+    return outcome.fitted.layout.meter.tokens(run.applied[-1].after if run.applied else run.start)
 
 
 def _render_bars(lines: list[_Line], width: int) -> list[str]:
@@ -191,13 +196,13 @@ class Ladder:
 
     title: str
     goal: str
-    run: LadderRun
+    run: LadderResult
     target: int | None
 
 
 def iter_ladders(outcome: Outcome) -> Iterator[Ladder]:
     """The ladders that took something, in the order they ran: a tier's `do`, the sections', the total's."""
-    fitted, tokens = outcome.fitted, outcome.fitted.frame.meter.tokens
+    fitted, tokens = outcome.fitted, outcome.fitted.layout.meter.tokens
     if fitted.done is not None and fitted.done.applied:
         yield Ladder("strain", f"as strain {outcome.report['strain']} says", fitted.done, None)
     for name, run in fitted.ladders.items():
@@ -217,7 +222,7 @@ def list_items(cuts: Sequence[Applied]) -> list[str]:
 
 def find_reason(cut: Applied) -> str:
     """Why, without what differs from item to item: the boundary of a trim, the value a step goes by."""
-    why = cut.act.why.partition("; ")[2] if cut.act.boundary else cut.act.why
+    why = cut.why.partition("; ")[2] if cut.boundary else cut.why
     if not isinstance(cut.step, Ranked) or cut.step.by is None:
         return why
     by = cut.step.by.text.strip()
@@ -236,7 +241,7 @@ def render_cuts(outcome: Outcome, width: int, paint: Paint) -> str:
 
 
 def _iter_cut_lines(ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
-    tokens, cuts = outcome.fitted.frame.meter.tokens, ladder.run.applied
+    tokens, cuts = outcome.fitted.layout.meter.tokens, ladder.run.applied
     counts = f"{show_count(tokens(cuts[0].before))} → {show_count(tokens(cuts[-1].after))}"
     yield f"{paint.apply(ladder.title, 'bold')}: {counts}, {ladder.goal}"
     for _, same in groupby(cuts, key=lambda one: (one.step.label, one.section)):
@@ -255,7 +260,7 @@ def _describe_spared(cut: Applied, ladder: Ladder) -> str:
 
 
 def _iter_step_lines(cuts: Sequence[Applied], ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
-    tokens, first = outcome.fitted.frame.meter.tokens, cuts[0]
+    tokens, first = outcome.fitted.layout.meter.tokens, cuts[0]
     of = "" if first.section == ladder.title else f" of `{first.section}`"
     place = "default overflow" if first.step.is_default else str(first.step.span)
     counts = f"{show_count(tokens(first.before))} → {show_count(tokens(cuts[-1].after))}"

@@ -8,8 +8,7 @@ from promptc.cli.views.story import Fact, ItemHistory, render_histories
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.explain.output import LineTracer, TracedLine, TracedText
-from promptc.passes.assemble import Part
-from promptc.passes.layout.section import Entry
+from promptc.passes.fit.result import FittedItem, Part
 from promptc.passes.report import Origins
 from promptc.pipeline import Outcome
 from promptc.text.json import render_canonical_json
@@ -99,10 +98,10 @@ class _LineFinder:
         pointer = self._origins.find_pointer(section, entry)
         return Owner(section.id, str(section.span), entry.item.id, number, pointer, self._describe(entry), bits)
 
-    def _describe(self, entry: Entry) -> str:
+    def _describe(self, entry: FittedItem) -> str:
         if entry.is_made:
             cut = self._origins.find_making(entry)
-            return f"made of {show_plural(len(cut.act.gone), 'item')} by {cut.step.label}, {cut.step.span}"
+            return f"made of {show_plural(len(cut.gone), 'item')} by {cut.step.label}, {cut.step.span}"
         return f"in form {entry.form + 1}" if entry.form else ""
 
     def _find_bit(self, part: Part, piece: TracedText) -> Bit:

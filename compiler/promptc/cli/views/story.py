@@ -7,14 +7,13 @@ from itertools import groupby
 
 from promptc.cli.terminal import PLAIN, Paint, escape_controls
 from promptc.cli.views.drawing import GUARDED, Cell, Row, render_table, show_count, show_ids, show_left_out, show_plural, wrap
-from promptc.cli.views.meter import Ladder, find_reason, find_rule, iter_ladders, list_items
+from promptc.cli.views.meter import Ladder, count_tokens_held, find_reason, find_rule, iter_ladders, list_items
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.explain.items import Stage, Trace, describe_refused, describe_source, describe_value, trace_items
 from promptc.model.stages import Item, Selected
-from promptc.passes.fit.ladder import Applied
+from promptc.passes.fit.result import Applied, FittedItem, FittedSection
 from promptc.passes.items.read import list_kinds
-from promptc.passes.layout.section import Entry, SectionLayout
 from promptc.pipeline import Outcome
 
 _LABEL = 10
@@ -26,8 +25,7 @@ _TEXT_LINES = 6
 def describe_section(outcome: Outcome, selected: Selected) -> ItemHistory:
     """The story of a section the pack has."""
     section = next(one for one in outcome.report["sections"] if one["id"] == selected.section.id)
-    fit = outcome.fitted.fits.get(selected.section.id)
-    held = outcome.fitted.frame.meter.tokens(fit.count_charge()) if fit is not None else 0
+    held = count_tokens_held(outcome, selected.section.id)
     where = "in what was tried" if outcome.emitted is None else "in the prompt"
     state = {"off": "it is off", "empty": "it holds nothing", "dropped": "it was dropped"}.get(section["state"], "")
     verdict = f"{where}, {show_plural(held, 'token')}" if held else f"not in the prompt: {state}"
@@ -58,10 +56,10 @@ def _iter_selection(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
 
 def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
     fitted, section = outcome.fitted, selected.section
-    if section.id not in fitted.fits:
+    if section.id not in fitted.sections:
         return
     more = "at least " if selected.is_partial else ""
-    wanted = f"{more}{show_plural(fitted.frame.meter.tokens(fitted.demand[section.id]), 'token')} before any step"
+    wanted = f"{more}{show_plural(fitted.layout.meter.tokens(fitted.demand[section.id]), 'token')} before any step"
     yield Fact("wanted", f"{wanted}; pinned: no step touches it" if section.pinned else wanted)
     grant, budget = fitted.grants.get(section.id), section.budget
     if grant is not None and budget is not None:
@@ -103,7 +101,7 @@ def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHi
     stories = [_tell_left_out(trace, place, name) for place in gone[:_TWINS] if trace is not None]
     if len(gone) > _TWINS:
         stories[-1] = replace(stories[-1], facts=(*stories[-1].facts, Fact("also", f"{show_count(len(gone) - _TWINS)} more of this id")))
-    fit = outcome.fitted.fits.get(name)
+    fit = outcome.fitted.sections.get(name)
     entries = [entry for entry in (fit.entries if fit is not None else ()) if entry.item.id == id]
     refused = _find_refused(selected, id)
     if refused and not stories and not entries:
@@ -166,7 +164,7 @@ def _place(trace: Trace, place: int) -> Fact:
 # --- what was selected ---
 
 
-def _tell_selected(outcome: Outcome, trace: Trace | None, fit: SectionLayout, entry: Entry) -> ItemHistory:
+def _tell_selected(outcome: Outcome, trace: Trace | None, fit: FittedSection, entry: FittedItem) -> ItemHistory:
     cuts = [(ladder, cut) for ladder in iter_ladders(outcome) for cut in ladder.run.applied if _touches(cut, fit, entry.item)]
     facts = [*_iter_origin(outcome, trace, fit, entry), *_iter_cuts(cuts, entry.item, outcome)]
     if entry.is_alive:
@@ -177,12 +175,12 @@ def _tell_selected(outcome: Outcome, trace: Trace | None, fit: SectionLayout, en
     return ItemHistory(f"{fit.section.id}/{entry.item.id}", verdict, tuple(facts))
 
 
-def _touches(cut: Applied, fit: SectionLayout, item: Item) -> bool:
+def _touches(cut: Applied, fit: FittedSection, item: Item) -> bool:
     return cut.section == fit.section.id and any(name == item.id for name, _, _ in cut.changes)
 
 
-def _iter_origin(outcome: Outcome, trace: Trace | None, fit: SectionLayout, entry: Entry) -> Iterator[Fact]:
-    item, meter = entry.item, outcome.fitted.frame.meter
+def _iter_origin(outcome: Outcome, trace: Trace | None, fit: FittedSection, entry: FittedItem) -> Iterator[Fact]:
+    item, meter = entry.item, outcome.fitted.layout.meter
     if entry.is_made:
         return
     place = next(iter(trace.find_places(item.id)), None) if trace is not None else None
@@ -214,7 +212,7 @@ def _iter_cuts(cuts: Sequence[tuple[Ladder, Applied]], item: Item, outcome: Outc
 
 
 def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fact:
-    tokens = outcome.fitted.frame.meter.tokens
+    tokens = outcome.fitted.layout.meter.tokens
     change = next(one for one in cut.changes if one.id == item.id)
     sizes = [tokens(extent.units) if extent is not None else 0 for extent in (change.before, change.after)]
     own = f"{show_count(sizes[0])} → {show_plural(sizes[1], 'token')}"
@@ -223,7 +221,7 @@ def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fac
     lines = [
         f"by {find_rule(cut)}, {place}",
         ladder.goal,
-        cut.act.why,
+        cut.why,
         f"{own}; {whole}",
     ]
     needs = tokens(cut.needs)
@@ -232,7 +230,7 @@ def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fac
     return Fact("made" if change.before is None else "cut" if change.after is None else "shortened", "\n".join(lines))
 
 
-def _iter_standing(outcome: Outcome, entry: Entry) -> Iterator[Fact]:
+def _iter_standing(outcome: Outcome, entry: FittedItem) -> Iterator[Fact]:
     if outcome.emitted is not None:
         yield Fact("stands", _find_lines(outcome, entry))
     lines = entry.body.split("\n")
@@ -240,7 +238,7 @@ def _iter_standing(outcome: Outcome, entry: Entry) -> Iterator[Fact]:
     yield Fact("text", "\n".join([*lines[:_TEXT_LINES], *more]))
 
 
-def _find_lines(outcome: Outcome, entry: Entry) -> str:
+def _find_lines(outcome: Outcome, entry: FittedItem) -> str:
     """The lines of the text, or of its message, that the item stands in."""
     assert outcome.emitted is not None
     parts = outcome.emitted.parts

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from promptc.cli.terminal import PLAIN, Paint
 from promptc.cli.views.drawing import Cell, Row, render_table, show_count, show_percent, show_plural
+from promptc.cli.views.meter import count_tokens_held
 from promptc.diag.frozen import frozen
 from promptc.pipeline import Outcome
 
@@ -95,10 +96,9 @@ class Sweep:
 
 def describe_point(outcome: Outcome, budget: int) -> Point:
     """What a render that was asked for with `budget` came to; a counter that stands in for another may hold some of it back."""
-    report, fitted = outcome.report, outcome.fitted
-    tokens = fitted.frame.meter.tokens
-    held = {name: tokens(fit.count_charge()) for name, fit in fitted.fits.items()}
-    return Point(budget, report["tokens"], report["strain"], tuple((one["id"], held.get(one["id"], 0)) for one in report["sections"]))
+    report = outcome.report
+    held = tuple((one["id"], count_tokens_held(outcome, one["id"])) for one in report["sections"])
+    return Point(budget, report["tokens"], report["strain"], held)
 
 
 def sweep_range(render: Callable[[int], Point], own: int, budgets: Sequence[int]) -> Sweep:

@@ -4,50 +4,18 @@ Every ladder is expanded to notches without looking at its target, and what rema
 the target leaves. Results therefore nest: a larger total never removes content.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from promptc.diag.findings import Diagnostic, count_noun
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import replace
 from promptc.model.section import Ratio, Section
-from promptc.model.stages import Selected, Selection, Strained
-from promptc.passes.fit.ladder import NEVER, ChargeMeasure, CharsMeasure, Expander, LadderRun, Measure, WholeMeasure, run_ladder
+from promptc.model.stages import Strained
+from promptc.passes.fit.ladder import NEVER, AppliedAct, ChargeMeasure, CharsMeasure, Expander, LadderRun, Measure, WholeMeasure, run_ladder
+from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, LadderResult, Part
 from promptc.passes.layout.layout import Layout, load_layout
-from promptc.passes.layout.section import SectionLayout
+from promptc.passes.layout.section import Entry, SectionLayout, count_demand
 from promptc.passes.layout.tape import TokenLedger
-
-
-@frozen(eq=False)
-class Fitted:
-    """A selection brought within its budgets, or what was tried (`errors`, `missing` tokens). Counts are in units, grants in tokens."""
-
-    strained: Strained
-    frame: Layout
-    fits: Mapping[str, SectionLayout]
-    demand: Mapping[str, int]
-    done: LadderRun | None
-    after_do: Mapping[str, int]
-    grants: Mapping[str, int]
-    ladders: Mapping[str, LadderRun]
-    charges: Mapping[str, int]
-    truncated: LadderRun | None
-    tape: TokenLedger | None
-    errors: tuple[Diagnostic, ...] = ()
-    short: str = ""
-    missing: int = 0
-
-    def iter_runs(self) -> Iterator[tuple[str, LadderRun]]:
-        """The ladders that were walked, by name, in order: a tier's `do`, the sections' by their ids, `truncate`."""
-        if self.done is not None:
-            yield "do", self.done
-        yield from self.ladders.items()
-        if self.truncated is not None:
-            yield "truncate", self.truncated
-
-    def counts_chars(self, ladder: str) -> bool:
-        """True for the ladder of a section with a cap in characters: its target and what its cuts need are in characters."""
-        budget = self.fits[ladder].section.budget if ladder in self.fits else None
-        return budget is not None and budget.cap is not None and budget.cap.unit == "chars"
 
 
 def fit(strained: Strained) -> Fitted:
@@ -59,10 +27,14 @@ def fit(strained: Strained) -> Fitted:
         fitting.end()
 
 
-def count_demand(frame: Layout, selection: Selection, selected: Selected) -> int:
-    """A section's charge in units before any step."""
-    part = [section.id for section in frame.sections].index(selected.section.id)
-    return SectionLayout(selection, selected, part, frame).count_charge() if selected.items else 0
+def count_held(fitted: Fitted, name: str) -> int:
+    """Count what a section holds in the end, in units: the charge of what stands of it."""
+    one, truncated = fitted.sections[name], fitted.truncated
+    if truncated is None or all(cut.section != name for cut in truncated.applied):
+        return fitted.charges[name]
+    header = "\n".join(line for line in (one.selected.header, one.marker) if line)
+    items = tuple(replace(left.item, text=left.text) for left in one.alive)
+    return count_demand(fitted.layout, fitted.strained.selection, replace(one.selected, header=header, items=items))
 
 
 class _Fitting:
@@ -94,21 +66,25 @@ class _Fitting:
         ladders |= self._run_sections(grants)
         charges = self._count_charges()
         tape, truncated = self._truncate() if not self._short_of_something() else (None, None)
+        left = _freeze_entries(self._fits.values())
+        parts, roles = _freeze_pieces(tape, self._frame, left) if tape is not None else ((), ())
         return Fitted(
-            self._strained,
-            self._frame,
-            self._fits,
-            demand,
-            done,
-            after_do,
-            grants,
-            ladders,
-            charges,
-            truncated,
-            tape,
-            tuple(self._errors),
-            self._short,
-            self._missing,
+            strained=self._strained,
+            layout=self._frame,
+            sections={name: _freeze_section(fit, left) for name, fit in self._fits.items()},
+            demand=demand,
+            done=_freeze_run(done, left) if done is not None else None,
+            after_do=after_do,
+            grants=grants,
+            ladders={name: _freeze_run(run, left) for name, run in ladders.items()},
+            charges=charges,
+            truncated=_freeze_run(truncated, left) if truncated is not None else None,
+            parts=parts,
+            roles=roles,
+            units=tape.units if tape is not None else 0,
+            errors=tuple(self._errors),
+            short=self._short,
+            missing=self._missing,
         )
 
     def end(self) -> None:
@@ -308,3 +284,67 @@ class _Fitting:
             return f"pinned content with {self._frame.offer} needs {needs}" if offered else f"pinned content alone needs {needs}"
         why = "`truncate` is spent" if run.failed is None else "a `fail` step was reached"
         return f"{why}, and what stays needs {needs}"
+
+
+# --- what leaves ---
+
+
+def _freeze_entries(fits: Iterable[SectionLayout]) -> dict[Entry, FittedItem]:
+    return {
+        one: FittedItem(one.item, one.text, one.form, one.kept, one.run, fit.find_cell(one).units, one.is_made, one.is_alive)
+        for fit in fits
+        for one in fit.entries
+    }
+
+
+def _freeze_section(fit: SectionLayout, left: Mapping[Entry, FittedItem]) -> FittedSection:
+    entries = tuple([left[entry] for entry in fit.entries])
+    alive = entries if fit.count_alive == len(entries) else tuple([one for one in entries if one.is_alive])
+    return FittedSection(fit.selected, entries, alive, fit.marker, fit.is_dropped)
+
+
+def _freeze_run(run: LadderRun, left: Mapping[Entry, FittedItem]) -> LadderResult:
+    void = tuple([(step, tuple([entry.item.id for entry in act.entries])) for step, act in run.void])
+    applied = tuple([_freeze_act(one, left) for one in run.applied])
+    return LadderResult(run.target, run.start, run.low, run.tried, applied, void, run.failed)
+
+
+def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
+    act, edit = one.act, one.act.edit
+    cut = edit.cut if edit is not None else None
+    return Applied(
+        one.step,
+        one.fit.section.id,
+        act.why,
+        one.before,
+        one.after,
+        one.needs,
+        tuple([left[entry] for entry in act.gone]),
+        one.added,
+        act.made,
+        left[edit.entry] if edit is not None else None,
+        CutPlace(cut.start, cut.stop, cut.middle) if cut is not None else None,
+        act.boundary,
+        act.level,
+        tuple(act.moves),
+    )
+
+
+def _freeze_pieces(tape: TokenLedger, frame: Layout, left: Mapping[Entry, FittedItem]) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    """The parts of the output, each `output.separator` one of its own, and in messages the role of each."""
+    parts: list[Part] = []
+    roles: list[str] = []
+    separator, last = frame.separator, None
+    for cell in tape:
+        section = frame.sections[cell.part]
+        item = left[cell.owner] if isinstance(cell.owner, Entry) else None
+        if cell.message != last:
+            last = cell.message
+            roles.append(frame.find_role(section, item.item.role if item is not None else "") if frame.format == "messages" else "")
+        follower, index = cell.next, len(roles) - 1
+        if not separator or follower is None or follower.part == cell.part or follower.message != last:
+            parts.append(Part(cell.kind, section.id, cell.body + cell.trail, index, item))
+        else:
+            parts.append(Part(cell.kind, section.id, cell.body + cell.trail.removesuffix(separator), index, item))
+            parts.append(Part("separator", section.id, separator, index))
+    return tuple(parts), tuple(roles)

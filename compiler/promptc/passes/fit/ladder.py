@@ -8,6 +8,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import NamedTuple, Protocol
 from promptc.model.section import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
 from promptc.model.stages import Item
+from promptc.passes.fit.result import Extent, ExtentChange
 from promptc.passes.fit.steps import StepScope, iter_evictions, iter_lowerings, iter_recaps, iter_replacements, iter_shortenings, iter_trims
 from promptc.passes.items.render import ItemRenderer
 from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
@@ -22,24 +23,8 @@ _NOTCH = 400
 """Steps of trying one notch."""
 
 
-class Extent(NamedTuple):
-    """How large an item's text is, in units and characters."""
-
-    units: int
-    chars: int
-
-
-class ExtentChange(NamedTuple):
-    """What a notch did to an item: its extent before and after; None where it was not there."""
-
-    id: str
-    before: Extent | None
-    after: Extent | None
-
-
-class Applied(NamedTuple):
-    """A notch that was carried out: the charge (for `truncate` the whole) before and after, in units, and how much larger the target would
-    have to be without it, in units of the ladder's measure (0 without a target). `added` is what it did besides taking items out."""
+class AppliedAct(NamedTuple):
+    """A notch that was carried out, as `Applied` tells it but with the entries themselves."""
 
     step: Step
     fit: SectionLayout
@@ -47,18 +32,7 @@ class Applied(NamedTuple):
     before: int
     after: int
     needs: int
-    added: tuple[ExtentChange, ...] = ()
-
-    @property
-    def section(self) -> str:
-        """The section's id."""
-        return self.fit.section.id
-
-    @property
-    def changes(self) -> tuple[ExtentChange, ...]:
-        """What it did to each item. What is gone has the extent it had when it went."""
-        gone = (ExtentChange(entry.item.id, find_extent(self.fit, entry), None) for entry in self.act.gone)
-        return (*gone, *self.added)
+    added: tuple[ExtentChange, ...]
 
 
 class LadderRun:
@@ -70,7 +44,7 @@ class LadderRun:
         self.target = target
         self.start = start
         self.low = start
-        self.applied: list[Applied] = []
+        self.applied: list[AppliedAct] = []
         self.void: list[tuple[Step, Act]] = []
         self.tried = 0
         self.failed: Step | None = None
@@ -117,7 +91,7 @@ class Expander:
                     yield step, fit, act
 
     def _iter_acts(self, step: Step, fit: SectionLayout) -> Iterator[Act]:
-        scope = StepScope(fit)
+        scope = StepScope(fit.section, fit.names, fit.frame.meter, fit.pay)
         match step:
             case Evict():
                 return iter_evictions(step, fit, scope, self.guard)
@@ -147,7 +121,7 @@ class Expander:
 def _iter_drop(fit: SectionLayout) -> Iterator[Act]:
     entries = list(fit.alive)
     if entries and not any(entry.item.kept for entry in entries):
-        yield Act("the section is dropped", entries, drops=True)
+        yield Act("the section is dropped", entries)
 
 
 def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: int, *, protect_min: bool) -> LadderRun:
@@ -224,13 +198,13 @@ class _LadderWalk:
         else:
             if to_undo:
                 fit.settle()
-            fit.is_dropped = fit.is_dropped or act.drops
+            fit.is_dropped = fit.is_dropped or isinstance(step, Drop)
             self._record(step, fit, act, after, self._measure.book(after, None), _find_added(fit, act, before))
 
     def _record(self, step: Step, fit: SectionLayout, act: Act, after: int, booked: int, added: tuple[ExtentChange, ...]) -> None:
         run = self._run
         needs = run.low - run.target if run.target != NEVER else 0
-        run.applied.append(Applied(step, fit, act, self._booked, booked, needs, added))
+        run.applied.append(AppliedAct(step, fit, act, self._booked, booked, needs, added))
         run.low = min(run.low, after)
         self._now, self._booked = after, booked
 

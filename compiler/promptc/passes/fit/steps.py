@@ -9,13 +9,15 @@ from itertools import chain
 
 from promptc.diag.findings import fail, show_value
 from promptc.diag.typed import Any, Literal
-from promptc.model.section import Evict, Lower, Ranked, Recap, Replace, Shorten, Trim, has_each
-from promptc.model.stages import Item
+from promptc.model.section import Evict, Lower, Ranked, Recap, Replace, Section, Shorten, Trim, has_each
+from promptc.model.stages import Item, Selection
 from promptc.passes.items.render import Cut, Most, fits_size, iter_cuts, strip_lines
 from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
+from promptc.passes.select import find_names
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count
 from promptc.text.guard import Guard
+from promptc.text.meter import Meter
 
 _Level = int | float
 _Move = tuple[str, _Level, _Level | None]
@@ -35,7 +37,7 @@ def iter_evictions(step: Evict, fit: SectionLayout, scope: StepScope, guard: Gua
         for block in blocks:
             going = [entry for entry in block if entry.is_alive]
             if going and _leaves(fit, going, step.floor, is_group):
-                yield Act(why, going, marker, step.warn)
+                yield Act(why, going, marker)
             if going and step.step > 1 and going[0].is_alive:
                 break
 
@@ -236,22 +238,19 @@ def _act_trim(step: Trim, entry: Entry, cut: Cut, why: str) -> Act:
     place = f"cut at a {cut.boundary}"
     if cut.boundary != step.at:
         place += f" (no {step.at} ends in reach)"
-    return Act(f"{place}; {why}", edit=EntryEdit(entry, cut=cut), warn=step.warn, boundary=cut.boundary)
+    return Act(f"{place}; {why}", edit=EntryEdit(entry, cut=cut), boundary=cut.boundary)
 
 
 class StepScope:
-    """The names a step's expressions see, entry by entry."""
+    """The names a step's expressions see, entry by entry; `names` are those without an entry."""
 
-    def __init__(self, fit: SectionLayout) -> None:
-        self._fit = fit
-        self._names = dict(fit.names)
-        items = fit.section.items
-        self._has_each = items is not None and has_each(items.source)
-
-    @property
-    def names(self) -> Mapping[str, Any]:
-        """The names without an item."""
-        return self._fit.names
+    def __init__(self, section: Section, names: Mapping[str, Any], meter: Meter, pay: Callable[[int], None]) -> None:
+        """`pay` is told the steps of counting an entry."""
+        self.names = names
+        self._meter = meter
+        self._pay = pay
+        self._bound = dict(names)
+        self._has_each = section.items is not None and has_each(section.items.source)
 
     def evaluate(self, expression: Expression, entry: Entry) -> Any:
         """The expression's value for an entry."""
@@ -273,15 +272,21 @@ class StepScope:
             "form": entry.form,
         }
         if is_measured:
-            self._fit.pay(price_count(entry.text))
-            meter = self._fit.frame.meter
-            this["tokens"] = meter.tokens(meter.count(entry.text))
-        self._names["item"] = item.value
+            self._pay(price_count(entry.text))
+            this["tokens"] = self._meter.tokens(self._meter.count(entry.text))
+        self._bound["item"] = item.value
         if self._has_each:
-            self._names["each"] = item.element
-        self._names["this"] = this
-        self._names["group"] = item.key
-        return self._names
+            self._bound["each"] = item.element
+        self._bound["this"] = this
+        self._bound["group"] = item.key
+        return self._bound
+
+
+def list_step_names(selection: Selection, section: Section, item: Item) -> Mapping[str, Any]:
+    """The names that the steps of a section see at one of its items, as it was selected."""
+    bound = selection.bound
+    pay = partial(bound.run.pay, span=section.span, what=f"the ladder of `{section.id}`")
+    return StepScope(section, find_names(selection, section), bound.meter, pay).bind(Entry(item, 0))
 
 
 def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:

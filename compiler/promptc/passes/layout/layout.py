@@ -102,17 +102,15 @@ class Layout:
         """Units of the message that a piece opens, and those of its role's name."""
         if self.format == "text":
             return 0
-        return self.count_message(self.role(cell))
+        return self.count_message(self.find_role(self.sections[cell.part], getattr(getattr(cell.owner, "item", None), "role", "")))
 
     def count_message(self, role: str) -> int:
         """Units that a message of this role takes beside its content."""
         named = self.meter.counter.role_tokens(role) if self.costs.counts_role else 0
         return (self.costs.message + named) * self.meter.counter.unit
 
-    def role(self, cell: Piece) -> str:
-        """The role of the message a piece belongs to."""
-        section = self.sections[cell.part]
-        item_role = getattr(getattr(cell.owner, "item", None), "role", "")
+    def find_role(self, section: Section, item_role: str) -> str:
+        """The role of the message that a piece of a section belongs to; `item_role` is the one of its item, empty where it has none."""
         if section.id in self.each:
             return item_role or section.role
         return self.roles[self.messages[section.id]]

@@ -56,7 +56,7 @@ class SectionLayout:
         self.is_dropped = False
         self.removed = 0
         self.made: Entry | None = None
-        self._marker = ""
+        self.marker = ""
         self._message = frame.messages[self.section.id] << 32 if frame.format == "messages" else 0
         self._is_each = frame.format == "messages" and self.section.id in frame.each
         self._headers = [group.header for group in selected.groups]
@@ -187,7 +187,7 @@ class SectionLayout:
         cells: list[Piece] = []
         lane.open = self._add(cells, self.selected.open, "fence")
         lane.header = self._add(cells, self.selected.header, "header")
-        lane.marker = self._add(cells, self._marker, "marker")
+        lane.marker = self._add(cells, self.marker, "marker")
         run = -1
         for entry in self.alive:
             if self._headers and entry.run != run:
@@ -346,9 +346,9 @@ class SectionLayout:
         self._leave(made)
 
     def _mark(self, text: str) -> None:
-        if text == self._marker:
+        if text == self.marker:
             return
-        self._set(self, "_marker", text)
+        self._set(self, "marker", text)
         for lane in self._lanes:
             if lane.marker is not None and text:
                 lane.tape.rewrite(lane.marker, text)
@@ -363,6 +363,12 @@ class SectionLayout:
     def _before_first(self, lane: PlacedSection) -> Piece | None:
         first = next(self.alive)
         return (lane.groups.get(first.run) or lane.cells[first]).previous
+
+
+def count_demand(frame: Layout, selection: Selection, selected: Selected) -> int:
+    """Count a section's charge in units before any step."""
+    part = [section.id for section in frame.sections].index(selected.section.id)
+    return SectionLayout(selection, selected, part, frame).count_charge() if selected.items else 0
 
 
 class Entry:
@@ -406,14 +412,12 @@ class Act(NamedTuple):
     why: str
     gone: Sequence[Entry] = ()
     marker: Callable[[int], str] | None = None
-    warn: bool = False
     edit: EntryEdit | None = None
     made: Item | None = None
     voidable: bool = False
     boundary: str = ""
     level: tuple[int | float | None, int | float | None] = (None, None)
     moves: Sequence[tuple[str, int | float, int | float | None]] = ()
-    drops: bool = False
     fails: bool = False
     ends: bool = False
 

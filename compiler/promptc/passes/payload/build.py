@@ -11,8 +11,8 @@ from promptc.diag.typed import Any
 from promptc.model.messages import Provider
 from promptc.model.pack import Response, Tool
 from promptc.model.section import Section
-from promptc.passes.assemble import Emitted, Part
-from promptc.passes.fit.fit import Fitted
+from promptc.passes.assemble import Emitted
+from promptc.passes.fit.result import Fitted, Part
 from promptc.passes.layout.layout import Layout
 from promptc.text.json import render_canonical_json
 from promptc.text.white import is_blank
@@ -109,7 +109,7 @@ def _tell_late(message: Message) -> Diagnostic:
 
 def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:
     """The messages in order. The texts of a message's blocks, joined, equal its content to the byte; a list of parts is a block each."""
-    frame = fitted.frame
+    frame = fitted.layout
     sections = {section.id: section for section in frame.sections}
     last = {part.section: part for part in emitted.parts}
     ends = {id(part): sections[name] for name, part in last.items() if sections[name].cache}
