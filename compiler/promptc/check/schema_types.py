@@ -32,6 +32,7 @@ from promptc.template.types.types import (
     text_of,
     text_up_to,
 )
+from promptc.text.json import extend_pointer, split_pointer
 
 _METADATA = MappingType((), lambda name: UNKNOWN_TYPE, lambda: UNKNOWN_TYPE, False)
 _RANKED = ("index", "score")
@@ -68,8 +69,8 @@ _TYPES: dict[type[Type], tuple[str, ...]] = {
 
 def find_kind_at(kind: Type, pointer: str) -> Type:
     """The kind of what a pointer leads to, with a `Gap` where it may lead nowhere."""
-    for part in pointer.split("/")[1:]:
-        kind = _step(kind, part.replace("~1", "/").replace("~0", "~"))
+    for part in split_pointer(pointer):
+        kind = _step(kind, part)
     return kind
 
 
@@ -307,8 +308,7 @@ class StateKinds:
         if fragment and not fragment.startswith("/"):
             return self._anchors.get(fragment, {})
         at: Any = self._root
-        for step in fragment.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
+        for name in split_pointer(fragment):
             if isinstance(at, list):
                 at = at[int(name)] if name.isdecimal() and int(name) < len(at) else {}
             else:
@@ -389,15 +389,10 @@ def _iter_parts(schema: Any, pointer: str) -> Iterator[tuple[str, dict[str, Any]
     if isinstance(schema, dict):
         yield pointer, schema
         for name, inner in schema.items():
-            yield from _iter_parts(inner, f"{pointer}/{escape(name)}")
+            yield from _iter_parts(inner, extend_pointer(pointer, name))
     elif isinstance(schema, list):
         for place, inner in enumerate(schema):
             yield from _iter_parts(inner, f"{pointer}/{place}")
-
-
-def escape(name: str) -> str:
-    """A key as a token of a JSON pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _find_types(together: Together) -> tuple[str, ...] | None:

@@ -183,10 +183,9 @@ def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
 
 
 def _load_fallback(node: Node, fallback: Node, wanted: str, reason: str, findings: list[Diagnostic]) -> Counting | None:
-    margin = node.get("margin")
     try:
         counter = load_counter(str(fallback.value), folder=fallback.folder, span=fallback.span)
     except PromptcError as error:
         findings.extend(error.diagnostics)
         return None
-    return Counting(counter, node.span, int(margin.value) if margin is not None else 0, wanted, reason)
+    return Counting(counter, node.span, node.number("margin", 0), wanted, reason)

@@ -45,10 +45,10 @@ class OperationLoader:
         return tuple(self._load(name, one, node) for name, one in node.items()) if node is not None else ()
 
     def _load(self, name: str, node: Node, owner: Node) -> Operation:
-        title, args, asks, when = node.get("title"), node.get("args"), node.get("asks"), self._compiler.find_expression(node.get("when"))
+        args, asks, when = node.get("args"), node.get("asks"), self._compiler.find_expression(node.get("when"))
         return Operation(
             name=name,
-            title=str(title.value) if title is not None else name,
+            title=node.text("title", name),
             span=owner.key_span(name),
             args=args.plain() if args is not None else {},
             when=when if when is not None and when.reads else None,
@@ -100,7 +100,7 @@ class OperationLoader:
         return path
 
     def _load_check(self, node: Node) -> AnswerCheck:
-        schema, headings, most, claims = node.get("schema"), node.get("headings"), node.get("max"), node.get("that")
+        schema, headings, claims = node.get("schema"), node.get("headings"), node.get("that")
         if (schema is not None and headings is not None) or (schema is None and headings is None and claims is None):
             message = "this check asks for " + (
                 "neither JSON nor headings, and claims nothing" if schema is None else "both JSON and headings"
@@ -110,8 +110,8 @@ class OperationLoader:
         return AnswerCheck(
             span=node.span,
             schema=self._load_schema(schema) if schema is not None else None,
-            headings=tuple(str(one.value).strip() for one in headings.value) if headings is not None else (),
-            max=int(most.value) if most is not None else None,
+            headings=tuple(one.strip() for one in node.texts("headings")),
+            max=node.find_number("max"),
             claims=self._compiler.asserts(claims),
         )
 
@@ -141,7 +141,7 @@ class OperationLoader:
     def _load_edit(self, kind: str, node: Node) -> StateEdit:
         pointer, find = node.value[kind], self._compiler.find_expression
         at, span, when = str(pointer.value), pointer.span, find(node.get("when"))
-        archive = str(node.value["archive"].value) if node.get("archive") is not None else ""
+        archive = node.text("archive")
         match kind:
             case "set":
                 return Set(at, span, when, self._compiler.expression(node.value["to"]), archive)

@@ -20,13 +20,14 @@ from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.manifest import iter_keys
 from promptc.frontend.schema.faults import STATE_WORDS
 from promptc.frontend.schema.fit import fit_schema
-from promptc.frontend.schema.lint import escape, lint_offered, lint_schema
+from promptc.frontend.schema.lint import lint_offered, lint_schema
 from promptc.frontend.sections import load_fence
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules
 from promptc.model.pack import Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema, Tool
 from promptc.model.section import Fence, Section
 from promptc.model.state import Node
+from promptc.text.json import extend_pointer
 from promptc.text.white import is_blank
 
 _ENDING = ".json"
@@ -61,14 +62,14 @@ def load_output(manifest: Node, sections: Sequence[Section], shared_fence: Fence
     node = manifest.get("output")
     if node is None:
         return Output(span=manifest.span, messages=_split_each(_merge_roles(sections), sections))
-    separator, warn = node.get("separator"), node.get("warn")
+    warn = node.get("warn")
     chars = warn.get("chars") if warn is not None else None
     return Output(
         span=node.span,
-        format=_value(node, "format", "text"),
+        format=node.text("format", "text"),
         messages=_split_each(_load_messages(node, sections, compiler), sections),
         fence=shared_fence,
-        separator=str(separator.value) if separator is not None else "\n",
+        separator=node.text("separator", "\n"),
         guarding=_load_guarding(node.get("guard")),
         warn_chars=int(chars.value) if chars is not None else None,
         warn_span=chars.span if chars is not None else None,
@@ -78,7 +79,7 @@ def load_output(manifest: Node, sections: Sequence[Section], shared_fence: Fence
 def _load_guarding(node: Node | None) -> Guarding:
     if node is None:
         return Guarding()
-    return Guarding(_value(node, "fences", "escape"), _value(node, "special_tokens", "escape"), _value(node, "invisible", "replace_hidden"))
+    return Guarding(node.text("fences", "escape"), node.text("special_tokens", "escape"), node.text("invisible", "replace_hidden"))
 
 
 def _load_messages(node: Node, sections: Sequence[Section], compiler: TextCompiler) -> tuple[MessagePlan, ...]:
@@ -91,9 +92,8 @@ def _load_messages(node: Node, sections: Sequence[Section], compiler: TextCompil
     order = {section.id: place for place, section in enumerate(sections)}
     plans = []
     for entry in messages.value:
-        named = [str(one.value) for one in entry.value["sections"].value]
-        held = sorted((name for name in dict.fromkeys(named) if name in order), key=order.__getitem__)
-        plans.append(MessagePlan(entry.value["role"].value, tuple(held)))
+        held = sorted((name for name in set(entry.texts("sections")) if name in order), key=order.__getitem__)
+        plans.append(MessagePlan(entry.text("role"), tuple(held)))
     return tuple(plans)
 
 
@@ -101,7 +101,7 @@ def _check_listed(messages: Node, sections: Sequence[Section], compiler: TextCom
     known = [section.id for section in sections]
     met: dict[str, Node] = {}
     for entry in messages.value:
-        for node in entry.value["sections"].value:
+        for node in entry.list("sections"):
             name = str(node.value)
             if name not in known:
                 compiler.findings.append(
@@ -134,11 +134,6 @@ def _split_each(plans: Sequence[MessagePlan], sections: Sequence[Section]) -> tu
         for is_alone, run in groupby(plan.sections, key=lambda name: name if name in alone else ""):
             split.append(MessagePlan(plan.role, tuple(run), each=bool(is_alone)))
     return tuple(split)
-
-
-def _value(node: Node, key: str, default: str) -> Any:
-    found = node.get(key)
-    return found.value if found is not None else default
 
 
 def find_offers(manifest: Node, folder: str, offered: OfferedFiles, questions: Sequence[Callable[[], PackModel]]) -> Offers:
@@ -292,7 +287,7 @@ def _iter_wrong(document: JsonDocument) -> Iterator[Diagnostic]:
     for key in value:
         if key not in _KEYS:
             help = _ELSEWHERE.get(key) or suggest(key, missing or _KEYS)
-            yield Diagnostic("PC0283", f"unknown key `{shorten(key)}` in a tool", document.key_span(f"/{escape(key)}"), help)
+            yield Diagnostic("PC0283", f"unknown key `{shorten(key)}` in a tool", document.key_span(extend_pointer("", key)), help)
     for key in missing:
         if not any(key in suggest(other, missing) or key in _ELSEWHERE.get(other, "") for other in value if other not in _KEYS):
             yield Diagnostic("PC0283", f"the tool lacks the key `{key}`", document.span(""), f'give it: `"{key}": …`')

@@ -55,8 +55,8 @@ def load_pack(path: Path) -> LoadedPack:
     if compiler.findings or counting is None:
         raise PromptcError(compiler.findings)
     pack = PackModel(
-        name=str(manifest.value["name"].value),
-        version=str(manifest.value["version"].value),
+        name=manifest.text("name"),
+        version=manifest.text("version"),
         file=manifest.span.file,
         digest=files.render_digest(str(file.parent)),
         counting=counting,
@@ -163,8 +163,7 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
         return ()
     axes = []
     for name, axis in node.items():
-        default, cases = axis.get("default"), tuple(case for case, _ in axis.value["cases"].items())
-        chosen = str(default.value) if default is not None and default.value is not None else None
+        default, chosen, cases = axis.get("default"), axis.find_text("default"), tuple(axis.value["cases"].value)
         if default is not None and chosen is not None and chosen not in cases:
             compiler.findings.append(
                 Diagnostic(
@@ -191,17 +190,12 @@ def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
         name=name,
         span=url.span if url is not None else node.span,
         folder=url.folder if url is not None else node.folder,
-        url=_text(node, "url"),
-        url_env=_text(node, "url_env"),
-        table=_text(node, "table") or TABLE,
+        url=node.text("url"),
+        url_env=node.text("url_env"),
+        table=node.text("table", TABLE),
         locale=compiler.find_expression(node.get("locale")),
         version=compiler.find_expression(node.get("version")),
     )
-
-
-def _text(node: Node, key: str) -> str:
-    found = node.get(key)
-    return str(found.value) if found is not None else ""
 
 
 class PlanLoader:

@@ -60,26 +60,26 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
         compiler.findings.append(Diagnostic("PC0246", message, node.span, "give it another id"))
     text, items = _load_content(node, declared, compiler)
     own_fence = node.get("fence")
-    budget, pinned = node.get("budget"), _flag(node, "pinned")
+    budget, pinned = node.get("budget"), node.flag("pinned")
     as_messages = items is not None and items.message is not None
     fence = load_fence(own_fence, compiler) if own_fence is not None else shared_fence
     section = Section(
         id=name,
-        title=_section_text(node, "title") or name,
-        role=_section_text(node, "role") or ("user" if name == "input" else "system"),  # type: ignore[arg-type]
+        title=node.text("title") or name,
+        role=node.text("role", "user" if name == "input" else "system"),
         span=node.span,
         when=compiler.find_expression(node.get("when")),
         pinned=pinned,
-        required=_flag(node, "required"),
-        cache=_flag(node, "cache"),
+        required=node.flag("required"),
+        cache=node.flag("cache"),
         header=None if as_messages else compiler.find_inline(node.get("header")),
         budget=read_budget(budget) if budget is not None else None,
         fence=None if as_messages else fence,
-        separator=_find_text(node, "separator"),
+        separator=node.find_text("separator"),
         text=text,
         items=items,
         overflow=_load_overflow(name, node, pinned, items, compiler),
-        note=_section_text(node, "note"),
+        note=node.text("note"),
     )
     return _with_reads(section)
 
@@ -144,20 +144,6 @@ def _iter_items(items: Items) -> Iterator[Expression | Template]:
     yield from (one for one in optional if one is not None)
 
 
-def _flag(node: Node, key: str) -> bool:
-    found = node.get(key)
-    return bool(found.value) if found is not None else False
-
-
-def _section_text(node: Node, key: str) -> str:
-    return _find_text(node, key) or ""
-
-
-def _find_text(node: Node, key: str) -> str | None:
-    found = node.get(key)
-    return str(found.value) if found is not None and found.value is not None else None
-
-
 def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
     """The compiled pipeline of items that have the shape of the schema. Segments and chunks are called by their own ids unless told."""
     group, limit_per, window = node.get("group"), node.get("limit_per"), node.get("window")
@@ -173,9 +159,9 @@ def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
         where=compiler.find_expression(node.get("where")),
         window=_load_window(window, compiler) if window else None,
         anchors=_load_matches(node.value["anchors"], compiler) if node.get("anchors") else None,
-        keep=tuple(_load_matches(one, compiler) for one in _listed(node.get("keep"))),
+        keep=tuple(_load_matches(one, compiler) for one in node.list("keep")),
         dedupe=_load_dedupe(node.get("dedupe"), compiler),
-        sort=tuple(_load_sort_key(one, compiler) for one in _listed(node.get("sort"))),
+        sort=tuple(_load_sort_key(one, compiler) for one in node.list("sort")),
         limit_per=_load_limit_per(limit_per, compiler) if limit_per else None,
         limit=_load_limit(node.get("limit")),
         group=Grouping(compiler.expression(group.value["by"]), compiler.find_inline(group.get("header"))) if group else None,
@@ -206,62 +192,59 @@ def _load_item_fence(node: Node | None, compiler: TextCompiler) -> Fence | None:
 
 
 def _load_forms(node: Node, compiler: TextCompiler) -> tuple[Template, ...]:
-    text, template, forms = node.get("text"), node.get("template"), node.get("forms")
+    text, template = node.get("text"), node.get("template")
     if text is not None:
         return (compiler.inline(text),)
     if template is not None:
         return (compiler.file(template),)
-    return tuple(compiler.text_or_file(form) for form in forms.value) if forms is not None else ()
+    return tuple(map(compiler.text_or_file, node.list("forms")))
 
 
 def _load_message(node: Node | None, compiler: TextCompiler) -> MessageForm | None:
     if node is None:
         return None
-    parts, roles = node.get("parts"), node.get("roles")
+    parts = node.get("parts")
     return MessageForm(
         role=compiler.expression(node.value["role"]),
         content=compiler.expression(node.value["content"]),
-        parts=tuple(str(part.value) for part in parts.value) if parts else _ALL_PARTS,
-        roles=tuple(str(role.value) for role in roles.value) if roles else _ALL_ROLES,
+        parts=node.texts("parts") or _ALL_PARTS,
+        roles=node.texts("roles") or _ALL_ROLES,
         span=parts.span if parts else node.span,
     )
 
 
 def _load_window(node: Node, compiler: TextCompiler) -> Window:
-    most, last = node.get("max"), node.value["last"]
+    last = node.value["last"]
     return Window(
         span=node.span,
         last=last.value if type(last.value) is int and last.value >= 0 else compiler.expression(last),
-        min=_number(node, "min", 0),
-        max=int(most.value) if most else None,
-        step=_number(node, "step", 1),
-        whole=_text(node, "whole", "item"),
+        min=node.number("min", 0),
+        max=node.find_number("max"),
+        step=node.number("step", 1),
+        whole=node.text("whole", "item"),
     )
 
 
 def _load_matches(node: Node, compiler: TextCompiler) -> Matches:
-    return Matches(compiler.expression(node.value["where"]), compiler.find_expression(node.get("last")), _number(node, "within", 1000))
+    return Matches(compiler.expression(node.value["where"]), compiler.find_expression(node.get("last")), node.number("within", 1000))
 
 
 def _load_dedupe(node: Node | None, compiler: TextCompiler) -> Dedupe | None:
     if node is None:
         return None
-    against, exact = node.get("against"), node.get("exact")
-    named: tuple[Node, ...] = against.value if against else ()
     return Dedupe(
         span=node.span,
         by=compiler.expression(node.value["by"]),
-        against=tuple(str(one.value) for one in named),
-        places=tuple(one.span for one in named),
-        keep=_text(node, "keep", "first"),
-        exact=bool(exact.value) if exact else False,
+        against=node.texts("against"),
+        places=tuple(one.span for one in node.list("against")),
+        keep=node.text("keep", "first"),
+        exact=node.flag("exact"),
     )
 
 
 def _load_sort_key(node: Node, compiler: TextCompiler) -> SortKey:
     if isinstance(node.value, dict):
-        desc = node.get("desc")
-        return SortKey(compiler.expression(node.value["by"]), bool(desc.value) if desc else False)
+        return SortKey(compiler.expression(node.value["by"]), node.flag("desc"))
     return SortKey(compiler.expression(node))
 
 
@@ -282,23 +265,7 @@ def _load_trim_each(node: Node | None, compiler: TextCompiler) -> TrimEach | Non
     if node is None:
         return None
     to = node.value["to"]
-    return TrimEach(to.span, read_size(to), _text(node, "at", "word"), compiler.find_inline(node.get("marker")))
-
-
-def _listed(node: Node | None) -> tuple[Node, ...]:
-    if node is None:
-        return ()
-    return node.value if isinstance(node.value, tuple) else (node,)
-
-
-def _text(node: Node, key: str, default: str) -> Any:
-    found = node.get(key)
-    return str(found.value) if found is not None else default
-
-
-def _number(node: Node, key: str, default: int) -> int:
-    found = node.get(key)
-    return int(found.value) if found is not None else default
+    return TrimEach(to.span, read_size(to), node.text("at", "word"), compiler.find_inline(node.get("marker")))
 
 
 @frozen
@@ -357,26 +324,24 @@ def _find_store(node: Node, stores: Sequence[str], compiler: TextCompiler) -> st
 
 
 def _load_retrieve(node: Node, indexes: Sequence[str], compiler: TextCompiler) -> Retrieve:
-    boosts = node.get("boost")
     return Retrieve(
         span=node.span,
-        indexes=_find_indexes(node.value["index"], indexes, compiler),
+        indexes=_read_indexes(node, indexes, compiler),
         query=compiler.expression(node.value["query"]),
         version=compiler.find_expression(node.get("version")),
         where=compiler.find_expression(node.get("where")),
-        boosts=tuple(_load_boost(boost, compiler) for boost in boosts.value) if boosts is not None else (),
+        boosts=tuple(_load_boost(boost, compiler) for boost in node.list("boost")),
         **{key: int(node.value[key].value) for key in ("window", "candidates", "top", "sparse_below") if node.get(key) is not None},
         **({"floor": _read_micro(node.value["floor"])} if node.get("floor") is not None else {}),
     )
 
 
-def _find_indexes(node: Node, indexes: Sequence[str], compiler: TextCompiler) -> tuple[str, ...]:
-    named = node.value if isinstance(node.value, tuple) else (node,)
-    for one in named:
+def _read_indexes(node: Node, indexes: Sequence[str], compiler: TextCompiler) -> tuple[str, ...]:
+    for one in node.list("index"):
         if one.value not in indexes:
             help = suggest(str(one.value), indexes) or "declare it under `indexes`"
             compiler.findings.append(Diagnostic("PC0282", f"the pack has no index `{one.value}`", one.span, help))
-    return tuple(dict.fromkeys(str(one.value) for one in named))
+    return tuple(dict.fromkeys(node.texts("index")))
 
 
 def _load_boost(node: Node, compiler: TextCompiler) -> Boosting:
@@ -404,8 +369,7 @@ def _load_step(node: Node, section: str, label: str, compiler: TextCompiler) -> 
     name, body = next(iter(node.value.items()))
     if name == "use":
         return Use(section, label, node.key_span(name), str(body.value))
-    where = body.get("section")
-    fields = {"section": str(where.value) if where is not None else section, "label": label, "span": node.key_span(name)}
+    fields = {"section": body.text("section", section), "label": label, "span": node.key_span(name)}
     step: Step = _LOADERS[name](body, fields, compiler)
     return step
 
@@ -415,12 +379,12 @@ def _load_trim(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     return Trim(
         **fields,
         **_ranking(body, compiler),
-        at=_step_text(body, "at", "sentence"),
-        side=_step_text(body, "from", "end"),
+        at=body.text("at", "sentence"),
+        side=body.text("from", "end"),
         to=read_size(to) if to else None,
         floor=read_size(floor) if floor else None,
         marker=compiler.find_inline(body.get("marker")),
-        warn=_step_flag(body, "warn"),
+        warn=body.flag("warn"),
     )
 
 
@@ -428,11 +392,11 @@ def _load_evict(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     return Evict(
         **fields,
         **_ranking(body, compiler),
-        whole=_step_text(body, "whole", "item"),
-        step=_step_number(body, "step", 1),
-        floor=_step_number(body, "floor", 0),
+        whole=body.text("whole", "item"),
+        step=body.number("step", 1),
+        floor=body.number("floor", 0),
         marker=compiler.find_inline(body.get("marker")),
-        warn=_step_flag(body, "warn"),
+        warn=body.flag("warn"),
     )
 
 
@@ -441,7 +405,7 @@ def _load_shorten(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
 
 
 def _load_lower(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Lower(**fields, by=compiler.expression(body.value["by"]), floor=_step_number(body, "floor", 0))
+    return Lower(**fields, by=compiler.expression(body.value["by"]), floor=body.number("floor", 0))
 
 
 def _load_recap(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
@@ -479,24 +443,7 @@ _LOADERS: dict[str, Callable[[Node, _Fields, TextCompiler], Step]] = {
 
 
 def _ranking(body: Node, compiler: TextCompiler) -> _Fields:
-    order = body.get("order")
-    classes = tuple(compiler.expression(one) for one in order.value) if order else ()
-    return {"order": classes, "by": compiler.find_expression(body.get("by"))}
-
-
-def _step_text(body: Node, key: str, default: str) -> Any:
-    node = body.get(key)
-    return str(node.value) if node is not None else default
-
-
-def _step_number(body: Node, key: str, default: int) -> int:
-    node = body.get(key)
-    return int(node.value) if node is not None else default
-
-
-def _step_flag(body: Node, key: str) -> bool:
-    node = body.get(key)
-    return bool(node.value) if node is not None else False
+    return {"order": tuple(map(compiler.expression, body.list("order"))), "by": compiler.find_expression(body.get("by"))}
 
 
 def read_ratio(node: Node) -> Ratio:
@@ -518,7 +465,7 @@ def read_budget(node: Node) -> Budget:
     """A section's budget: a size, or `{min, max, grow, over}`; `{tokens: n}` and `{chars: n}` may carry `over` too."""
     if not isinstance(node.value, dict):
         return Budget(node.span, cap=read_size(node))
-    over: Any = str(node.value["over"].value) if "over" in node.value else "error"
+    over = node.text("over", "error")
     for unit in ("tokens", "chars"):
         if unit in node.value:
             return Budget(node.span, cap=Size(read_ratio(node.value[unit]), "chars" if unit == "chars" else "tokens"), over=over)
@@ -535,8 +482,7 @@ def read_budget(node: Node) -> Budget:
 def read_total(node: Node) -> TotalBudget:
     """The whole's budget: a number, or `{context, reserve}`."""
     if isinstance(node.value, dict):
-        reserve = node.get("reserve")
-        return TotalBudget(int(node.value["context"].value), int(reserve.value) if reserve else None, node.span)
+        return TotalBudget(int(node.value["context"].value), node.find_number("reserve"), node.span)
     return TotalBudget(int(node.value), None, node.span)
 
 

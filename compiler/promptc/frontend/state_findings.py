@@ -10,10 +10,11 @@ from promptc.diag.frozen import replace
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.schema.compile import Verdicts, compile_schema
 from promptc.frontend.schema.faults import STATE_WORDS, SchemaFault, find_causes, find_help
-from promptc.frontend.schema.lint import Schema, escape, iter_schemas, lint_schema
+from promptc.frontend.schema.lint import Schema, iter_schemas, lint_schema
 from promptc.frontend.schema.rules import EndlessDefaultError, FuelError, PatternLimitError
 from promptc.frontend.shape import iter_faults
 from promptc.frontend.state import StateSchema
+from promptc.text.json import join_pointer
 
 MAX_SHOWN = 50
 """Findings that are reported of one state."""
@@ -48,7 +49,7 @@ def _limit(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
 
 
 def _describe(fault: SchemaFault, document: JsonDocument) -> Iterator[Diagnostic]:
-    pointer = "".join(f"/{escape(str(step))}" for step in fault.path)
+    pointer = join_pointer(fault.path)
     name = f"`{shorten(pointer, _LONGEST_POINTER)}`" if pointer else "the state"
     since = f", since {fault.condition}" if fault.condition else ""
     match fault.keyword:
@@ -71,7 +72,7 @@ def _describe(fault: SchemaFault, document: JsonDocument) -> Iterator[Diagnostic
 
 
 def _describe_extra(fault: SchemaFault) -> str:
-    around = "".join(f"/{escape(str(step))}" for step in fault.path[:-1])
+    around = join_pointer(fault.path[:-1])
     name = f"`{shorten(around, _LONGEST_POINTER)}`" if around else "the state"
     return f"{name} has the unknown key `{shorten(str(fault.path[-1]))}`"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.text.json import extend_pointer, render_digest
+from promptc.text.json import join_pointer, render_digest
 
 _NONE: Mapping[str, Span] = {}
 _Step = tuple[int, str | int] | None
@@ -76,6 +76,42 @@ class Node:
         """The entries of a mapping, in the file's order; nothing for other kinds."""
         return iter(self.value.items() if isinstance(self.value, dict) else ())
 
+    def find_text(self, key: str) -> str | None:
+        """The text of a scalar under `key`; None where the key is not there, or null."""
+        found = self.get(key)
+        return str(found.value) if found is not None and found.value is not None else None
+
+    def text(self, key: str, default: str = "") -> Any:
+        """The text of a scalar under `key`, or the default. Of any type, since most are one of a few words that the schema allows."""
+        found = self.find_text(key)
+        return default if found is None else found
+
+    def flag(self, key: str) -> bool:
+        """Whether `key` is true; a key that is not there is not."""
+        found = self.get(key)
+        return found is not None and bool(found.value)
+
+    def number(self, key: str, default: int) -> int:
+        """The whole number under `key`, or the default."""
+        found = self.find_number(key)
+        return default if found is None else found
+
+    def find_number(self, key: str) -> int | None:
+        """The whole number under `key`; None where the key is not there, or null."""
+        found = self.get(key)
+        return int(found.value) if found is not None and found.value is not None else None
+
+    def list(self, key: str) -> tuple[Node, ...]:
+        """The entries of the list under `key`; a value that is no list is the only entry. Nothing where the key is not there, or null."""
+        found = self.get(key)
+        if found is None or found.value is None:
+            return ()
+        return found.value if isinstance(found.value, tuple) else (found,)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The texts of the entries of `list`."""
+        return tuple([str(one.value) for one in self.list(key)])
+
     def key_span(self, key: str) -> Span:
         """The place of `key`, or of the mapping when it has none of its own."""
         return self.keys.get(key, self.span)
@@ -107,7 +143,7 @@ class Pointers:
     def find_at(self, value: object, paths: Iterable[Sequence[str]]) -> str | None:
         """The same where `value` stands at one of a few paths, each led by `state`."""
         own = sorted(tuple(path[1:]) for path in paths if path[0] == "state")
-        return next((_render_path(path) for path in own if self._follow(path) is value), None)
+        return next((join_pointer(path) for path in own if self._follow(path) is value), None)
 
     def _follow(self, path: Sequence[str]) -> object:
         value: Any = self._state
@@ -124,14 +160,7 @@ class Pointers:
                 return None
             at, name = step
             steps.append(name)
-        return _render_path(reversed(steps))
-
-
-def _render_path(path: Iterable[str | int]) -> str:
-    pointer = ""
-    for step in path:
-        pointer = extend_pointer(pointer, step)
-    return pointer
+        return join_pointer(reversed(steps))
 
 
 def _iter_steps(state: Mapping[str, Any]) -> Iterator[tuple[int, _Step]]:

@@ -14,7 +14,7 @@ from promptc.operations.archive import describe_archive
 from promptc.operations.results import Archive, Opened, OperationResult, StateDiff
 from promptc.passes.select import find_whole
 from promptc.template.compile import Expression
-from promptc.text.json import MISSING, PointerError, drop_at, find_at, put_at, split_pointer
+from promptc.text.json import MISSING, PointerError, drop_at, find_at, join_pointer, put_at, split_pointer
 
 
 @frozen(eq=False)
@@ -39,7 +39,7 @@ def make_edits(operation: Operation, edited: Edited, names: Mapping[str, Any]) -
             try:
                 edited = _make(edit, edited, names)
             except PointerError as error:
-                raise _refuse(edit, f"`{_join(error.way)}` {error.why}" if error.way else f"the state {error.why}") from None
+                raise _refuse(edit, f"`{join_pointer(error.way)}` {error.why}" if error.way else f"the state {error.why}") from None
     return edited
 
 
@@ -143,10 +143,6 @@ def _find_ranges(stays: Sequence[bool]) -> tuple[tuple[int, int], ...]:
 def _refuse(edit: StateEdit, why: str) -> PromptcError:
     kind = type(edit).__name__.lower()
     return fail("PC0807", f"`{kind}: {edit.pointer}` cannot be made: {why}", edit.span, help="edit something else, or mend the state")
-
-
-def _join(way: Sequence[str]) -> str:
-    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in way)
 
 
 def make_diff(pack: Opened, done: OperationResult, raw: bytes, *, file: str) -> StateDiff:

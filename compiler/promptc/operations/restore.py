@@ -136,10 +136,12 @@ def _find_turn(archive: Archived, note: Note, file: str) -> int:
 
 def _find_place(value: Any, pointer: str, archive: Archived, name: str) -> list[Any]:
     """The list, made where only its last key is missing."""
-    above, _, last = pointer.rpartition("/")
-    parent = _find_mapping(value, above)
-    if parent is not None:
-        parent.setdefault(last.replace("~1", "/").replace("~0", "~"), [])
+    *above, last = split_pointer(pointer) or ("",)
+    parent = value
+    for step in above:
+        parent = parent.get(step) if isinstance(parent, dict) else None
+    if isinstance(parent, dict):
+        parent.setdefault(last, [])
     found = find_list(value, pointer)
     if found is None:
         raise _refuse(archive, name, "no list")
@@ -149,12 +151,6 @@ def _find_place(value: Any, pointer: str, archive: Archived, name: str) -> list[
 def _refuse(archive: Archived, name: str, what: str) -> PromptcError:
     message = f"{name} has {what} at `{archive.pointer}`, where the elements of the archive `{archive.name}` were"
     return fail("PC0826", message, help="restore into the state they came from")
-
-
-def _find_mapping(value: Any, pointer: str) -> dict[str, Any] | None:
-    for part in pointer.split("/")[1:]:
-        value = value.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else None
 
 
 @frozen(eq=False)

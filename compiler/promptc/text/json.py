@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from _json import encode_basestring, make_encoder
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from promptc.diag.typed import Any
 
@@ -30,6 +30,16 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
+def join_pointer(way: Iterable[str | int]) -> str:
+    """The JSON pointer of a way, as `split_pointer` takes it apart."""
+    return "".join([extend_pointer("", step) for step in way])
+
+
+def extend_pointer(pointer: str, step: str | int) -> str:
+    """The pointer to what stands under a key or at an index of what `pointer` points to."""
+    return f"{pointer}/{step}" if isinstance(step, int) else f"{pointer}/{step.replace('~', '~0').replace('/', '~1')}"
+
+
 def find_at(value: Any, way: Sequence[str]) -> Any:
     """What stands there; MISSING for a key or place that is not there, or below a value that holds nothing."""
     for part in way:
@@ -43,58 +53,10 @@ def find_at(value: Any, way: Sequence[str]) -> Any:
     return value
 
 
-def put_at(value: Any, way: Sequence[str], new: Any) -> Any:
-    """`value` with `new` there; a new key stands behind the others, and mappings on the way that are not there are made. Raises
-    `AstrayError`.
-    """
-    return _put(value, way, 0, new)
-
-
-def drop_at(value: Any, way: Sequence[str]) -> Any:
-    """`value` without what stands there, and without its key or place; the same object where nothing does."""
-    if find_at(value, way) is MISSING:
-        return value
-    part, above = way[-1], find_at(value, way[:-1])
-    if isinstance(above, dict):
-        return put_at(value, way[:-1], {key: one for key, one in above.items() if key != part})
-    at = int(part)
-    return put_at(value, way[:-1], [*above[:at], *above[at + 1 :]])
-
-
-def _put(value: Any, way: Sequence[str], depth: int, new: Any) -> Any:
-    if depth == len(way):
-        return new
-    part = way[depth]
-    if value is MISSING:
-        return {part: _put(MISSING, way, depth + 1, new)}
-    if isinstance(value, dict):
-        return {**value, part: _put(value.get(part, MISSING), way, depth + 1, new)}
-    if not isinstance(value, list):
-        raise PointerError(way[:depth], "is neither a list nor a mapping")
-    at = _find_place(value, part)
-    if at is None:
-        raise PointerError(way[:depth], f"is a list of {len(value)} and has no element `{part}`")
-    return [*value[:at], _put(value[at], way, depth + 1, new), *value[at + 1 :]]
-
-
-def _find_place(value: list[Any], part: str) -> int | None:
-    """A place in a list, as RFC 6901 writes it: no sign, no leading zero."""
-    if not part.isascii() or not part.isdigit() or (part[0] == "0" and len(part) > 1):
-        return None
-    return int(part) if len(part) < 10 and int(part) < len(value) else None
-
-
 def find_list(value: Any, pointer: str) -> list[Any] | None:
     """The list at a JSON pointer (RFC 6901), the very one; None where there is none."""
-    for part in pointer.split("/")[1:]:
-        part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict) and part in value:
-            value = value[part]
-        elif isinstance(value, list) and part.isascii() and part.isdigit() and len(part) < 10 and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            return None
-    return value if isinstance(value, list) else None
+    found = find_at(value, split_pointer(pointer))
+    return found if isinstance(found, list) else None
 
 
 def render_canonical_json(value: object) -> str:
@@ -152,6 +114,42 @@ def _find_sha256(size: int) -> Any:
     return sha256
 
 
-def extend_pointer(pointer: str, step: str | int) -> str:
-    """The pointer to what stands under a key or at an index of what `pointer` points to."""
-    return f"{pointer}/{step}" if isinstance(step, int) else f"{pointer}/{step.replace('~', '~0').replace('/', '~1')}"
+def put_at(value: Any, way: Sequence[str], new: Any) -> Any:
+    """`value` with `new` there; a new key stands behind the others, and mappings on the way that are not there are made. Raises
+    `AstrayError`.
+    """
+    return _put(value, way, 0, new)
+
+
+def drop_at(value: Any, way: Sequence[str]) -> Any:
+    """`value` without what stands there, and without its key or place; the same object where nothing does."""
+    if find_at(value, way) is MISSING:
+        return value
+    part, above = way[-1], find_at(value, way[:-1])
+    if isinstance(above, dict):
+        return put_at(value, way[:-1], {key: one for key, one in above.items() if key != part})
+    at = int(part)
+    return put_at(value, way[:-1], [*above[:at], *above[at + 1 :]])
+
+
+def _put(value: Any, way: Sequence[str], depth: int, new: Any) -> Any:
+    if depth == len(way):
+        return new
+    part = way[depth]
+    if value is MISSING:
+        return {part: _put(MISSING, way, depth + 1, new)}
+    if isinstance(value, dict):
+        return {**value, part: _put(value.get(part, MISSING), way, depth + 1, new)}
+    if not isinstance(value, list):
+        raise PointerError(way[:depth], "is neither a list nor a mapping")
+    at = _find_place(value, part)
+    if at is None:
+        raise PointerError(way[:depth], f"is a list of {len(value)} and has no element `{part}`")
+    return [*value[:at], _put(value[at], way, depth + 1, new), *value[at + 1 :]]
+
+
+def _find_place(value: list[Any], part: str) -> int | None:
+    """A place in a list, as RFC 6901 writes it: no sign, no leading zero."""
+    if not part.isascii() or not part.isdigit() or (part[0] == "0" and len(part) > 1):
+        return None
+    return int(part) if len(part) < 10 and int(part) < len(value) else None

@@ -32,6 +32,7 @@ from promptc.template.types.types import (
     UndefinedType,
     list_members,
 )
+from promptc.text.json import MISSING, find_at, split_pointer
 from promptc.text.white import is_blank
 
 _SAID = frozenset(("$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"))
@@ -166,14 +167,8 @@ def _iter_stripped(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _find(root: Any, place: str) -> Any:
-    at = root
-    for step in unquote(place.removeprefix("#")).split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(at, list):
-            at = at[int(name)] if name.isdecimal() and int(name) < len(at) else None
-        else:
-            at = at.get(name) if isinstance(at, dict) else None
-    return at
+    found = find_at(root, split_pointer(unquote(place.removeprefix("#"))))
+    return found if found is not MISSING else None
 
 
 def check_compared(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:

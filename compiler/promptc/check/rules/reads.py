@@ -32,6 +32,7 @@ from promptc.template.types.types import (
     name_type,
 )
 from promptc.template.types.walk import find_time
+from promptc.text.json import extend_pointer
 
 Where = Callable[[str], str]
 """What is shown of a place in the schema: `state.schema.json:12`, or nothing."""
@@ -398,7 +399,7 @@ def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[s
             for name in member.names:
                 inner = f"{path}.{name}" if path else name
                 if (member.at, name) not in read:
-                    yield inner, f"{member.at}/properties/{name.replace('~', '~0').replace('/', '~1')}"
+                    yield inner, extend_pointer(f"{member.at}/properties", name)
                 else:
                     yield from _iter_unread(find_part(member, name), inner, read, whole, above | {member.at})
 

@@ -16,11 +16,11 @@ from promptc.frontend.schema.lint import (
     SCHEMAS,
     References,
     Schema,
-    escape,
     iter_schemas,
 )
 from promptc.model.messages import SchemaRules
 from promptc.model.pack import SentSchema
+from promptc.text.json import extend_pointer
 
 _SILENT = ("$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary")
 """What says nothing about an answer, and what only references use."""
@@ -58,7 +58,7 @@ def fit_schema(root: Mapping[str, Any], rules: SchemaRules) -> SentSchema:
 
 
 def _iter_pointers(root: Schema) -> list[str]:
-    return [f"{pointer}/{escape(key)}" for pointer, schema in iter_schemas(root) if isinstance(schema, dict) for key in schema]
+    return [extend_pointer(pointer, key) for pointer, schema in iter_schemas(root) if isinstance(schema, dict) for key in schema]
 
 
 # --- a whole schema, without some keywords ---
@@ -70,7 +70,7 @@ def _keep(schema: Schema, pointer: str, rules: SchemaRules, left_out: list[str])
         return schema
     kept: dict[str, Any] = {}
     for key, value in schema.items():
-        place = f"{pointer}/{escape(key)}"
+        place = extend_pointer(pointer, key)
         if _stands(key, schema, rules):
             kept[key] = _keep_inner(key, value, place, rules, left_out)
         elif key == "const" and "enum" in rules.keywords and "enum" not in schema and isinstance(value, str | int | float):
@@ -105,7 +105,7 @@ def _keep_inner(key: str, value: Any, pointer: str, rules: SchemaRules, left_out
     if kind == SCHEMAS:
         return [_keep(one, f"{pointer}/{place}", rules, left_out) for place, one in enumerate(value)]
     if kind in (SCHEMA_MAP, PATTERN_MAP):
-        return {name: _keep(one, f"{pointer}/{escape(name)}", rules, left_out) for name, one in value.items()}
+        return {name: _keep(one, extend_pointer(pointer, name), rules, left_out) for name, one in value.items()}
     return value
 
 
@@ -146,7 +146,7 @@ class _Fitter:
 
     def _leave(self, schema: Mapping[str, Any], pointer: str, used: Sequence[str]) -> None:
         """Note what does not stand in what is sent."""
-        self.left_out += [f"{pointer}/{escape(key)}" for key in schema if key not in (*used, *_HINTS, *_SILENT)]
+        self.left_out += [extend_pointer(pointer, key) for key in schema if key not in (*used, *_HINTS, *_SILENT)]
 
     def _refer(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any]:
         """Every schema that is referred to stands once under `$defs`."""
@@ -157,7 +157,7 @@ class _Fitter:
             raise _UnfitError(_say(pointer, f"it refers to `{reference}`, where any value or none may stand"))
         if place in self._open or not place:
             raise _UnfitError(_say(place, "it refers to itself"))
-        self.left_out += [f"{pointer}/{escape(key)}" for key in schema if key not in ("$ref", "$dynamicRef", *_SILENT)]
+        self.left_out += [extend_pointer(pointer, key) for key in schema if key not in ("$ref", "$dynamicRef", *_SILENT)]
         if place not in self._names:
             self._names[place] = name = self._name(place)
             self._open.append(place)
@@ -220,7 +220,7 @@ class _Fitter:
         undeclared = [name for name in schema.get("required", ()) if name not in declared]
         if undeclared:
             raise _UnfitError(_say(pointer, f"it requires `{undeclared[0]}` and does not declare it"))
-        properties = {name: self.fit(one, f"{pointer}/properties/{escape(name)}") for name, one in declared.items()}
+        properties = {name: self.fit(one, extend_pointer(f"{pointer}/properties", name)) for name, one in declared.items()}
         made: dict[str, Any] = {"properties": properties, "additionalProperties": False}
         used = {"properties", "required"} | ({"additionalProperties"} if schema.get("additionalProperties") in (True, False) else set())
         return (made | {"required": list(schema["required"])} if "required" in schema else made), used

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.typed import Any
 from promptc.frontend.schema.pattern import Pattern, PatternError
+from promptc.text.json import extend_pointer
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_ASKED = 10_000
@@ -110,7 +111,7 @@ def _lint_one(pointer: str, schema: Schema) -> Iterator[Found]:
         yield pointer, Diagnostic("PC0310", f"a schema must be an object, or true or false, not {_name(schema)}", None, help)
         return
     for keyword, value in schema.items():
-        yield from _lint_keyword(f"{pointer}/{escape(keyword)}", keyword, value)
+        yield from _lint_keyword(extend_pointer(pointer, keyword), keyword, value)
     if pointer and "$schema" in schema:
         yield f"{pointer}/$schema", Diagnostic("PC0316", "`$schema` stands at the root of a schema only", None, "remove it")
     if pointer and "$id" in schema:
@@ -141,7 +142,7 @@ def _lint_keyword(pointer: str, keyword: str, value: Any) -> Iterator[Found]:
         yield from _lint_pattern(pointer, value)
     elif keyword == "patternProperties":
         for name in value:
-            yield from _lint_pattern(f"{pointer}/{escape(name)}", name)
+            yield from _lint_pattern(extend_pointer(pointer, name), name)
 
 
 def _lint_pattern(pointer: str, pattern: str) -> Iterator[Found]:
@@ -167,7 +168,7 @@ def _describe_reference(keyword: str, reference: str, root: Schema) -> Diagnosti
             None,
             "put it under `$defs` and name it `#/$defs/…`",
         )
-    known = [f"#/$defs/{escape(name)}" for name in root.get("$defs", {})]
+    known = [extend_pointer("#/$defs", name) for name in root.get("$defs", {})]
     return Diagnostic("PC0312", f"`{keyword}: {reference[:80]}` names no schema of this file", None, suggest(reference, known))
 
 
@@ -311,7 +312,7 @@ def iter_inner(schema: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
         elif kind == SCHEMAS and isinstance(value, list):
             yield from ((f"/{keyword}/{place}", inner) for place, inner in enumerate(value))
         elif kind in (SCHEMA_MAP, PATTERN_MAP) and isinstance(value, dict):
-            yield from ((f"/{keyword}/{escape(name)}", inner) for name, inner in value.items())
+            yield from ((extend_pointer(f"/{keyword}", name), inner) for name, inner in value.items())
 
 
 def iter_in_place(schema: Mapping[str, Schema]) -> Iterator[Schema]:
@@ -332,8 +333,3 @@ def iter_schemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schem
         yield pointer, schema
         if isinstance(schema, dict):
             waiting += reversed([(pointer + step, inner) for step, inner in iter_inner(schema)])
-
-
-def escape(name: str) -> str:
-    """A key as a token of a JSON pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
