@@ -22,7 +22,7 @@ MODULES = frozenset(
     promptc promptc.api promptc.operations promptc.operations.results promptc.pipeline promptc.prompt promptc.version
     promptc.cli promptc.cli.findings promptc.cli.image promptc.cli.main promptc.cli.request promptc.cli.run promptc.cli.terminal
     promptc.diag promptc.diag.findings promptc.diag.frozen promptc.diag.typed promptc.files promptc.files.reading
-    promptc.frontend promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.schema promptc.frontend.schema.rules
+    promptc.frontend promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.schema promptc.frontend.schema.runtime
     promptc.frontend.state promptc.template promptc.template.allow promptc.template.compile promptc.template.place
     """.split()
 )

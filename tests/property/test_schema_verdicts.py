@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from promptc.diag.findings import PromptcError, Span
 from promptc.frontend.json import load_json
 from promptc.frontend.schema import check as write_check
-from promptc.frontend.schema.compile import Verdicts, compile_schema
+from promptc.frontend.schema.check import Verdicts, compile_schema
+from promptc.frontend.schema.faults import iter_faults
 from promptc.frontend.schema.lint import iter_schemas, lint_schema
 from promptc.frontend.schema.pattern import Pattern, PatternError
-from promptc.frontend.schema.rules import EndlessDefaultError, run_code
-from promptc.frontend.shape import iter_faults
+from promptc.frontend.schema.runtime import EndlessDefaultError, run_code
 from promptc.frontend.state_findings import load_state_schema
 
 PLENTY = 10**6
@@ -103,7 +103,6 @@ def test_the_verdict_is_that_of_jsonschema(schema, value):
     """Of functions compiled ahead, as a render runs them, and of those made when they are called."""
     verdicts = load(schema)
     expected = jsonschema.Draft202012Validator(schema).is_valid(value)
-    assert verdicts.taken
     assert verdicts.find(verdicts.root)(value, [PLENTY]) == expected
     assert compile_check(verdicts)(value, [PLENTY]) == expected
 

@@ -8,7 +8,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument, load_json, load_plain
-from promptc.frontend.schema.rules import FuelError, Functions, PatternLimitError, run_code
+from promptc.frontend.schema.runtime import FuelError, Functions, run_code
 from promptc.model.state import LazyDigest, State
 from promptc.text.json import render_digest
 
@@ -72,11 +72,11 @@ class StateSchema:
     _ready: list[Functions] = field(default_factory=list, repr=False)
 
     def is_valid(self, document: JsonDocument) -> bool:
-        """Whether a state is surely valid: that of a rare few takes jsonschema to tell."""
+        """Whether a state is surely valid: of a rare few it takes too many steps to tell."""
         try:
             valid, _ = self._find_functions()
-            return valid is not None and valid(document.value, [count_fuel(document)])
-        except (FuelError, PatternLimitError, RecursionError):
+            return valid(document.value, [count_fuel(document)])
+        except (FuelError, RecursionError):
             return False
 
     def check(self, document: JsonDocument) -> list[Diagnostic]:
@@ -105,7 +105,7 @@ class StateSchema:
         return self._ready[0]
 
     def _make_functions(self) -> Functions:
-        from promptc.frontend.schema.compile import Verdicts, make_functions
+        from promptc.frontend.schema.check import Verdicts, make_functions
 
         return make_functions(Verdicts(self.schema))
 

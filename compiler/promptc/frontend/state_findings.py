@@ -8,11 +8,10 @@ from itertools import islice
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, shorten, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.frontend.json import JsonDocument, load_json
-from promptc.frontend.schema.compile import Verdicts, compile_schema
-from promptc.frontend.schema.faults import STATE_WORDS, SchemaFault, find_causes, find_help
+from promptc.frontend.schema.check import Verdicts, compile_schema
+from promptc.frontend.schema.faults import STATE_WORDS, SchemaFault, find_causes, find_help, iter_faults
 from promptc.frontend.schema.lint import Schema, iter_schemas, lint_schema
-from promptc.frontend.schema.rules import EndlessDefaultError, FuelError, PatternLimitError
-from promptc.frontend.shape import iter_faults
+from promptc.frontend.schema.runtime import EndlessDefaultError, FuelError
 from promptc.frontend.state import StateSchema
 from promptc.text.json import join_pointer
 
@@ -29,7 +28,7 @@ def describe_state(schema: Schema, document: JsonDocument, fuel: int) -> list[Di
     """What is wrong with a state: at most MAX_SHOWN findings, and one that says how many more there are; nothing when it is valid."""
     try:
         return _limit(_iter_findings(schema, document, fuel))
-    except (FuelError, PatternLimitError, RecursionError):
+    except (FuelError, RecursionError):
         return [Diagnostic("PC0315", "checking this state against its schema takes too many steps", document.span(""), _FUEL_HELP)]
 
 
@@ -102,7 +101,7 @@ def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
 
 
 def _iter_wrong_defaults(document: JsonDocument, verdicts: Verdicts) -> Iterator[Diagnostic]:
-    for pointer, schema in iter_schemas(verdicts.root) if verdicts.taken else ():
+    for pointer, schema in iter_schemas(verdicts.root):
         if isinstance(schema, dict) and "default" in schema and _is_wrong(schema, verdicts):
             message = f"this default, {STATE_WORDS.show(schema['default'])}, is not valid by its own schema"
             yield Diagnostic("PC0317", message, document.key_span(f"{pointer}/default"), "give one that is", "warn")
@@ -112,5 +111,5 @@ def _is_wrong(schema: Schema, verdicts: Verdicts) -> bool:
     """Whether a schema's default is surely invalid: what takes too many steps to tell is not."""
     try:
         return not verdicts.find(schema)(schema["default"], [_FUEL])
-    except (FuelError, PatternLimitError, RecursionError):
+    except (FuelError, RecursionError):
         return False

@@ -50,7 +50,7 @@ def test_a_valid_state_needs_only_the_code_made_of_its_schema(tmp_path):
     assert done.returncode == 0, done.stderr
     digest, *modules = done.stdout.split()
     assert digest == load_state(STATE, schema, "state.json").digest
-    assert "promptc.frontend.schema.rules" in modules
+    assert "promptc.frontend.schema.runtime" in modules
     assert not [name for name in DEAR if name in modules]
 
 

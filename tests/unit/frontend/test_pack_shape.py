@@ -10,7 +10,7 @@ import pytest
 
 from promptc.files.paths import find_shipped
 from promptc.frontend.manifest import apply_variation, index_sections
-from promptc.frontend.schema.compile import Verdicts
+from promptc.frontend.schema.check import Verdicts
 from promptc.frontend.shape import check_effective_shape, check_pack_shape
 from promptc.frontend.yaml import load_yaml
 from tests.unit.frontend.manifests import LEAST, WHOLE

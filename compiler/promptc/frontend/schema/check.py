@@ -7,26 +7,37 @@ are ECMA-262's, and `multipleOf`, which is exact in decimals.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from promptc.diag.typed import Any
+from promptc.frontend.schema import runtime
 from promptc.frontend.schema.lint import REFERENCES, References, Schema
-from promptc.frontend.schema.rules import spell
+from promptc.frontend.schema.runtime import Check, Functions, run_code, spell
 
-NOT_WRITTEN = ("unevaluatedItems", "unevaluatedProperties")
-"""Keywords of which no function knows: a schema with one of them anywhere has none."""
+_MOST_SCHEMAS = 2000
+"""Schemas in a schema that are compiled ahead, 0.1 ms each; of larger ones, functions are made as states need them."""
 
-_MAPPING = frozenset(
+_BATCH = 50
+"""Functions that are compiled at once: all at once would take a lot of memory, each alone more time."""
+
+OF_MAPPINGS = frozenset(
     "required minProperties maxProperties propertyNames dependentRequired properties patternProperties additionalProperties "
-    "dependentSchemas".split()
+    "dependentSchemas unevaluatedProperties".split()
 )
-_LIST = frozenset("minItems maxItems uniqueItems prefixItems items contains minContains maxContains".split())
+OF_LISTS = frozenset("minItems maxItems uniqueItems prefixItems items contains minContains maxContains unevaluatedItems".split())
 _JOINT = ("allOf", "anyOf", "oneOf", "not", "if")
 _DEEPEST = 12
 """Blocks in blocks of one function, and tests in tests: Python allows 20 loops and 200 brackets."""
 
 _LONGEST_INLINE = 160
 """Characters of a test that stands in place of a reference."""
+
+_EVALUATED = ("evaluatedProperties", "evaluatedItems")
+_UNEVALUATED = {"unevaluatedProperties": "dict", "unevaluatedItems": "list"}
+_BESIDE = {"contains": ("minContains", "maxContains")}
+"""Keywords that mean nothing without others: these."""
 
 _FEW = 32
 """Keys and places that are asked for one by one; more are looked up, so that a small value costs little under a large schema."""
@@ -49,6 +60,92 @@ _BOUNDS = (("minimum", ">="), ("maximum", "<="), ("exclusiveMinimum", ">"), ("ex
 _FEW_PLAIN = 16
 _FORMATS = ("date-time", "date", "time")
 """Those of `text/moment.py`, which is read when a text is first asked about."""
+
+
+def compile_schema(verdicts: Verdicts) -> tuple[bytes, Functions]:
+    """The functions, and code of this version of Python that `run_code` makes the same ones of; none where the schema is too large.
+
+    Raises an EndlessDefaultError where a default never ends.
+    """
+    if verdicts.size > _MOST_SCHEMAS:
+        return b"", make_functions(verdicts)
+    texts = [*_iter_checks(verdicts), *_iter_fillers(verdicts)]
+    parts = ["\n".join(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+    code = marshal.dumps([compile(part, "<state schema>", "exec", dont_inherit=True) for part in parts])
+    return code, run_code(code)
+
+
+def make_functions(verdicts: Verdicts) -> Functions:
+    """The check of a schema, and what fills values in: made as they are needed."""
+    writer = FillWriter(verdicts.root, verdicts.references)
+    space: dict[str, Any] = dict(vars(runtime))
+    for name in writer.names:
+        compile_lazily(space, name, partial(writer.write, name))
+    exec(writer.write_end(), space)
+    return verdicts.find(verdicts.root), space["fill"]
+
+
+def _iter_checks(verdicts: Verdicts) -> Iterator[str]:
+    """The check of the root, `valid`, and the functions that it calls."""
+    names: dict[tuple[int, str], str] = {}
+    waiting: list[tuple[Schema, str, str]] = []
+
+    def name(schema: Schema, part: str) -> str:
+        key = id(schema), part
+        if key not in names:
+            names[key] = f"c{len(names)}"
+            waiting.append((schema, names[key], part))
+        return names[key]
+
+    writer = CheckWriter(verdicts.references, name)
+    first = name(verdicts.root, "")
+    while waiting:
+        yield writer.write(*waiting.pop())
+    yield f"{writer.take_constants()}\nvalid = {first}"
+
+
+def _iter_fillers(verdicts: Verdicts) -> Iterator[str]:
+    writer = FillWriter(verdicts.root, verdicts.references)
+    yield from map(writer.write, writer.names)
+    yield writer.write_end()
+
+
+class Verdicts:
+    """The checks of a schema, found free of errors by `lint_schema`, and of the schemas in it. Written when they are first called."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.root = schema
+        self.references = References(schema)
+        self.size = len(self.references.inside)
+        """How many schemas it consists of."""
+        self._writer = CheckWriter(self.references, self._name)
+        self._names: dict[tuple[int, str], str] = {}
+        self._space: dict[str, Any] = dict(vars(runtime))
+
+    def find(self, schema: Schema, keyword: str = "") -> Check:
+        """The check of the root or of any schema in it, or of one keyword there."""
+        if isinstance(schema, bool):
+            return lambda value, fuel: schema
+        check: Check = self._space[self._name(schema, keyword)]
+        return check
+
+    def _name(self, schema: Schema, part: str) -> str:
+        name = self._names.get((id(schema), part))
+        if name is None:
+            name = self._names[id(schema), part] = f"c{len(self._names)}"
+            compile_lazily(self._space, name, lambda: f"{self._writer.write(schema, name, part)}\n{self._writer.take_constants()}")
+        return name
+
+
+def compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -> None:
+    """Puts a function of a value and fuel into `space`, where its text, once it is called, puts another of the same name."""
+
+    def first(value: Any, fuel: Any) -> Any:
+        if space[name] is first:
+            exec(compile(write(), f"<{name}>", "exec", dont_inherit=True), space)
+        return space[name](value, fuel)
+
+    space[name] = first
 
 
 class FillWriter:
@@ -186,17 +283,30 @@ def _call(filler: _Filler) -> str:
 class CheckWriter:
     """Writes the functions of schemas without errors (`lint_schema`)."""
 
-    def __init__(self, references: References, name: Callable[[Schema], str]) -> None:
-        """`name` gives the name of a schema's function, and sees to it that the function is there when it is called."""
+    def __init__(self, references: References, name: Callable[[Schema, str], str]) -> None:
+        """`name` gives the name of the function of a part of a schema, and sees to it that the function is there when it is called."""
         self._references = references
-        self._name = name
+        self._find_name = name
         self._constants: dict[str, str] = {}
         self._pending: Lines = []
 
-    def write(self, schema: Schema, name: str) -> str:
-        """The text of a schema's function, `name(value, fuel)`."""
-        body = [*(_PAY if self._references.is_target(schema) else ()), *self._check(schema, "v", 0, own=True), "return True"]
-        return "\n".join([f"def {name}(v, f):", *_indent(body)])
+    def write(self, schema: Schema, name: str, part: str = "") -> str:
+        """The text of a function, `name(value, fuel)`.
+
+        It is the check of the whole schema; or, where `part` is a keyword, of what that asks; or, where it is one of `_EVALUATED`, what
+        gives the set of keys or places of which the other keywords speak.
+        """
+        if part in _EVALUATED:
+            lines = [*self._gather(schema, part), "return s"]
+        elif part in _UNEVALUATED:
+            checks = self._check_unevaluated(schema, part, "v", 0)
+            lines = [*_block(f"if v.__class__ is {_UNEVALUATED[part]}:", checks), "return True"]
+        elif part:
+            alone = {word: schema[word] for word in (part, *_BESIDE.get(part, ())) if word in schema}
+            lines = [*self._check(alone, "v", 0, own=True), "return True"]
+        else:
+            lines = [*(_PAY if self._references.is_target(schema) else ()), *self._check(schema, "v", 0, own=True), "return True"]
+        return "\n".join([f"def {name}(v, f):", *_indent(lines)])
 
     def take_constants(self) -> str:
         """What the functions written since the last call need beside them, to come after them in the text."""
@@ -208,6 +318,9 @@ class CheckWriter:
             name = self._constants[written] = f"K{len(self._constants)}"
             self._pending.append(f"{name} = {written}")
         return self._constants[written]
+
+    def _name(self, schema: Schema) -> str:
+        return self._find_name(schema, "")
 
     # Tests: expressions that are true or false.
 
@@ -253,7 +366,7 @@ class CheckWriter:
         if depth > _DEEPEST and not own:
             return _deny(f"{self._name(schema)}({v}, f)")
         lines = _deny(join_and([*iter_plain(schema, v, self._keep)]))
-        for kind, keywords, write in (("object", _MAPPING, self._check_mapping), ("array", _LIST, self._check_list)):
+        for kind, keywords, write in (("object", OF_MAPPINGS, self._check_mapping), ("array", OF_LISTS, self._check_list)):
             types = list_types(schema)
             if not keywords.isdisjoint(schema) and (not types or kind in types):
                 block = write(schema, v, depth + 1)
@@ -281,7 +394,7 @@ class CheckWriter:
         lines += self._check_members(schema, v, depth)
         for key, inner in schema.get("dependentSchemas", {}).items():
             lines += _block(f"if {key!r} in {v}:", self._check(inner, v, depth))
-        return lines
+        return lines + self._check_unevaluated(schema, "unevaluatedProperties", v, depth)
 
     def _check_members(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
         known, patterns, other = (schema.get(word, {}) for word in ("properties", "patternProperties", "additionalProperties"))
@@ -320,13 +433,51 @@ class CheckWriter:
         lines += _block(f"for {item} in {rest}:", self._check(schema.get("items", True), item, depth))
         if "contains" in schema:
             lines += self._count_contained(schema, v, depth)
-        return lines + _deny(f"is_unique({v})" if schema.get("uniqueItems") else "True")
+        lines += _deny(f"is_unique({v})" if schema.get("uniqueItems") else "True")
+        return lines + self._check_unevaluated(schema, "unevaluatedItems", v, depth)
 
     def _count_contained(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
         least, most = schema.get("minContains", 1), schema.get("maxContains")
         tests = [f"n{depth} >= {least!r}", *([f"n{depth} <= {most!r}"] if most is not None else ())]
         count = [f"n{depth} = 0", f"for v{depth} in {v}:", f"  if {self._test(schema['contains'], f'v{depth}')}: n{depth} += 1"]
         return [*count, *_deny(join_and(tests))]
+
+    # What is evaluated: lines that gather keys or places in the set `s`.
+
+    def _check_unevaluated(self, schema: Mapping[str, Any], word: str, v: str, depth: int) -> Lines:
+        checks = self._check(schema.get(word, True), f"v{depth}", depth)
+        if not checks:
+            return []
+        members = f"{v}.items()" if word == "unevaluatedProperties" else f"enumerate({v})"
+        gather = f"s{depth} = {self._find_name(schema, word.removeprefix('un'))}({v}, f)"
+        return [gather, f"for k{depth}, v{depth} in {members}:", *_indent(_block(f"if k{depth} not in s{depth}:", checks))]
+
+    def _gather(self, schema: Mapping[str, Any], part: str) -> Lines:
+        if part == "evaluatedProperties":
+            lines = ["s = set(v)" if "additionalProperties" in schema else f"s = {{*{tuple(schema.get('properties', ()))!r}}}"]
+            lines += [f"s.update(filter({self._keep_matcher(pattern)}, v))" for pattern in schema.get("patternProperties", ())]
+            for key, inner in schema.get("dependentSchemas", {}).items():
+                lines += _block(f"if {key!r} in v:", self._add(inner, part))
+        else:
+            lines = [f"s = set(range({'len(v)' if 'items' in schema else len(schema.get('prefixItems', ()))}))"]
+            if "contains" in schema:
+                lines.append(f"s.update(k for k, e in enumerate(v) if {self._test(schema['contains'], 'e')})")
+        for word in ("allOf", "anyOf", "oneOf"):
+            for inner in schema.get(word, ()):
+                lines += _block(f"if {self._test(inner, 'v')}:", self._add(inner, part))
+        if "if" in schema:
+            then, other = (self._add(schema.get(word, True), part) for word in ("then", "else"))
+            lines += [f"if {self._test(schema['if'], 'v')}:", *_indent([*self._add(schema["if"], part), *then, "pass"])]
+            lines += _block("else:", other)
+        return lines + [line for target in self._references.iter_targets(schema) for line in self._add(target, part)]
+
+    def _add(self, inner: Schema, part: str) -> Lines:
+        """What a schema that holds of the same value evaluates: all, where it has a word for the rest itself."""
+        if isinstance(inner, bool):
+            return []
+        if f"un{part}" in inner:
+            return ["s.update(v)" if part == "evaluatedProperties" else "s.update(range(len(v)))"]
+        return [f"s |= {self._find_name(inner, part)}(v, f)"]
 
     def _keep_table(self, schemas: Mapping[str, Schema]) -> str:
         return self._keep(f"{{{', '.join(f'{key!r}: {self._write_function(inner)}' for key, inner in schemas.items())}}}")
@@ -341,7 +492,7 @@ class CheckWriter:
 
 
 def _looks_inside(schema: Mapping[str, Any]) -> bool:
-    return not (_MAPPING.isdisjoint(schema) and _LIST.isdisjoint(schema))
+    return not (OF_MAPPINGS.isdisjoint(schema) and OF_LISTS.isdisjoint(schema))
 
 
 def _join_one(tests: list[str]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from promptc.diag.findings import count_noun, shorten, show_value, suggest
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.frontend.schema.check import OF_LISTS, OF_MAPPINGS, Verdicts
+from promptc.frontend.schema.lint import Schema
+from promptc.frontend.schema.runtime import Fuel, FuelError, find_matcher
 
 _UNTOLD = "its schema's `if` holds"
 _MOST = 4
@@ -206,6 +209,138 @@ def find_help(fault: SchemaFault) -> str:
         near = suggest(fault.value, [word for word in fault.wanted if isinstance(word, str)])
         return near if near.startswith("did") else ""
     return ""
+
+
+def iter_faults(verdicts: Verdicts, schema: Schema, value: Any, fuel: Fuel) -> Iterator[SchemaFault]:
+    """Every way in which `value` does not fit `schema`, which is the verdicts' root or stands in it, in the order of its keywords.
+
+    Lazily. Whether a value fits is for the checks to say, which take from the fuel; here stands only where to look. Elements and values
+    of keys that fit are passed over, so that one wrong element of many is found fast.
+    """
+    return _Walk(verdicts, fuel).iter_faults(schema, value, ())
+
+
+class _Walk:
+    """Looks for faults, by a method for each sort of keyword: of a keyword of a schema, asked about the value at a path."""
+
+    __slots__ = ("_fuel", "_matchers", "_verdicts")
+
+    def __init__(self, verdicts: Verdicts, fuel: Fuel) -> None:
+        self._verdicts = verdicts
+        self._fuel = fuel
+        self._matchers: dict[str, Callable[[str], bool]] = {}
+
+    def iter_faults(self, schema: Schema, value: Any, path: Path) -> Iterator[SchemaFault]:
+        if schema is False:
+            yield SchemaFault(path, "false", None, value, schema)
+        elif schema is not True:
+            kind = value.__class__
+            for word in schema:
+                if word in _LOOKS and (kind is dict or word not in OF_MAPPINGS) and (kind is list or word not in OF_LISTS):
+                    yield from _LOOKS[word](self, word, schema, value, path)
+
+    def _is_valid(self, schema: Schema, value: Any) -> bool:
+        return self._verdicts.find(schema)(value, self._fuel)
+
+    def _look_here(self, word: str, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[SchemaFault]:
+        """Keywords that a value fails as a whole."""
+        if not self._verdicts.find(schema, word)(value, self._fuel):
+            yield SchemaFault(path, word, schema[word], value, schema)
+
+    def _look_for_keys(self, word: str, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[SchemaFault]:
+        """A fault for each key that is missing."""
+        if word == "required":
+            missing: list[Any] = [key for key in schema[word] if key not in value]
+        else:
+            missing = [(key, needed) for key in schema[word] if key in value for needed in schema[word][key] if needed not in value]
+        yield from (SchemaFault(path, word, one, value, schema) for one in missing)
+
+    def _look_at_keys(self, word: str, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[SchemaFault]:
+        """A fault for each key whose name is wrong."""
+        for key in value:
+            if not self._is_valid(schema[word], key):
+                wrong = tuple(self.iter_faults(schema[word], key, (*path, key)))
+                yield SchemaFault((*path, key), word, schema[word], value, schema, (wrong,))
+
+    def _look_inside(self, word: str, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[SchemaFault]:
+        """The faults of elements and values of keys."""
+        for step, inner in self._iter_members(word, schema, value):
+            if inner is False and word == "additionalProperties":
+                yield SchemaFault((*path, step), word, inner, value, schema)
+            elif not self._is_valid(inner, value[step]):
+                yield from self.iter_faults(inner, value[step], (*path, step))
+
+    def _iter_members(self, word: str, schema: Mapping[str, Any], value: Any) -> Iterable[tuple[Any, Schema]]:
+        """Places and keys of a value that a keyword speaks of, each with the schema that it asks."""
+        wanted = schema[word]
+        match word:
+            case "properties":
+                return ((key, inner) for key, inner in wanted.items() if key in value)
+            case "patternProperties":
+                return ((key, inner) for pattern, inner in wanted.items() for key in filter(self._find_matcher(pattern), value))
+            case "additionalProperties":
+                known, matchers = schema.get("properties", ()), list(map(self._find_matcher, schema.get("patternProperties", ())))
+                return ((key, wanted) for key in value if key not in known and not any(matches(key) for matches in matchers))
+            case "prefixItems":
+                return enumerate(wanted[: len(value)])
+            case _:
+                return ((place, wanted) for place in range(len(schema.get("prefixItems", ())), len(value)))
+
+    def _find_matcher(self, pattern: str) -> Callable[[str], bool]:
+        if pattern not in self._matchers:
+            self._matchers[pattern] = find_matcher(pattern)
+        return self._matchers[pattern]
+
+    def _look_beside(self, word: str, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[SchemaFault]:
+        """The faults of the same value by other schemas, all of which it must fit."""
+        match word:
+            case "allOf":
+                asked = schema[word]
+            case "dependentSchemas":
+                asked = [inner for key, inner in schema[word].items() if key in value]
+            case _:
+                self._fuel[0] -= 1
+                if self._fuel[0] < 0:
+                    raise FuelError
+                asked = [self._verdicts.references.find(schema[word])]
+        for inner in asked:
+            yield from self.iter_faults(inner, value, path)
+
+    def _look_under_condition(self, word: str, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[SchemaFault]:
+        """The faults by `then` or `else`; each is told which `if` asks for it, the innermost first."""
+        holds = self._is_valid(schema[word], value)
+        for fault in self.iter_faults(schema.get("then" if holds else "else", True), value, path):
+            yield fault if fault.condition else replace(fault, condition=describe_condition(schema[word], holds=holds))
+
+    def _look_for_one(self, word: str, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[SchemaFault]:
+        """Alternatives: one fault where the value fits none, or more than it may."""
+        branches: list[tuple[SchemaFault, ...]] = []
+        for inner in schema[word]:
+            branch = tuple(self.iter_faults(inner, value, path))
+            if not branch:
+                break
+            branches.append(branch)
+        else:
+            yield SchemaFault(path, word, schema[word], value, schema, tuple(branches))
+        if word == "oneOf" and any(self._is_valid(inner, value) for inner in schema[word][len(branches) + 1 :]):
+            yield SchemaFault(path, word, schema[word], value, schema)
+
+
+_Look = Callable[[_Walk, str, Mapping[str, Any], Any, Path], Iterator[SchemaFault]]
+_LOOKS: Mapping[str, _Look] = {
+    **dict.fromkeys(
+        ("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _Walk._look_here
+    ),
+    **dict.fromkeys(("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "contains"), _Walk._look_here),
+    **dict.fromkeys(("minProperties", "maxProperties", "not", "unevaluatedItems", "unevaluatedProperties"), _Walk._look_here),
+    **dict.fromkeys(("required", "dependentRequired"), _Walk._look_for_keys),
+    **dict.fromkeys(("properties", "patternProperties", "additionalProperties", "prefixItems", "items"), _Walk._look_inside),
+    **dict.fromkeys(("allOf", "dependentSchemas", "$ref", "$dynamicRef"), _Walk._look_beside),
+    **dict.fromkeys(("anyOf", "oneOf"), _Walk._look_for_one),
+    "propertyNames": _Walk._look_at_keys,
+    "if": _Walk._look_under_condition,
+}
+"""How the faults by each keyword are found."""
 
 
 def find_causes(fault: SchemaFault) -> list[SchemaFault]:

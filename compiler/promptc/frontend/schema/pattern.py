@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from promptc.diag.frozen import frozen
-from promptc.frontend.schema.rules import PatternLimitError
 from promptc.text.white import WHITE
 
 MAX_PLACES = 1000
@@ -152,6 +151,10 @@ class Pattern:
 
 def _holds(ranges: Ranges, code: int) -> bool:
     return any(first <= code <= last for first, last in ranges)
+
+
+class PatternLimitError(Exception):
+    """A text needs more than MAX_STATES states of a pattern's automaton."""
 
 
 class PatternError(ValueError):

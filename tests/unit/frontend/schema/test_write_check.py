@@ -3,9 +3,9 @@
 import jsonschema
 import pytest
 
-from promptc.frontend.schema import compile as module
-from promptc.frontend.schema.compile import Verdicts, compile_schema, make_functions
-from promptc.frontend.schema.rules import FuelError, is_multiple, run_code, spell
+from promptc.frontend.schema import check as module
+from promptc.frontend.schema.check import Verdicts, compile_schema, make_functions
+from promptc.frontend.schema.runtime import FuelError, is_multiple, run_code, spell
 
 
 def check(schema, value, fuel=1000):

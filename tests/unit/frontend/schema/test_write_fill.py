@@ -2,8 +2,8 @@
 
 import pytest
 
-from promptc.frontend.schema.compile import Verdicts, compile_schema, make_functions
-from promptc.frontend.schema.rules import EndlessDefaultError, FuelError, run_code
+from promptc.frontend.schema.check import Verdicts, compile_schema, make_functions
+from promptc.frontend.schema.runtime import EndlessDefaultError, FuelError, run_code
 
 
 def fill(schema, value, fuel=1000):

@@ -13,8 +13,8 @@ Fuel = list[int]
 
 Check = Callable[[Any, Fuel], bool]
 Fill = Callable[[Any, Fuel], Any]
-Functions = tuple[Check | None, Fill]
-"""What says whether a value is valid, if that can be said without jsonschema, and what fills it in."""
+Functions = tuple[Check, Fill]
+"""What says whether a value is valid, and what fills it in."""
 
 _PLENTY = 10**9
 """A default is filled in once for all states, and adds each key once."""
@@ -29,11 +29,9 @@ def run_code(code: bytes) -> Functions:
 
 
 class FuelError(Exception):
-    """More references were followed, or more keys filled in, than the size of the state allows."""
-
-
-class PatternLimitError(Exception):
-    """A text needs more states of a pattern's automaton than it may have."""
+    """More references were followed, or more keys filled in, than the size of the state allows; or a text needs more states of a pattern's
+    automaton than it may have.
+    """
 
 
 class EndlessDefaultError(Exception):
@@ -80,14 +78,18 @@ def _read_decimal(number: int | float) -> tuple[int, int]:
 
 def find_matcher(pattern: str) -> Callable[[str], bool]:
     """A function that says whether a pattern occurs in a text. The pattern is read when a text is first asked about."""
-    made: list[Callable[[str], bool]] = []
+    made: list[Any] = []
 
     def matches(text: str) -> bool:
         if not made:
-            from promptc.frontend.schema.pattern import Pattern
+            from promptc.frontend.schema.pattern import Pattern, PatternLimitError
 
-            made.append(Pattern(pattern).matches)
-        return made[0](text)
+            made[:] = Pattern(pattern).matches, PatternLimitError
+        try:
+            found: bool = made[0](text)
+        except made[1]:
+            raise FuelError from None
+        return found
 
     return matches
 
