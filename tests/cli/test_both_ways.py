@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 import pytest
 
-from promptc.cli import request
-from promptc.cli import run as running
+from promptc.cli import main as running
 from promptc.cli.commands.render import render_command
 from promptc.cli.group import group
-from promptc.cli.request import read_render
+from promptc.cli.options import RENDER, REQUEST, SETTINGS, read_render
+from promptc.diag.findings import UsageError
 from promptc.frontend import kept_pack
 from promptc.golden.resources import SuiteResources, work_in
 from tests.cases.case import ROOT, load_cases, read_raw
@@ -106,11 +106,11 @@ def test_what_is_read_without_click_is_what_click_reads(options, monkeypatch):
     try:
         with group.make_context("promptc", list(arguments)) as context:
             group.invoke(context)
-    except (click.exceptions.Exit, click.UsageError, request.UsageError) as wrong:
+    except (click.exceptions.Exit, click.UsageError, UsageError) as wrong:
         seen.append(type(wrong))
     try:
         found = read_render(arguments)
-    except request.UsageError as wrong:
+    except UsageError as wrong:
         found = type(wrong)
     assert found is None or found == seen[0]
 
@@ -125,11 +125,9 @@ def test_plain_command_lines_need_no_click():
 
 def test_the_options_are_those_of_click():
     """A new option has to be known here, too, or named as one that is left to click."""
-    from promptc.cli import request as module
-
     with click.Context(render_command) as context:
         names = {name for param in render_command.get_params(context) for name in param.opts if name.startswith("--")}
-    assert names == {*module._FLAGS, *module._MANY, *module._ONE, "--help"}
+    assert names == {*(option.name for option in (*REQUEST, *RENDER, *SETTINGS)), "--help"}
 
 
 def test_a_second_render_is_warm(run, keep, monkeypatch):

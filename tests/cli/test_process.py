@@ -76,9 +76,9 @@ def test_a_closed_stream_ends_it_quietly(closed):
 
 def test_an_interrupt_ends_it_without_a_word():
     probe = (
-        "import signal, sys; from promptc.cli import request as compile_asked, main; "
+        "import signal, sys; from promptc.cli import main, request; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "  # whoever runs the tests may have it ignored
-        "compile_asked.read_stdin = lambda: signal.raise_signal(signal.SIGINT); sys.exit(main.main(sys.argv[1:]))"
+        "request.read_stdin = lambda: signal.raise_signal(signal.SIGINT); sys.exit(main.main(sys.argv[1:]))"
     )
     arguments = [command([])[0], "-c", probe, "render", PACK, "-"]
     done = subprocess.run(arguments, capture_output=True, env=environment(), cwd=KEEP.parents[2], check=False)

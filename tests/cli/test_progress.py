@@ -6,7 +6,7 @@ import pytest
 from promptc.cli.commands import test as module
 from promptc.cli.commands.test import Progress
 from promptc.cli.findings import Reporter
-from promptc.cli.terminal import Settings
+from promptc.cli.options import Settings
 
 
 class Terminal(io.TextIOWrapper):

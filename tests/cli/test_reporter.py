@@ -5,7 +5,8 @@ import json
 import pytest
 
 from promptc.cli.findings import render_diagnostics, render_diagnostics_json
-from promptc.cli.terminal import Paint, Settings, clip_cells, count_cells, escape_controls, find_settings, pad_cells
+from promptc.cli.options import Settings, find_settings
+from promptc.cli.terminal import Paint, clip_cells, count_cells, escape_controls, pad_cells
 from promptc.diag.findings import Diagnostic, Span
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import promptc.cli.run as command
+import promptc.cli.main as command
 from promptc.diag.findings import PromptcError
 from tests.cases.case import ROOT
 
@@ -76,8 +76,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = _make_cases(tmp_path / "there")
     monkeypatch.chdir(root)
     monkeypatch.setenv("CI", "")
-    assert command.run(["test", "--no-cache"]) == 1  # one case cannot be run
-    assert command.run(["accept", "--all"]) == 0
+    assert command.main(["test", "--no-cache"]) == 1  # one case cannot be run
+    assert command.main(["accept", "--all"]) == 0
     return root
 
 
@@ -91,7 +91,7 @@ def test_every_mutant_has_a_verdict(repository: Path, prove_seed: int, draws: Ca
         target = path.with_name(f"{path.name}.new") if path.name.startswith("golden.") and random_of.random() < 0.2 else path
         target.write_bytes(mutant)
         for arguments in _choose_commands(random_of, path.parent):
-            code = command.run(arguments)
+            code = command.main(arguments)
             told = capsys.readouterr()
             assert code in (0, 1, 2, 3, 4) and "Traceback" not in told.err, (arguments, str(target), mutant[:2000], code, told.err[:3000])
         for found in [one for one in repository.rglob("*") if one.is_file() and one not in kept]:
@@ -167,5 +167,5 @@ def test_a_bug_would_be_seen(repository: Path, monkeypatch: pytest.MonkeyPatch) 
         raise KeyError("a bug")
 
     monkeypatch.setattr("promptc.golden.run.check_expect", fail)
-    assert command.run(["test", "--no-cache", "-j", "1"]) == command.BUG
+    assert command.main(["test", "--no-cache", "-j", "1"]) == command.BUG
     assert not issubclass(KeyError, PromptcError)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import promptc
-from promptc.cli.run import run
+from promptc.cli.main import main
 from promptc.diag.findings import FitError, UsageError
 from promptc.model.messages import PROVIDERS
 from tests.contract.sources import ROOT
@@ -21,7 +21,7 @@ def pack():
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_it_is_what_the_command_line_prints(pack, provider, capfdbinary):
-    assert run(["render", str(BASE), str(BASE / "state.json"), "--format", provider, "--model", "m", "--quiet"]) == 0
+    assert main(["render", str(BASE), str(BASE / "state.json"), "--format", provider, "--model", "m", "--quiet"]) == 0
     printed = capfdbinary.readouterr().out.decode()
     body = pack.render(STATE, format=provider).to(provider, "m")
     assert printed == json.dumps(body, ensure_ascii=False, indent=2) + "\n"

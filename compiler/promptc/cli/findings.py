@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Iterable
 
-from promptc.cli.terminal import PLAIN, Paint, Settings, Style, count_cells, escape_controls, hide_passwords, write_stderr
+from promptc.cli.options import Settings
+from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, hide_passwords, write_stderr
 from promptc.diag.findings import Diagnostic, Level, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import IO, Any

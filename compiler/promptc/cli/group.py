@@ -10,11 +10,10 @@ from pathlib import Path
 import click
 
 from promptc.cache import find_exposed, find_folder, find_key_path
-from promptc.cli.request import is_count, read_asked
-from promptc.cli.terminal import COLORS, SHAPES, write_stdout
+from promptc.cli.options import REQUEST, SETTINGS, OptionSpec, is_count, make_request
+from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
-from promptc.model.messages import FORMATS
 from promptc.text.counters.bpe import VOCABULARIES, Vocabulary, find_vocabulary
 from promptc.text.json import render_digest
 from promptc.version import VERSION
@@ -41,7 +40,7 @@ COMMANDS: dict[str, str] = {
     "completion": "Print the completion script of a shell.",
 }
 _HOMES = {
-    "explain": "render",
+    **dict.fromkeys(("explain", "eval"), "render"),
     **dict.fromkeys(("accept", "reject", "prune"), "pending"),
     **dict.fromkeys(("init", "map", "rule", "schema", "completion"), "pack_info"),
 }
@@ -81,9 +80,6 @@ _ALIKE = 0.8
 
 PACK = click.argument("pack", type=click.Path())
 STATE = click.argument("state", type=click.Path(allow_dash=True))
-STORE = click.option("--store", multiple=True, metavar="NAME=URL", help="Where a store of segments is, in place of what the pack says.")
-NO_CACHE = click.option("--no-cache", is_flag=True, help="Read the pack's files afresh, and keep nothing for the next time.")
-_MADE = "What to make, if not what the pack says"
 
 
 def _refuse(asked: str, word: str, known: Mapping[str, str]) -> Diagnostic:
@@ -94,14 +90,56 @@ def _refuse(asked: str, word: str, known: Mapping[str, str]) -> Diagnostic:
     return Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(word, known, cutoff=_ALIKE) or there)
 
 
+def take(*options: OptionSpec) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes options of a table those of a command, which is given their values by their keys."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = click.option(*_list_names(option), **_describe(option))(function)
+        return function
+
+    return add
+
+
+def take_request(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of a render; the function is given what they ask for as `request`."""
+
+    @wraps(function)
+    def call(*arguments: Any, **given: Any) -> Any:
+        asked = {option.key: given.pop(option.key) for option in REQUEST}
+        return function(*arguments, request=make_request(asked), **given)
+
+    return take(*REQUEST)(call)
+
+
+def read_count(ctx: click.Context, param: click.Parameter, given: str | None) -> int | None:
+    """Reads a whole number from 1, or none where none was given."""
+    if given is None:
+        return None
+    if not is_count(given):
+        raise click.BadParameter(f"`{given}` is not a whole number from 1 to 999999999", ctx, param)
+    return int(given)
+
+
 def _make_settings() -> list[click.Option]:
     """For the help and the parser alone: `find_settings` reads their values."""
-    return [
-        click.Option(["--color"], type=click.Choice(COLORS), expose_value=False, help="Colours; NO_COLOR turns them off. [auto]"),
-        click.Option(["--diagnostics"], type=click.Choice(SHAPES), expose_value=False, help="The shape of findings. [text]"),
-        click.Option(["--quiet"], is_flag=True, expose_value=False, help="Print no warnings, only errors."),
-        click.Option(["--traceback"], is_flag=True, expose_value=False, help="Show where a bug in promptc happened."),
-    ]
+    return [click.Option(_list_names(option), expose_value=False, **_describe(option)) for option in SETTINGS]
+
+
+def _list_names(option: OptionSpec) -> list[str]:
+    return [option.short, option.name] if option.short else [option.name]
+
+
+def _describe(option: OptionSpec) -> dict[str, Any]:
+    """How click is told of it."""
+    told: dict[str, Any] = {"help": option.help, "metavar": option.metavar, "multiple": option.is_multiple}
+    if option.type == "flag":
+        told["is_flag"] = True
+    elif option.type == "count":
+        told["callback"] = read_count
+    elif option.choices or option.type == "path":
+        told["type"] = click.Choice(option.choices) if option.choices else click.Path()
+    return told
 
 
 def _allow(_: click.Context) -> None:
@@ -264,48 +302,6 @@ def _find_digest(name: str, vocabulary: Vocabulary) -> str:
     except OSError:
         return "missing"
     return f"sha256:{vocabulary.sha256}" if found == f"sha256:{vocabulary.table}" else f"{found} (another was shipped)"
-
-
-def read_count(ctx: click.Context, param: click.Parameter, given: str | None) -> int | None:
-    """A whole number from 1, or none where none was given."""
-    if given is None:
-        return None
-    if not is_count(given):
-        raise click.BadParameter(f"`{given}` is not a whole number from 1 to 999999999", ctx, param)
-    return int(given)
-
-
-def takes_choice(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of a render; the function is given them as `asked`."""
-
-    @wraps(function)
-    def call(
-        *arguments: Any,
-        budget: int | None,
-        variant: Sequence[str],
-        mood: str | None,
-        patch: Sequence[str],
-        format: str | None,
-        set: Sequence[str],
-        store: Sequence[str],
-        **named: Any,
-    ) -> Any:
-        return function(*arguments, asked=read_asked(budget, variant, mood, patch, format, set, store), **named)
-
-    for option in reversed(_OPTIONS):
-        call = option(call)
-    return call
-
-
-_OPTIONS = (
-    click.option("--budget", callback=read_count, metavar="N", help="The whole prompt's budget in tokens."),
-    click.option("--variant", multiple=True, metavar="AXIS=CASE", help="A case for a variant axis; for several, give it again."),
-    click.option("--mood", metavar="CASE", help="Short for --variant mood=CASE."),
-    click.option("--patch", multiple=True, metavar="NAME", help="A patch of the pack; several apply in the order given."),
-    click.option("--format", type=click.Choice(FORMATS), metavar="FORMAT", help=f"{_MADE}: {', '.join(FORMATS)}."),
-    click.option("--set", multiple=True, metavar="POINTER=JSON", help="A value in place of the state's, such as /turn/number=3."),
-    STORE,
-)
 
 
 def describe_usage(error: click.UsageError) -> Diagnostic:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from promptc.cli.run import run
+from promptc.cli.main import main
 from tests.published import MODELS
 
 REPLY = "The gate stays shut."
@@ -98,7 +98,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Server]:
 def _print(provider: str, capfdbinary: pytest.CaptureFixture[bytes]) -> Any:
     """The body that the command line prints of the pack that has everything."""
     line = ["render", "fixtures/gatehouse/base", "fixtures/gatehouse/base/state.json", "--quiet"]
-    assert run([*line, "--format", provider, "--model", MODELS[provider]]) == 0
+    assert main([*line, "--format", provider, "--model", MODELS[provider]]) == 0
     return json.loads(capfdbinary.readouterr().out)
 
 

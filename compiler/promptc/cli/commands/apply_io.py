@@ -11,6 +11,7 @@ from threading import Timer
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
+from promptc.cli.options import refuse_form
 from promptc.cli.terminal import escape_controls, write_stdout
 from promptc.cli.views.difference import render_changes
 from promptc.cli.views.drawing import show_plural
@@ -265,5 +266,5 @@ def read_answer_files(given: Sequence[str]) -> dict[str, str]:
 def _split(given: str, option: str, shape: str) -> tuple[str, str]:
     name, equals, value = given.partition("=")
     if not equals or not name or not value:
-        raise UsageError([Diagnostic("PC0721", f"`{option} {given}` is not of the form {shape}", help=f"`{option} {shape}`, with an `=`")])
+        raise refuse_form(option, given, shape)
     return name, value

@@ -11,8 +11,8 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
-from promptc.cli.group import STORE, Command
-from promptc.cli.request import read_stores
+from promptc.cli.group import Command, take
+from promptc.cli.options import STORE, read_stores
 from promptc.cli.terminal import write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError
@@ -39,7 +39,7 @@ _MANIFEST = "pack.yaml"
 @click.argument("packs", metavar="PACK...", nargs=-1, required=True, type=click.Path())
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print the findings. [text]")
 @click.option("--sources", is_flag=True, help="Open the stores and indexes, too: are they there, and do chunks fit their sections?")
-@STORE
+@take(STORE)
 @click.option("--strict", is_flag=True, help="Let notes, too, end with exit code 1.")
 @click.pass_obj
 def check_command(reporter: Reporter, packs: tuple[str, ...], format: str, sources: bool, store: tuple[str, ...], strict: bool) -> int:

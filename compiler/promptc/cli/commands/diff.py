@@ -14,8 +14,9 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import Command, read_count, takes_choice
-from promptc.cli.request import STDIN, RenderRequest, compile_asked, load_state_file, read_bytes
+from promptc.cli.group import Command, read_count, take_request
+from promptc.cli.options import RenderRequest
+from promptc.cli.request import STDIN, compile_request, load_state_file, read_bytes
 from promptc.cli.terminal import find_width, read_stdin
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.drawing import Page
@@ -57,13 +58,13 @@ _LINK = "120000"
 @click.option("--style", type=click.Choice(STYLES), default="words", help="How changes are shown. [words]")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 @click.option("--width", callback=read_count, metavar="N", help="Columns to use; the terminal's, else 80.")
-@takes_choice
+@take_request
 @click.pass_obj
 def diff_command(
     reporter: Reporter,
     old: str,
     new: str,
-    asked: RenderRequest,
+    request: RenderRequest,
     states: tuple[str, ...],
     pack: str | None,
     stat: bool,
@@ -85,7 +86,7 @@ def diff_command(
         sides = (find_compared(old, stack), find_compared(new, stack))
         others = _list_others(sides, states, pack)
         piped = read_stdin() if STDIN in others else None
-        found = {other: compare_sides(*(read_compared(side, other, asked, piped) for side in sides)) for other in others}
+        found = {other: compare_sides(*(read_compared(side, other, request, piped) for side in sides)) for other in others}
     for other, difference in found.items():
         if len(found) > 1 and not as_json:
             page.show(other, lambda name, _, paint: paint.apply(f"== {name} ==\n", "bold"))
@@ -132,7 +133,7 @@ def find_compared(name: str, stack: ExitStack) -> Compared:
     return Compared(name, _find_kind(name, root / path), path, root)
 
 
-def read_compared(one: Compared, other: str, asked: RenderRequest, piped: bytes | None = None) -> Side:
+def read_compared(one: Compared, other: str, request: RenderRequest, piped: bytes | None = None) -> Side:
     """Its prompt. `other` is the state of a pack (`piped`: what standard input held, where it is that), or the pack of a state; a state is
     never looked for in a revision that it was not named with, nor is a pack.
     """
@@ -142,18 +143,20 @@ def read_compared(one: Compared, other: str, asked: RenderRequest, piped: bytes 
     with chdir(one.root or "."):
         pack, state = (one.path, given) if one.kind == "pack" else (given, one.path)
         with Pack.load(pack) as loaded:
-            outcome = compile_asked(loaded, _load_state(loaded, state, asked, one.content if one.content is not None else piped), asked)
+            outcome = compile_request(
+                loaded, _load_state(loaded, state, request, one.content if one.content is not None else piped), request
+            )
     if outcome.emitted is None:
         raise FitError(outcome.errors, outcome.report)
     prompt = Prompt(outcome)
     return read_side(prompt.text if prompt.format == "text" else prompt.messages, prompt.report)
 
 
-def _load_state(pack: Pack, name: str, asked: RenderRequest, piped: bytes | None) -> State:
+def _load_state(pack: Pack, name: str, request: RenderRequest, piped: bytes | None) -> State:
     """Standard input is read once, whatever number of packs is given it."""
     if name == STDIN and piped is not None:
-        return pack.load_state(piped, "stdin", changes=asked.changes)
-    return load_state_file(pack, name, asked)
+        return pack.load_state(piped, "stdin", changes=request.changes)
+    return load_state_file(pack, name, request)
 
 
 def _find_kind(name: str, path: Path) -> Kind:

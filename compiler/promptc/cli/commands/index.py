@@ -13,7 +13,8 @@ from promptc.api import Pack
 from promptc.cli.commands.test import Progress
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, CommandGroup, read_count
-from promptc.cli.request import RenderRequest, load_state_file
+from promptc.cli.options import RenderRequest
+from promptc.cli.request import load_state_file
 from promptc.cli.terminal import Paint, escape_controls, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, suggest
@@ -357,7 +358,7 @@ def _open(
         return corpus, open_corpus(corpus, counter.digest, wanted, os.environ)
     if state is None:
         raise UsageError([Diagnostic("PC0731", f"`{name}` is over a list in the state", help="name the state: `--state state.json`")])
-    loaded, meter = load_state_file(pack, state, RenderRequest(None, {}, (), None, (), {})), Meter(counter)
+    loaded, meter = load_state_file(pack, state, RenderRequest()), Meter(counter)
     names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_account()})
     entries = list_entries(listed, names)
     opened = retriever.open_entries(name, listed.matching, entries, lambda text: meter.tokens(meter.count(text)))

@@ -1,4 +1,4 @@
-"""`promptc completion`."""
+"""Commands that tell of packs and of promptc itself: `map`, `schema`, `rule`, `init`, `completion`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, group
-from promptc.cli.request import read_asked
+from promptc.cli.group import PACK, Command, group, take
+from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.terminal import write_stdout
 from promptc.diag.codes import Code, find_code, load_codes
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import as_plain
+from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
 from promptc.files.paths import find_shipped, read_pack_file
 from promptc.files.reading import read_file
@@ -195,20 +196,16 @@ def _read_state_schema(pack: str) -> bytes:
 @PACK
 @click.option("--format", type=click.Choice(("markdown", "html", "json")), default="markdown", help="How to show it. [markdown]")
 @click.option("--output", "-o", metavar="FILE", help="Write it there, whole or not at all.")
-@click.option("--variant", multiple=True, metavar="AXIS=CASE", help="A case for a variant axis; for several, give it again.")
-@click.option("--mood", metavar="CASE", help="Short for --variant mood=CASE.")
-@click.option("--patch", multiple=True, metavar="NAME", help="A patch of the pack; several apply in the order given.")
+@take(VARIANT, MOOD, PATCH)
 @click.pass_obj
-def map_command(
-    reporter: Reporter, pack: str, format: str, output: str | None, variant: Sequence[str], mood: str | None, patch: Sequence[str]
-) -> int:
+def map_command(reporter: Reporter, /, pack: str, format: str, output: str | None, **given: Any) -> int:
     """Print the block map of PACK: what each section is made of, reads, may hold and leaves out.
 
     It is read off the pack itself, without a state: the plan of the default cases and the first tier, and what the other cases, the
     tiers and the patches change of it.
     """
-    asked = read_asked(None, variant, mood, patch, None, ())
-    text = _render(Pack.load(pack), format, asked.variants, asked.patches).encode("utf-8", "backslashreplace")
+    request = make_request(given)
+    text = _render(Pack.load(pack), format, request.variants, request.patches).encode("utf-8", "backslashreplace")
     if output is not None:
         write_file(output, text)
     else:

@@ -1,7 +1,11 @@
-"""`promptc render`, as the library that reads command lines knows it."""
+"""`promptc render`, `promptc explain` and `promptc eval`: the prompt, what became of it, and what an expression sees on the way.
+
+A plain `promptc render` does not come by here: it is read without click, and done in `promptc.cli.request`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,24 +13,37 @@ from functools import cache
 
 import click
 
-from promptc.api import Pack
+from promptc.api import Pack, find_format
 from promptc.cli.findings import Reporter
-from promptc.cli.group import NO_CACHE, PACK, STATE, Command, read_count, takes_choice
-from promptc.cli.request import RenderAsked, RenderRequest, compile_asked, find_selected, load_state_file, open_pack, run_render
+from promptc.cli.group import PACK, STATE, Command, read_count, take, take_request
+from promptc.cli.options import NO_CACHE, RENDER, REQUEST, RenderRequest, make_render
+from promptc.cli.request import DOES_NOT_FIT, compile_request, load_selected, load_state_file, open_pack, run_render
 from promptc.cli.terminal import find_width, write_stdout
 from promptc.cli.views.drawing import Page
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, count_noun
+from promptc.diag.findings import Diagnostic, PromptcError, Source, UsageError, count_noun, suggest
+from promptc.diag.typed import Any
+from promptc.model.stages import RenderOptions
 from promptc.model.state import State
+from promptc.passes.bind import bind
+from promptc.passes.fit.steps import list_step_names
+from promptc.passes.select import find_names
+from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
+from promptc.template.compile import Expression, load_expression
+from promptc.template.place import Place
+from promptc.template.runtime.run import RUN
 from promptc.text.json import render_canonical_json
+from promptc.text.meter import Meter
 
-_DOES_NOT_FIT = 3
 _RANGE = re.compile(r"([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
 _LINES = re.compile(r"(?:(?P<message>0|[1-9][0-9]{0,8}):)?(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?")
 _NAME_MESSAGE = "such as `--source 0:12` for line 12 of the first message"
 _MOST_LINES = 1000
 _ALL = "all"
 _MOST_POINTS = 1000
+_EXPRESSION = "expression"
+_LATE = frozenset(("strain", "selected", "section", "item", "this", "group"))
+"""Names that are not known before sections are selected."""
 
 
 @click.command(
@@ -42,30 +59,15 @@ _MOST_POINTS = 1000
 )
 @PACK
 @STATE
-@takes_choice
-@click.option("--model", metavar="NAME", help="The model a provider's request names, with --format PROVIDER.")
-@click.option("--only", multiple=True, metavar="SECTION", help="Print this section alone, of the whole render; may be given again.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write the prompt to FILE, whole or not at all.")
-@click.option("--report", metavar="FILE", type=click.Path(), help="Write the report (JSON); also when the prompt does not fit.")
-@NO_CACHE
+@take(*REQUEST, *RENDER)
 @click.pass_obj
-def render_command(
-    reporter: Reporter,
-    pack: str,
-    state: str,
-    asked: RenderRequest,
-    model: str | None,
-    only: tuple[str, ...],
-    output: str | None,
-    report: str | None,
-    no_cache: bool,
-) -> int:
+def render_command(reporter: Reporter, /, pack: str, state: str, **given: Any) -> int:
     """Print the prompt that PACK makes of STATE.
 
     Text, a JSON array of messages, or the JSON body of a request to a provider. Nothing is printed when anything is wrong; when the
     content does not fit, the context meter on standard error shows what takes the room.
     """
-    return run_render(reporter, RenderAsked(pack, state, asked, only, output, report, not no_cache, model))
+    return run_render(reporter, make_render(pack, state, given))
 
 
 class _Explain(Command):
@@ -92,7 +94,7 @@ class _Explain(Command):
 )
 @PACK
 @STATE
-@takes_choice
+@take_request
 @click.option("--why", metavar="SECTION/ITEM", help="The whole story of one item, or of a section.")
 @click.option("--stages", metavar="SECTION", help="Each stage of a section: what passed and what was left out.")
 @click.option("--source", metavar="[MESSAGE:]N[-M]", help="What made line N of the output: template lines and keys of the state.")
@@ -100,13 +102,13 @@ class _Explain(Command):
 @click.option("--without", multiple=True, metavar="SECTION", help="The render with and without a section; may be given again.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report, or what the other options ask for, as JSON.")
 @click.option("--width", callback=read_count, metavar="N", help="Columns to use; the terminal's, else 80.")
-@NO_CACHE
+@take(NO_CACHE)
 @click.pass_obj
 def explain_command(
     reporter: Reporter,
     pack: str,
     state: str,
-    asked: RenderRequest,
+    request: RenderRequest,
     why: str | None,
     stages: str | None,
     source: str | None,
@@ -122,11 +124,11 @@ def explain_command(
     """
     _check_alone({"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without})
     with open_pack(pack, is_cached=not no_cache) as loaded:
-        loaded_state = load_state_file(loaded, state, asked)
+        loaded_state = load_state_file(loaded, state, request)
         page = Page(as_json, width or find_width(), reporter.choose_paint(sys.stdout))
         if sweep is not None:
-            return _show_sweep(loaded, loaded_state, asked, sweep, page)
-        outcome = compile_asked(loaded, loaded_state, asked)
+            return _show_sweep(loaded, loaded_state, request, sweep, page)
+        outcome = compile_request(loaded, loaded_state, request)
         reporter.report(outcome.errors)
         if why is not None:
             _show_why(outcome, why, page)
@@ -135,11 +137,11 @@ def explain_command(
         elif source is not None:
             _show_source(outcome, source, page)
         elif without:
-            outcome = _show_without(outcome, compile_asked(loaded, loaded_state, asked, without=without), without, page)
+            outcome = _show_without(outcome, compile_request(loaded, loaded_state, request, without=without), without, page)
         else:
             _show_meter(outcome, page)
             reporter.report(outcome.warnings)
-    return 0 if outcome.emitted is not None else _DOES_NOT_FIT
+    return 0 if outcome.emitted is not None else DOES_NOT_FIT
 
 
 def _check_alone(views: Mapping[str, object]) -> None:
@@ -161,7 +163,7 @@ def _show_why(outcome: Outcome, address: str, page: Page) -> None:
     from promptc.cli.views.story import describe_section, list_histories, render_histories
 
     section, slash, item = address.partition("/")
-    selected = find_selected(outcome, section)
+    selected = load_selected(outcome, section)
     stories = list_histories(outcome, selected, item) if slash else [describe_section(outcome, selected)]
     page.show(stories, render_histories)
 
@@ -169,7 +171,7 @@ def _show_why(outcome: Outcome, address: str, page: Page) -> None:
 def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
     from promptc.cli.views.story import find_stages, has_pipeline, render_stages
 
-    selected = find_selected(outcome, section)
+    selected = load_selected(outcome, section)
     if has_pipeline(selected):
         page.show(find_stages(outcome, selected), render_stages)
     else:
@@ -227,21 +229,21 @@ def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: P
     return after
 
 
-def _show_sweep(pack: Pack, state: State, asked: RenderRequest, given: str, page: Page) -> int:
+def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, page: Page) -> int:
     from promptc.cli.views.sweep import PLENTY, Point, describe_point, render_sweep, sweep_all, sweep_range
 
     budgets = _read_range(given)
-    own = asked.budget or compile_asked(pack, state, asked).fitted.strained.selection.plan.budget.total
+    own = request.budget or compile_request(pack, state, request).fitted.strained.selection.plan.budget.total
 
     @cache
     def render(budget: int) -> Point:
-        return describe_point(compile_asked(pack, state, asked, budget=budget), budget)
+        return describe_point(compile_request(pack, state, request, budget=budget), budget)
 
     sweep = sweep_all(render, own) if not budgets else sweep_range(render, own, budgets)
     if sweep is None:
-        raise PromptcError(compile_asked(pack, state, asked, budget=PLENTY).errors)
+        raise PromptcError(compile_request(pack, state, request, budget=PLENTY).errors)
     page.show(sweep, render_sweep)
-    return 0 if any(point.tokens is not None for point in sweep.points) else _DOES_NOT_FIT
+    return 0 if any(point.tokens is not None for point in sweep.points) else DOES_NOT_FIT
 
 
 def _read_range(given: str) -> list[int]:
@@ -255,3 +257,71 @@ def _read_range(given: str) -> list[int]:
         why = f"holds more than {_MOST_POINTS} budgets" if budgets else "is not of the form MIN:MAX:STEP"
         raise UsageError([Diagnostic("PC0721", f"`--sweep {given}` {why}", help="such as `--sweep 2000:8000:500`")])
     return budgets
+
+
+@click.command(
+    "eval",
+    cls=Command,
+    examples=[
+        ("a value of the state, defaults filled in", "promptc eval packs/sentinel state.json state.window"),
+        ("who spoke", "promptc eval . state.json 'state.turns | map(attribute=\"who\") | unique'"),
+        ("what a section's expressions see", "promptc eval . state.json '[strain.tier, selected]' --section input"),
+        ("what a predicate says of one item", "promptc eval . state.json 'this.tokens > 120' --item recent/b233"),
+    ],
+)
+@PACK
+@STATE
+@click.argument("expression")
+@take_request
+@click.option("--section", metavar="SECTION", help="See the names of this section, too: strain, selected, section.")
+@click.option("--item", metavar="SECTION/ITEM", help="See the names of this selected item, too: item, this, group.")
+def eval_command(pack: str, state: str, expression: str, request: RenderRequest, section: str | None, item: str | None) -> int:
+    """Evaluate EXPRESSION over STATE as PACK's own expressions are, and print the value as JSON.
+
+    It sees state, what PACK declares under let, variant, and strain as it was measured.
+    """
+    loaded = Pack.load(pack)
+    loaded_state = load_state_file(loaded, state, request)
+    try:
+        source = Source(_EXPRESSION, expression.encode().decode())
+    except UnicodeEncodeError:
+        raise UsageError([Diagnostic("PC0721", "the expression is not UTF-8", help="write it in UTF-8")]) from None
+    compiled = load_expression(source.text, Place(source.span(1, 1), True))
+    names = _find_names(loaded, loaded_state, request, compiled, section, item)
+    value = compiled.evaluate(names)
+    write_stdout((json.dumps(value, ensure_ascii=False, indent=2, default=dict) + "\n").encode())
+    return 0
+
+
+def _find_names(
+    pack: Pack, state: State, request: RenderRequest, expression: Expression, section: str | None, item: str | None
+) -> Mapping[str, Any]:
+    """No more is run than the expression reads, so that it can be asked why the rest fails."""
+    reads = {path[0] for path in expression.reads}
+    meter = Meter(pack.model.counting.counter)
+    if section is None and item is None and reads <= {"state"}:
+        return {"state": state.value, RUN: pack.model.open_account()}
+    if section is not None or item is not None:
+        return _find_scope(compile_request(pack, state, request), section, item)
+    shape, provider = find_format(request.format)
+    options = RenderOptions(request.budget, request.variants, request.patches, shape, provider=provider)
+    bound = bind(pack.model, state, meter, options)
+    if not reads & _LATE:
+        return bound.names
+    strained = strain(bound)
+    selected = {one.section.id: len(one.items) for one in strained.selection.sections}
+    shown = name_tier(bound.pack.strain, strained.tier, strained.pressure.percent)
+    return {**bound.names, "strain": shown, "selected": selected}
+
+
+def _find_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapping[str, Any]:
+    """What the expressions of a section see, or of its steps at one item, as it was selected."""
+    name, _, id = item.partition("/") if item is not None else (section or "", "", "")
+    selected = load_selected(outcome, name)
+    if item is None:
+        return find_names(outcome.fitted.strained.selection, selected.section)
+    found = next((one for one in selected.items if one.id == id), None)
+    if found is None:
+        help = suggest(id, [one.id for one in selected.items])
+        raise UsageError([Diagnostic("PC0726", f"`{name}` selected no item `{id}`", help=help)])
+    return list_step_names(outcome.fitted.strained.selection, selected.section, found)

@@ -21,8 +21,8 @@ from promptc.cache import Cache, open_cache
 from promptc.cli.findings import Reporter, render_diagnostics
 from promptc.cli.group import Command, read_count
 from promptc.cli.keys import end_in_order
+from promptc.cli.main import run_judged
 from promptc.cli.reports import KINDS, WHOLE
-from promptc.cli.run import run_judged
 from promptc.cli.terminal import find_width, write_stderr, write_stdout
 from promptc.cli.views.drawing import render_bar, show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking

@@ -1,0 +1,228 @@
+"""The options of `promptc render` and of every command, each stated once, and what their values ask for.
+
+`promptc.cli.group` makes click's options from these tables. `read_render` reads the plain command lines of `promptc render` by them without
+click, whose import would take as long as the render; `find_settings` reads what every command takes, ahead of all else. By either way
+`make_render` and `make_request` turn the values into what is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from promptc.diag.findings import Diagnostic, UsageError
+from promptc.diag.frozen import field, frozen
+from promptc.diag.typed import Any, Literal
+from promptc.model.messages import FORMATS
+
+_MOOD = "mood"
+_MADE = "What to make, if not what the pack says"
+
+
+@frozen
+class OptionSpec:
+    """An option: its long name, its help, and what it takes: a value shown as `metavar`, or one of the `choices`."""
+
+    name: str
+    help: str
+    metavar: str | None = None
+    type: Literal["text", "count", "path", "flag"] = "text"
+    choices: tuple[str, ...] = ()
+    is_multiple: bool = False
+    short: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name of its value: `no_cache` for `--no-cache`, as click calls it."""
+        return self.name[2:].replace("-", "_")
+
+    def accepts(self, value: str) -> bool:
+        """Whether it takes that value, as far as its type goes."""
+        return is_count(value) if self.type == "count" else not self.choices or value in self.choices
+
+    def choose(self, given: Sequence[str] | None) -> Any:
+        """Its value, of those that were given in order (None: it was not): all of them, or the last."""
+        if self.type == "flag":
+            return given is not None
+        if self.is_multiple:
+            return tuple(given or ())
+        return None if given is None else int(given[-1]) if self.type == "count" else given[-1]
+
+
+COLOR = OptionSpec("--color", "Colours; NO_COLOR turns them off. [auto]", choices=("auto", "always", "never"))
+DIAGNOSTICS = OptionSpec("--diagnostics", "The shape of findings. [text]", choices=("text", "json"))
+QUIET = OptionSpec("--quiet", "Print no warnings, only errors.", type="flag")
+TRACEBACK = OptionSpec("--traceback", "Show where a bug in promptc happened.", type="flag")
+SETTINGS = (COLOR, DIAGNOSTICS, QUIET, TRACEBACK)
+"""What every command takes."""
+
+VARIANT = OptionSpec("--variant", "A case for a variant axis; for several, give it again.", "AXIS=CASE", is_multiple=True)
+MOOD = OptionSpec("--mood", "Short for --variant mood=CASE.", "CASE")
+PATCH = OptionSpec("--patch", "A patch of the pack; several apply in the order given.", "NAME", is_multiple=True)
+STORE = OptionSpec("--store", "Where a store of segments is, in place of what the pack says.", "NAME=URL", is_multiple=True)
+REQUEST = (
+    OptionSpec("--budget", "The whole prompt's budget in tokens.", "N", "count"),
+    VARIANT,
+    MOOD,
+    PATCH,
+    OptionSpec("--format", f"{_MADE}: {', '.join(FORMATS)}.", "FORMAT", choices=FORMATS),
+    OptionSpec("--set", "A value in place of the state's, such as /turn/number=3.", "POINTER=JSON", is_multiple=True),
+    STORE,
+)
+"""What every command takes that renders: the fields of a `RenderRequest`."""
+
+NO_CACHE = OptionSpec("--no-cache", "Read the pack's files afresh, and keep nothing for the next time.", type="flag")
+RENDER = (
+    OptionSpec("--model", "The model a provider's request names, with --format PROVIDER.", "NAME"),
+    OptionSpec("--only", "Print this section alone, of the whole render; may be given again.", "SECTION", is_multiple=True),
+    OptionSpec("--output", "Write the prompt to FILE, whole or not at all.", "FILE", "path", short="-o"),
+    OptionSpec("--report", "Write the report (JSON); also when the prompt does not fit.", "FILE", "path"),
+    NO_CACHE,
+)
+"""What `promptc render` takes besides."""
+
+
+@frozen
+class Settings:
+    """The values of `SETTINGS`. `is_quiet` leaves out all but errors."""
+
+    color: str = "auto"
+    diagnostics: str = "text"
+    is_quiet: bool = False
+    with_traceback: bool = False
+
+
+def find_settings(arguments: Sequence[str]) -> Settings:
+    """Reads the settings among the arguments, wherever they stand.
+
+    They are read ahead of all others, so that a command line nobody can read is still reported the way it asks for. A value that is
+    none of the known ones counts as not given here; the command then refuses it.
+    """
+    ahead = list(arguments)[: arguments.index("--")] if "--" in arguments else list(arguments)
+    return Settings(_choose_known(ahead, COLOR), _choose_known(ahead, DIAGNOSTICS), QUIET.name in ahead, TRACEBACK.name in ahead)
+
+
+def _choose_known(arguments: Sequence[str], option: OptionSpec) -> str:
+    """The option's last value that is known, else the first of the known ones."""
+    values = [after for name, after in pairwise(arguments) if name == option.name]
+    values += [name.removeprefix(f"{option.name}=") for name in arguments if name.startswith(f"{option.name}=")]
+    return next((value for value in reversed(values) if value in option.choices), option.choices[0])
+
+
+@frozen
+class RenderRequest:
+    """What a command line asks of a render in place of the pack's and the state's own choice."""
+
+    budget: int | None = None
+    variants: dict[str, str] = field(default_factory=dict)
+    patches: tuple[str, ...] = ()
+    format: str | None = None
+    changes: tuple[tuple[str, str], ...] = ()
+    stores: dict[str, str] = field(default_factory=dict)
+
+
+@frozen
+class RenderCommand:
+    """The command line of `promptc render`."""
+
+    pack: str
+    state: str
+    request: RenderRequest
+    only: tuple[str, ...] = ()
+    output: str | None = None
+    report: str | None = None
+    is_cached: bool = True
+    model: str | None = None
+
+
+def read_render(arguments: Sequence[str]) -> RenderCommand | None:
+    """Reads `render PACK STATE` with known long options; None for any other command line, and for one that may be wrong.
+
+    Raises `UsageError` (PC0721) for a variant or a change that is not of its form.
+    """
+    if not arguments or arguments[0] != "render":
+        return None
+    known = {option.name: option for option in (*REQUEST, *RENDER, *SETTINGS)}
+    places: list[str] = []
+    found: dict[str, list[str]] = {}
+    rest = iter(arguments[1:])
+    for one in rest:
+        if one == "-" or not one.startswith("-"):
+            places.append(one)
+            continue
+        name, equals, value = one.partition("=")
+        option = known.get(name)
+        if option is None or (option.type == "flag" and equals):
+            return None
+        if option.type != "flag":
+            value = value if equals else next(rest, "-")
+            if value.startswith("-") or not option.accepts(value):
+                return None
+        found.setdefault(option.key, []).append(value)
+    if len(places) != 2 or not all(places):
+        return None
+    return make_render(places[0], places[1], {option.key: option.choose(found.get(option.key)) for option in known.values()})
+
+
+def make_render(pack: str, state: str, given: Mapping[str, Any]) -> RenderCommand:
+    """Makes the command of the values of `REQUEST` and `RENDER` by their keys. Raises what `make_request` raises."""
+    only, output, report, model = (given[key] for key in ("only", "output", "report", "model"))
+    return RenderCommand(pack, state, make_request(given), only, output, report, not given["no_cache"], model)
+
+
+def make_request(given: Mapping[str, Any]) -> RenderRequest:
+    """Makes the request of the values of `REQUEST` by their keys; those that a command does not take may be missing.
+
+    `UsageError` (PC0721) for a variant, a change or a store that is not of its form.
+    """
+    mood = given.get("mood")
+    variants = _read_variants([*given.get("variant", ()), *([f"{_MOOD}={mood}"] if mood is not None else [])])
+    changes, stores = _read_changes(given.get("set", ())), read_stores(given.get("store", ()))
+    return RenderRequest(given.get("budget"), variants, tuple(given.get("patch", ())), given.get("format"), changes, stores)
+
+
+def _read_variants(given: Sequence[str]) -> dict[str, str]:
+    variants: dict[str, str] = {}
+    for one in given:
+        axis, equals, case = one.partition("=")
+        if not equals or not axis:
+            raise refuse_form("--variant", one, "AXIS=CASE")
+        if variants.get(axis, case) != case:
+            found = f"the axis `{axis}` is given two cases: `{variants[axis]}` and `{case}`"
+            raise UsageError([Diagnostic("PC0721", found, help="give it one")])
+        variants[axis] = case
+    return variants
+
+
+def _read_changes(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    changes = []
+    for one in given:
+        pointer, equals, text = one.partition("=")
+        if not equals:
+            raise refuse_form("--set", one, "POINTER=JSON")
+        changes.append((pointer, text))
+    return tuple(changes)
+
+
+def read_stores(given: Sequence[str]) -> dict[str, str]:
+    """Reads URLs by the names of stores. `UsageError` (PC0721) for what is not NAME=URL; a URL may hold a password, so it is not shown."""
+    stores: dict[str, str] = {}
+    for one in given:
+        name, equals, url = one.partition("=")
+        if not equals or not name or not url:
+            help = "such as `--store main=sqlite:segments.db`"
+            raise UsageError([Diagnostic("PC0721", "`--store` is not of the form NAME=URL", help=help)])
+        if stores.get(name, url) != url:
+            raise UsageError([Diagnostic("PC0721", f"the store `{name}` is given two URLs", help="give it one")])
+        stores[name] = url
+    return stores
+
+
+def refuse_form(option: str, given: str, shape: str) -> UsageError:
+    """Makes the error (PC0721) of a value that is not of its form, such as NAME=JSON."""
+    return UsageError([Diagnostic("PC0721", f"`{option} {given}` is not of the form {shape}", help=f"`{option} {shape}`, with an `=`")])
+
+
+def is_count(given: str) -> bool:
+    """Whether an argument is a whole number from 1 to 999999999."""
+    return given.isascii() and given.isdigit() and len(given) < 10 and int(given) > 0
