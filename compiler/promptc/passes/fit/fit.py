@@ -17,6 +17,9 @@ from promptc.passes.layout.layout import Layout, load_layout
 from promptc.passes.layout.section import Entry, SectionLayout, count_demand
 from promptc.passes.layout.tape import TokenLedger
 
+_new = tuple.__new__
+"""Makes a named tuple of all its fields in order, at a third of its price: there is one for each item and each notch."""
+
 
 def fit(strained: Strained) -> Fitted:
     """Fits a selection. Never raises for content that is too large: `errors` says so."""
@@ -290,11 +293,13 @@ class _Fitting:
 
 
 def _freeze_entries(fits: Iterable[SectionLayout]) -> dict[Entry, FittedItem]:
-    return {
-        one: FittedItem(one.item, one.text, one.form, one.kept, one.run, fit.find_cell(one).units, one.is_made, one.is_alive)
-        for fit in fits
-        for one in fit.entries
-    }
+    left: dict[Entry, FittedItem] = {}
+    for fit in fits:
+        cells = fit.list_cells()
+        for one in fit.entries:
+            fields = (one.item, one.text, one.form, one.kept, one.run, cells[one].units, one.is_made, one.is_alive)
+            left[one] = _new(FittedItem, fields)
+    return left
 
 
 def _freeze_section(fit: SectionLayout, left: Mapping[Entry, FittedItem]) -> FittedSection:
@@ -312,7 +317,7 @@ def _freeze_run(run: LadderRun, left: Mapping[Entry, FittedItem]) -> LadderResul
 def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
     act, edit = one.act, one.act.edit
     cut = edit.cut if edit is not None else None
-    return Applied(
+    fields = (
         one.step,
         one.fit.section.id,
         act.why,
@@ -328,6 +333,7 @@ def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
         act.level,
         tuple(act.moves),
     )
+    return _new(Applied, fields)
 
 
 def _freeze_pieces(tape: TokenLedger, frame: Layout, left: Mapping[Entry, FittedItem]) -> tuple[tuple[Part, ...], tuple[str, ...]]:

@@ -150,6 +150,10 @@ class SectionLayout:
         """An entry's piece where it stands, or last stood."""
         return next(lane.cells[entry] for lane in reversed(self._lanes) if entry in lane.cells)
 
+    def list_cells(self) -> Mapping[Entry, Piece]:
+        """The piece of every entry, where it stands or last stood."""
+        return self._lanes[0].cells if len(self._lanes) == 1 else {entry: cell for lane in self._lanes for entry, cell in lane.cells.items()}
+
     def _endings(self) -> tuple[str, ...]:
         return ("",) if self._is_each else self.frame.endings(self.section)
 
