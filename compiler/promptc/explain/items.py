@@ -269,10 +269,10 @@ def describe_source(gathered: Gathered) -> str:
 
 def describe_refused(gathered: Gathered) -> tuple[str, ...]:
     """Of the chunks that were scored and not given the best, best first, each with its score and why: a line each."""
-    return tuple(f"{_tell_chunk(chunk)}: {WHYS[chunk['why']]}" for chunk in gathered.refused)
+    return tuple(f"{_describe_chunk(chunk)}: {WHYS[chunk['why']]}" for chunk in gathered.refused)
 
 
-def _tell_chunk(chunk: Mapping[str, Any]) -> str:
+def _describe_chunk(chunk: Mapping[str, Any]) -> str:
     boosts = f", boosts {_show_boost(chunk, 3)}" if chunk["boost"] else ""
     where = f" of {chunk['file']}" if chunk["file"] else ""
     score, words, vectors = (show_score(read_micro(chunk[key])) for key in ("score", "words", "vectors"))

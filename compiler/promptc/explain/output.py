@@ -105,7 +105,7 @@ class PartTracer:
         if not part.text.startswith(text):
             own = (TracedText("template", part.text.rstrip("\n"), span=fit.section.span),)
             text = join_pieces(own)
-        return (*own, *_iter_trail(fit.section, part.text[len(text) :], self._follows_item(at)))
+        return (*own, *_iter_suffix(fit.section, part.text[len(text) :], self._follows_item(at)))
 
     def _iter_own(self, fit: FittedSection, part: Part, at: int) -> Iterator[TracedText]:
         """Without what follows it."""
@@ -190,11 +190,11 @@ def _join_words(pieces: Pieces) -> Pieces:
     return tuple(piece for at, word in enumerate(words) for piece in ((*([TracedText("separator", " ")] if at else []), *word)))
 
 
-def _iter_trail(section: Section, trail: str, is_between: bool) -> Iterator[TracedText]:
-    if trail and is_between and section.separator is not None:
-        yield TracedText("separator", trail, span=section.span, code="separator")
-    elif trail:
-        yield TracedText("line end", trail)
+def _iter_suffix(section: Section, suffix: str, is_between: bool) -> Iterator[TracedText]:
+    if suffix and is_between and section.separator is not None:
+        yield TracedText("separator", suffix, span=section.span, code="separator")
+    elif suffix:
+        yield TracedText("line end", suffix)
 
 
 @frozen(eq=False)

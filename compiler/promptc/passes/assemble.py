@@ -36,22 +36,22 @@ def verify(fitted: Fitted, emitted: Emitted) -> int:
     put where it stands, as where data completes what a separator begins.
     """
     _prove_structure(fitted, emitted)
-    frame, meter = fitted.layout, fitted.layout.meter
+    layout, meter = fitted.layout, fitted.layout.meter
     counter = meter.counter
-    if frame.format == "text":
+    if layout.format == "text":
         units = meter.count_whole(emitted.text)
     else:
         contents: dict[int, list[str]] = {}
         for part in emitted.parts:
             contents.setdefault(part.message, []).append(part.text)
-        units = (frame.costs.prompt + frame.count_offered(meter.count_whole)) * counter.unit
+        units = (layout.costs.prompt + layout.count_offered(meter.count_whole)) * counter.unit
         units += sum(meter.count_whole("".join(texts)) for texts in contents.values())
-        units += sum(frame.count_message(message["role"]) for message in emitted.messages)
-    expected = fitted.units + frame.fixed
+        units += sum(layout.count_message(message["role"]) for message in emitted.messages)
+    expected = fitted.units + layout.fixed
     total = fitted.strained.selection.bound.total * counter.unit
     if units != expected or units > total:
         raise MiscountError(f"counted {units} units where fitting had {expected}, of {total} allowed")
-    return frame.meter.tokens(units)
+    return layout.meter.tokens(units)
 
 
 def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
@@ -142,15 +142,15 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         for step, ids in run.void:
             message = f"`{step.label}` did not shorten {_name_items(ids)} of `{step.section}`: left as it was"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
-    yield from _tell_hidden(fitted)
-    yield from _tell_schema(fitted)
+    yield from _warn_hidden(fitted)
+    yield from _warn_schema(fitted)
     output = fitted.strained.selection.plan.output
     limit, span = output.warn_chars, output.warn_span
     if emitted is not None and limit is not None and emitted.characters > limit:
         yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
 
 
-def _tell_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
+def _warn_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
     """Where content that is in the prompt held a text that nobody sees."""
     for name, fit in fitted.sections.items():
         headers = () if fit.is_empty else fit.selected.found
@@ -164,7 +164,7 @@ def _tell_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
                 yield Diagnostic("PC0594", message, fit.selected.section.span, _HIDDEN[spelt[0].policy], "warn")
 
 
-def _tell_schema(fitted: Fitted) -> Iterator[Diagnostic]:
+def _warn_schema(fitted: Fitted) -> Iterator[Diagnostic]:
     """What the provider is not sent of the schema of the answer."""
     selection = fitted.strained.selection
     provider, response = selection.bound.provider, selection.plan.response

@@ -97,12 +97,12 @@ def _add(
         parts.append(tuple(counts.items()))
 
 
-def recall_fit(memory: Memory, selection: Selection, selected: Selected, part: int, frame: Layout) -> SectionLayout:
-    """As `SectionFit`, with what its pieces come to from the memory where the same items stood in the same frame before."""
+def recall_fit(memory: Memory, selection: Selection, selected: Selected, part: int, layout: Layout) -> SectionLayout:
+    """As `SectionFit`, with what its pieces come to from the memory where the same items stood in the same layout before."""
     objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, selection.bound.provider)
-    key = ("laid", *map(id, objects), frame.format, selected.open, selected.close, selected.header)
+    key = ("laid", *map(id, objects), layout.format, selected.open, selected.close, selected.header)
     laid = memory.find(key)
-    fit = SectionLayout(selection, selected, part, frame, laid)
+    fit = SectionLayout(selection, selected, part, layout, laid)
     if laid is None:
         memory.note(key, objects, fit.describe())
     return fit

@@ -179,17 +179,17 @@ def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[in
 
 def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
     """What messages, tools and response take beside their own tokens: by whose account, and whether that is an estimate."""
-    frame, provider = fitted.layout, fitted.strained.selection.bound.provider
+    layout, provider = fitted.layout, fitted.strained.selection.bound.provider
     response = fitted.strained.selection.plan.response
     left_out = response.find_sent(provider.name).left_out if provider is not None and response is not None else ()
     return {
         "provider": provider.name if provider is not None else None,
         "as_of": provider.as_of if provider is not None else None,
-        "message": frame.costs.message,
-        "prompt": frame.costs.prompt,
-        "role": frame.costs.counts_role,
-        "tools": frame.tools_overhead,
-        "response": frame.response_overhead,
+        "message": layout.costs.message,
+        "prompt": layout.costs.prompt,
+        "role": layout.costs.counts_role,
+        "tools": layout.tools_overhead,
+        "response": layout.response_overhead,
         "estimate": provider is None or bool(provider.estimates),
         **({"left_out": list(left_out)} if left_out else {}),
     }
@@ -286,40 +286,40 @@ def _describe_flags(fitted: Fitted) -> dict[str, Any]:
     return flags | ({"retrieval_sparse": sparse} if sparse else {}) | ({"due": due} if due else {})
 
 
-def attribute(parts: Sequence[Part], frame: Layout) -> list[int]:
+def attribute(parts: Sequence[Part], layout: Layout) -> list[int]:
     """The tokens of every part, in order. Their sum is the count of the output without message overhead."""
-    if frame.meter.counter.unit > 1:
-        return list(_iter_running(parts, frame))
+    if layout.meter.counter.unit > 1:
+        return list(_iter_running(parts, layout))
     counts: list[int] = []
     for _, members in groupby(parts, key=lambda part: part.message):
-        counts.extend(_attribute_message(list(members), frame))
+        counts.extend(_attribute_message(list(members), layout))
     return counts
 
 
-def _iter_running(parts: Sequence[Part], frame: Layout) -> Iterator[int]:
+def _iter_running(parts: Sequence[Part], layout: Layout) -> Iterator[int]:
     """An estimate's parts are differences of its running value, so that they add up."""
-    tokens, units = frame.meter.tokens, 0
+    tokens, units = layout.meter.tokens, 0
     for part in parts:
         before = units
-        units += frame.meter.count(part.text)
+        units += layout.meter.count(part.text)
         yield tokens(units) - tokens(before)
 
 
-def _attribute_message(parts: Sequence[Part], frame: Layout) -> list[int]:
+def _attribute_message(parts: Sequence[Part], layout: Layout) -> list[int]:
     counts: list[int] = []
     cluster: list[Part] = []
     for part in parts:
-        if cluster and frame.meter.is_safe(cluster[-1].text, part.text):
-            counts.extend(_attribute_cluster(cluster, frame))
+        if cluster and layout.meter.is_safe(cluster[-1].text, part.text):
+            counts.extend(_attribute_cluster(cluster, layout))
             cluster = []
         cluster.append(part)
-    return counts + _attribute_cluster(cluster, frame)
+    return counts + _attribute_cluster(cluster, layout)
 
 
-def _attribute_cluster(cluster: Sequence[Part], frame: Layout) -> list[int]:
+def _attribute_cluster(cluster: Sequence[Part], layout: Layout) -> list[int]:
     if len(cluster) == 1:
-        return [frame.meter.count(cluster[0].text)]
-    starts = frame.meter.counter.iter_starts("".join(part.text for part in cluster))
+        return [layout.meter.count(cluster[0].text)]
+    starts = layout.meter.counter.iter_starts("".join(part.text for part in cluster))
     ends: list[int] = []
     for part in cluster:
         ends.append((ends[-1] if ends else 0) + len(part.text.encode()))

@@ -27,7 +27,7 @@ class Reach:
     def __init__(self, section: Section, steps: Sequence[Step], meter: Meter, most: int) -> None:
         self._meter = meter
         self._most = most
-        self._trail = section.separator if section.separator is not None else "\n"
+        self._suffix = section.separator if section.separator is not None else "\n"
         evictions = [step for step in (*section.overflow, *steps) if isinstance(step, Evict)]
         window = section.items.window if section.items is not None else None
         self._least = max([0, *(step.floor for step in evictions), window.min if window is not None else 0])
@@ -44,7 +44,7 @@ class Reach:
 
     def add(self, item: Item) -> None:
         """Take the next older item into account."""
-        text = (f"{item.open}\n{item.text}\n{item.close}" if item.open else item.text) + self._trail
+        text = (f"{item.open}\n{item.text}\n{item.close}" if item.open else item.text) + self._suffix
         if self._number is not None:
             self._count(text)
         self._number = item.number
@@ -52,7 +52,7 @@ class Reach:
 
     def _count(self, text: str) -> None:
         """Count up to the first place in `text` that parts it from whatever stands before, with all behind it that is not counted yet."""
-        is_apart = bool(self._trail) and self._meter.is_safe("x" + self._trail, text)
+        is_apart = bool(self._suffix) and self._meter.is_safe("x" + self._suffix, text)
         inner = (0, 0) if is_apart else self._meter.counter.find_inner(text)
         self._open.append(text)
         if inner is not None:

@@ -75,22 +75,22 @@ def _find_caps(bound: Bound, rules: Strain) -> dict[str, int]:
 
 
 def _count_demands(selection: Selection, names: set[str]) -> dict[str, int]:
-    frame = load_layout(selection.plan, selection.bound)
+    layout = load_layout(selection.plan, selection.bound)
     meter = selection.bound.meter
-    return {one.section.id: meter.tokens(_count_demand(frame, one, selection)) for one in selection.sections if one.section.id in names}
+    return {one.section.id: meter.tokens(_count_demand(layout, one, selection)) for one in selection.sections if one.section.id in names}
 
 
-def _count_demand(frame: Layout, one: Selected, selection: Selection) -> int:
-    """As `count_demand`, from the memory where the same items were counted in the same frame."""
+def _count_demand(layout: Layout, one: Selected, selection: Selection) -> int:
+    """As `count_demand`, from the memory where the same items were counted in the same layout."""
     memory = selection.bound.memory
     if memory is None or not one.items:
-        return count_demand(frame, selection, one)
+        return count_demand(layout, selection, one)
     objects = (one.items, selection.plan, selection.bound.provider)
-    key = ("demand", *map(id, objects), frame.format, one.open, one.close, one.header)
+    key = ("demand", *map(id, objects), layout.format, one.open, one.close, one.header)
     run, found = selection.bound.run, memory.find(key)
     if found is None:
         left = run.left
-        found = count_demand(frame, selection, one), left - run.left
+        found = count_demand(layout, selection, one), left - run.left
         memory.note(key, objects, found)
     else:
         run.pay(found[1], one.section.span, f"the demand of `{one.section.id}`")

@@ -15,8 +15,8 @@ from promptc.golden.resources import SuiteResources
 from promptc.model.stages import MOST, Memory
 from promptc.passes.fit.ladder import Expander
 from promptc.passes.fit.result import Fitted
+from promptc.passes.layout.ledger import Piece, TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout
-from promptc.passes.layout.tape import Piece, TokenLedger
 
 ROOT = Path(__file__).resolve().parents[3]
 PACK = promptc.load(ROOT / "packs/sentinel")

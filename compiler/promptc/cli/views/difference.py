@@ -117,15 +117,15 @@ def _iter_text(runs: Sequence[TextRun], paint: Paint, style: DifferenceStyle) ->
     passed = 0
     for at, (line, _) in enumerate(lines):
         if at in near:
-            yield from _tell_passed(passed, paint)
+            yield from _describe_passed(passed, paint)
             passed = 0
             yield f"    {line}".rstrip(" ")
         else:
             passed += 1
-    yield from _tell_passed(passed, paint)
+    yield from _describe_passed(passed, paint)
 
 
-def _tell_passed(lines: int, paint: Paint) -> Iterator[str]:
+def _describe_passed(lines: int, paint: Paint) -> Iterator[str]:
     if lines:
         yield paint.apply(f"    ⋯ {show_plural(lines, 'line')}", "dim")
 

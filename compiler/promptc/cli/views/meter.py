@@ -151,10 +151,10 @@ def _make_row(line: _Line) -> list[str]:
 def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
     """The exact total, and before it what tools and response take, and what it differs by from the sum of all: what messages share, and
     meeting pieces. Of a prompt that does not fit it is what `truncate` left; where it did not come to that, the sum."""
-    report, frame = outcome.report, outcome.fitted.layout
-    held = sum(line.held for line in lines) + frame.offered
-    if frame.offer:
-        yield [frame.offer, show_count(frame.offered), "", "", ""]
+    report, layout = outcome.report, outcome.fitted.layout
+    held = sum(line.held for line in lines) + layout.offered
+    if layout.offer:
+        yield [layout.offer, show_count(layout.offered), "", "", ""]
     total = report["tokens"] if report["tokens"] is not None else _count_left(outcome, held)
     if total != held:
         yield ["shared", f"{total - held:+,}", "", "", ""]

@@ -72,7 +72,7 @@ def find_lines(outcome: Outcome, tracer: LineTracer, message: int, lines: Sequen
 
 def render_lines(lines: Sequence[Line], width: int, paint: Paint = PLAIN) -> str:
     """A line, then a paragraph for each piece of it."""
-    return render_histories([_tell(line, width) for line in lines], width, paint)
+    return render_histories([_describe_line(line, width) for line in lines], width, paint)
 
 
 class _LineFinder:
@@ -124,7 +124,7 @@ def _show_value(value: Any, pointer: str) -> str:
 # --- as text ---
 
 
-def _tell(line: Line, width: int) -> ItemHistory:
+def _describe_line(line: Line, width: int) -> ItemHistory:
     head = f"line {line.line}" if line.message is None else f"message {line.message}, line {line.line}"
     return ItemHistory(head, clip_cells(escape_controls(line.text), width - len(head) - 2), tuple(_iter_facts(line, width - 16)))
 

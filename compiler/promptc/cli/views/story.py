@@ -98,7 +98,7 @@ def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHi
     trace = trace_items(outcome.fitted.strained.selection, selected) if has_pipeline(selected) else None
     places = trace.find_places(id) if trace is not None else []
     gone = [place for place in places if trace is not None and _find_stage(trace, place) is not None]
-    stories = [_tell_left_out(trace, place, name) for place in gone[:_TWINS] if trace is not None]
+    stories = [_describe_left_out(trace, place, name) for place in gone[:_TWINS] if trace is not None]
     if len(gone) > _TWINS:
         stories[-1] = replace(stories[-1], facts=(*stories[-1].facts, Fact("also", f"{show_count(len(gone) - _TWINS)} more of this id")))
     fit = outcome.fitted.sections.get(name)
@@ -110,7 +110,7 @@ def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHi
         known = [*(trace.ids.values() if trace is not None else ()), *(item.id for item in selected.items)]
         help = suggest(id, known) or f"`promptc explain ... --stages {name}` lists what was read"
         raise UsageError([Diagnostic("PC0726", f"`{name}` has no item `{escape_controls(id)}`", help=help)])
-    return [*(_tell_selected(outcome, trace, fit, entry) for entry in entries if fit is not None), *stories]
+    return [*(_describe_selected(outcome, trace, fit, entry) for entry in entries if fit is not None), *stories]
 
 
 def _find_refused(selected: Selected, id: str) -> str:
@@ -143,7 +143,7 @@ def _find_stage(trace: Trace, place: int) -> int | None:
     return next((at for at, stage in enumerate(trace.stages) if place in stage.left_out), None)
 
 
-def _tell_left_out(trace: Trace, place: int, section: str) -> ItemHistory:
+def _describe_left_out(trace: Trace, place: int, section: str) -> ItemHistory:
     at = _find_stage(trace, place)
     assert at is not None
     stage = trace.stages[at]
@@ -164,7 +164,7 @@ def _place(trace: Trace, place: int) -> Fact:
 # --- what was selected ---
 
 
-def _tell_selected(outcome: Outcome, trace: Trace | None, fit: FittedSection, entry: FittedItem) -> ItemHistory:
+def _describe_selected(outcome: Outcome, trace: Trace | None, fit: FittedSection, entry: FittedItem) -> ItemHistory:
     cuts = [(ladder, cut) for ladder in iter_ladders(outcome) for cut in ladder.run.applied if _touches(cut, fit, entry.item)]
     facts = [*_iter_origin(outcome, trace, fit, entry), *_iter_cuts(cuts, entry.item, outcome)]
     if entry.is_alive:
@@ -208,10 +208,10 @@ def _iter_cuts(cuts: Sequence[tuple[Ladder, Applied]], item: Item, outcome: Outc
     for at, (ladder, cut) in enumerate(shown):
         if at and len(shown) < len(cuts):
             yield Fact("", f"... and {show_plural(len(cuts) - 2, 'notch', 'notches')} between ...")
-        yield _tell_cut(ladder, cut, item, outcome)
+        yield _describe_cut(ladder, cut, item, outcome)
 
 
-def _tell_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fact:
+def _describe_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) -> Fact:
     tokens = outcome.fitted.layout.meter.tokens
     change = next(one for one in cut.changes if one.id == item.id)
     sizes = [tokens(extent.units) if extent is not None else 0 for extent in (change.before, change.after)]

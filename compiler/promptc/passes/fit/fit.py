@@ -14,8 +14,8 @@ from promptc.model.stages import Strained
 from promptc.passes.fit.ladder import NEVER, AppliedAct, ChargeMeasure, CharsMeasure, Expander, LadderRun, Measure, WholeMeasure, run_ladder
 from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, LadderResult, Part
 from promptc.passes.layout.layout import Layout, load_layout
+from promptc.passes.layout.ledger import TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout, count_demand
-from promptc.passes.layout.tape import TokenLedger
 
 _new = tuple.__new__
 """Makes a named tuple of all its fields in order, at a third of its price: there is one for each item and each notch."""
@@ -50,7 +50,7 @@ class _Fitting:
         self._total = bound.total
         self._unit = bound.meter.counter.unit
         self._meter = bound.meter
-        self._frame = load_layout(selection.plan, bound)
+        self._layout = load_layout(selection.plan, bound)
         self._guard = selection.guard
         self._fits = self._load_fits()
         self._expander = Expander(self._fits, self._guard, self._total)
@@ -68,12 +68,12 @@ class _Fitting:
         grants = self._grant()
         ladders |= self._run_sections(grants)
         charges = self._count_charges()
-        tape, truncated = self._truncate() if not self._short_of_something() else (None, None)
+        ledger, truncated = self._truncate() if not self._short_of_something() else (None, None)
         left = _freeze_entries(self._fits.values())
-        parts, roles = _freeze_pieces(tape, self._frame, left) if tape is not None else ((), ())
+        parts, roles = _freeze_pieces(ledger, self._layout, left) if ledger is not None else ((), ())
         return Fitted(
             strained=self._strained,
-            layout=self._frame,
+            layout=self._layout,
             sections={name: _freeze_section(fit, left) for name, fit in self._fits.items()},
             demand=demand,
             done=_freeze_run(done, left) if done is not None else None,
@@ -84,7 +84,7 @@ class _Fitting:
             truncated=_freeze_run(truncated, left) if truncated is not None else None,
             parts=parts,
             roles=roles,
-            units=tape.units if tape is not None else 0,
+            units=ledger.units if ledger is not None else 0,
             errors=tuple(self._errors),
             short=self._short,
             missing=self._missing,
@@ -99,10 +99,10 @@ class _Fitting:
         present = [(part, one) for part, one in enumerate(selection.sections) if one.items]
         memory = selection.bound.memory
         if memory is None:
-            return {one.section.id: SectionLayout(selection, one, part, self._frame) for part, one in present}
+            return {one.section.id: SectionLayout(selection, one, part, self._layout) for part, one in present}
         from promptc.passes.memo import recall_fit  # a warm render has no memory
 
-        return {one.section.id: recall_fit(memory, selection, one, part, self._frame) for part, one in present}
+        return {one.section.id: recall_fit(memory, selection, one, part, self._layout) for part, one in present}
 
     def _count_charges(self) -> dict[str, int]:
         return {name: fit.count_charge() for name, fit in self._fits.items()}
@@ -162,7 +162,7 @@ class _Fitting:
 
     def _grant(self) -> dict[str, int]:
         """The grant in tokens of every section that has one; number caps are their own."""
-        fixed = self._frame.fixed // self._unit
+        fixed = self._layout.fixed // self._unit
         percents: dict[str, tuple[int, Ratio, Ratio]] = {}
         grows: dict[str, tuple[int, Ratio, Ratio]] = {}
         numbers: dict[str, int] = {}
@@ -209,7 +209,7 @@ class _Fitting:
 
     def _copy_fit(self, name: str) -> SectionLayout:
         fit = self._fits[name]
-        copy = SectionLayout(fit.selection, fit.selected, fit.part, self._frame)
+        copy = SectionLayout(fit.selection, fit.selected, fit.part, self._layout)
         if self._strained.steps:
             expander = Expander({name: copy}, self._guard, self._total)
             run_ladder(expander.iter_steps(self._strained.steps), ChargeMeasure(copy), NEVER, self._total, protect_min=False)
@@ -241,17 +241,17 @@ class _Fitting:
 
     def _truncate(self) -> tuple[TokenLedger, LadderRun]:
         pay = partial(self._strained.selection.bound.run.pay, span=None, what="fitting the whole")
-        tape = TokenLedger(self._meter, self._frame.trail, self._frame.overhead, pay)
+        ledger = TokenLedger(self._meter, self._layout.suffix, self._layout.overhead, pay)
         by_part = {fit.part: fit for fit in self._fits.values()}
-        for part in self._frame.order():
+        for part in self._layout.order():
             if part in by_part:
-                by_part[part].join(tape)
-        whole = WholeMeasure(tape, self._frame.fixed)
+                by_part[part].join(ledger)
+        whole = WholeMeasure(ledger, self._layout.fixed)
         steps = self._strained.selection.plan.truncate
         run = run_ladder(self._expander.iter_steps(steps), whole, self._total * self._unit, self._total, protect_min=True)
         if not run.is_met:
             self._fail_total(run)
-        return tape, run
+        return ledger, run
 
     def _fail_total(self, run: LadderRun) -> None:
         missing = -(-(run.low - run.target) // self._unit)
@@ -263,7 +263,7 @@ class _Fitting:
         total, short = count_noun(self._total, "token"), count_noun(missing, "token")
         message = f"the prompt does not fit {total}: {why}, short by {least}{short} (largest: {shown})"
         section = run.failed.section if run.failed is not None else ""
-        fewer = "offer fewer tools, " if self._frame.tools else ""
+        fewer = "offer fewer tools, " if self._layout.tools else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(
             Diagnostic("PC0532", message, span, f"raise the budget, {fewer}shorten what is pinned, or let `truncate` go further"),
@@ -273,18 +273,18 @@ class _Fitting:
 
     def _show_largest(self, holding: Sequence[tuple[str, int]]) -> str:
         held = [(f"`{name}`", tokens) for name, tokens in holding]
-        if self._frame.offer:
-            held.append((self._frame.offer, self._frame.offered))
+        if self._layout.offer:
+            held.append((self._layout.offer, self._layout.offered))
         largest = sorted(held, key=lambda pair: (-pair[1], pair[0]))[:4]
         return ", ".join(f"{name} {tokens}" for name, tokens in largest)
 
     def _explain_total(self, holding: Sequence[tuple[str, int]], run: LadderRun, needs: str) -> str:
         """`needs` is all that stays, with what frames it: the budget and what it is short by."""
-        offered = self._frame.offered if self._frame.offer else 0
+        offered = self._layout.offered if self._layout.offer else 0
         if offered > self._total:
-            return f"{self._frame.offer} alone need{'' if self._frame.tools else 's'} {offered}, and all that stays needs {needs}"
+            return f"{self._layout.offer} alone need{'' if self._layout.tools else 's'} {offered}, and all that stays needs {needs}"
         if all(self._fits[name].section.pinned for name, _ in holding):
-            return f"pinned content with {self._frame.offer} needs {needs}" if offered else f"pinned content alone needs {needs}"
+            return f"pinned content with {self._layout.offer} needs {needs}" if offered else f"pinned content alone needs {needs}"
         why = "`truncate` is spent" if run.failed is None else "a `fail` step was reached"
         return f"{why}, and what stays needs {needs}"
 
@@ -295,9 +295,9 @@ class _Fitting:
 def _freeze_entries(fits: Iterable[SectionLayout]) -> dict[Entry, FittedItem]:
     left: dict[Entry, FittedItem] = {}
     for fit in fits:
-        cells = fit.list_cells()
+        pieces = fit.list_pieces()
         for one in fit.entries:
-            fields = (one.item, one.text, one.form, one.kept, one.run, cells[one].units, one.is_made, one.is_alive)
+            fields = (one.item, one.text, one.form, one.kept, one.run, pieces[one].units, one.is_made, one.is_alive)
             left[one] = _new(FittedItem, fields)
     return left
 
@@ -336,21 +336,21 @@ def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
     return _new(Applied, fields)
 
 
-def _freeze_pieces(tape: TokenLedger, frame: Layout, left: Mapping[Entry, FittedItem]) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+def _freeze_pieces(ledger: TokenLedger, layout: Layout, left: Mapping[Entry, FittedItem]) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """The parts of the output, each `output.separator` one of its own, and in messages the role of each."""
     parts: list[Part] = []
     roles: list[str] = []
-    separator, last = frame.separator, None
-    for cell in tape:
-        section = frame.sections[cell.part]
-        item = left[cell.owner] if isinstance(cell.owner, Entry) else None
-        if cell.message != last:
-            last = cell.message
-            roles.append(frame.find_role(section, item.item.role if item is not None else "") if frame.format == "messages" else "")
-        follower, index = cell.next, len(roles) - 1
-        if not separator or follower is None or follower.part == cell.part or follower.message != last:
-            parts.append(Part(cell.kind, section.id, cell.body + cell.trail, index, item))
+    separator, last = layout.separator, None
+    for piece in ledger:
+        section = layout.sections[piece.part]
+        item = left[piece.owner] if isinstance(piece.owner, Entry) else None
+        if piece.message != last:
+            last = piece.message
+            roles.append(layout.find_role(section, item.item.role if item is not None else "") if layout.format == "messages" else "")
+        follower, index = piece.next, len(roles) - 1
+        if not separator or follower is None or follower.part == piece.part or follower.message != last:
+            parts.append(Part(piece.kind, section.id, piece.body + piece.suffix, index, item))
         else:
-            parts.append(Part(cell.kind, section.id, cell.body + cell.trail.removesuffix(separator), index, item))
+            parts.append(Part(piece.kind, section.id, piece.body + piece.suffix.removesuffix(separator), index, item))
             parts.append(Part("separator", section.id, separator, index))
     return tuple(parts), tuple(roles)

@@ -11,8 +11,8 @@ from promptc.model.stages import Item
 from promptc.passes.fit.result import Extent, ExtentChange
 from promptc.passes.fit.steps import StepScope, iter_evictions, iter_lowerings, iter_recaps, iter_replacements, iter_shortenings, iter_trims
 from promptc.passes.items.render import ItemRenderer
+from promptc.passes.layout.ledger import TokenLedger
 from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
-from promptc.passes.layout.tape import TokenLedger
 from promptc.text.guard import Guard
 
 Notch = tuple[Step, SectionLayout, Act]
@@ -91,7 +91,7 @@ class Expander:
                     yield step, fit, act
 
     def _iter_acts(self, step: Step, fit: SectionLayout) -> Iterator[Act]:
-        scope = StepScope(fit.section, fit.names, fit.frame.meter, fit.pay)
+        scope = StepScope(fit.section, fit.names, fit.layout.meter, fit.pay)
         match step:
             case Evict():
                 return iter_evictions(step, fit, scope, self.guard)
@@ -115,7 +115,7 @@ class Expander:
         items = fit.section.items
         if items is None:
             return lambda item, form: None
-        return ItemRenderer(fit.section, items, fit.names, self.guard, fit.frame.meter, self.total).render_form
+        return ItemRenderer(fit.section, items, fit.names, self.guard, fit.layout.meter, self.total).render_form
 
 
 def _iter_drop(fit: SectionLayout) -> Iterator[Act]:
@@ -128,7 +128,7 @@ def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: i
     """Apply notches until `measure` is within `target`, both in units: first fit over exact counts.
 
     A notch that would go under `window.min`, or with `protect_min` under `budget.min`, is left out; one that replaces text whole and does
-    not shorten it is void. The notches of a trim of one text are weighed, and only the last one is carried out.
+    not shorten it is void. The notches of a trim of one text are previewed, and only the last one is carried out.
     """
     run = LadderRun(target, measure.count())
     if run.low > target:
@@ -137,7 +137,7 @@ def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: i
 
 
 class _LadderWalk:
-    """One walk down a ladder. `_pending` is the newest cut of a trim that was weighed and not yet made, and what it leaves."""
+    """One walk down a ladder. `_pending` is the newest cut of a trim that was previewed and not yet made, and what it leaves."""
 
     def __init__(self, run: LadderRun, measure: Measure, total: int, protect_min: bool) -> None:
         self._run = run
@@ -145,7 +145,7 @@ class _LadderWalk:
         self._total = total
         self._protect_min = protect_min
         self._now = run.start
-        self._booked = measure.book(run.start, None)
+        self._recorded = measure.record(run.start, None)
         self._pending: tuple[SectionLayout, Act, Extent] | None = None
 
     def walk(self, notches: Iterator[Notch]) -> None:
@@ -159,22 +159,22 @@ class _LadderWalk:
                 continue
             self._run.tried += 1
             fit.pay(_NOTCH)
-            if act.edit is None or not self._weigh(step, fit, act, act.edit):
+            if act.edit is None or not self._preview(step, fit, act, act.edit):
                 self._settle()
                 self._carry_out(step, fit, act)
             if self._now <= self._run.target:
                 break
         self._settle()
 
-    def _weigh(self, step: Step, fit: SectionLayout, act: Act, edit: EntryEdit) -> bool:
+    def _preview(self, step: Step, fit: SectionLayout, act: Act, edit: EntryEdit) -> bool:
         """Records a cut without making it. False where only doing it tells what it leaves."""
-        weighed = self._measure.weigh(fit, edit) if edit.cut is not None and not self._has_min(fit) else None
-        if weighed is None:
+        previewed = self._measure.preview(fit, edit) if edit.cut is not None and not self._has_min(fit) else None
+        if previewed is None:
             return False
         before = self._pending[2] if self._pending is not None else find_extent(fit, edit.entry)
-        after = _weigh_extent(fit, edit)
+        after = _preview_extent(fit, edit)
         self._pending = fit, act, after
-        self._record(step, fit, act, weighed, self._measure.book(weighed, edit), (ExtentChange(edit.entry.item.id, before, after),))
+        self._record(step, fit, act, previewed, self._measure.record(previewed, edit), (ExtentChange(edit.entry.item.id, before, after),))
         return True
 
     def _settle(self) -> None:
@@ -199,14 +199,14 @@ class _LadderWalk:
             if to_undo:
                 fit.settle()
             fit.is_dropped = fit.is_dropped or isinstance(step, Drop)
-            self._record(step, fit, act, after, self._measure.book(after, None), _find_added(fit, act, before))
+            self._record(step, fit, act, after, self._measure.record(after, None), _find_added(fit, act, before))
 
-    def _record(self, step: Step, fit: SectionLayout, act: Act, after: int, booked: int, added: tuple[ExtentChange, ...]) -> None:
+    def _record(self, step: Step, fit: SectionLayout, act: Act, after: int, recorded: int, added: tuple[ExtentChange, ...]) -> None:
         run = self._run
         needs = run.low - run.target if run.target != NEVER else 0
-        run.applied.append(AppliedAct(step, fit, act, self._booked, booked, needs, added))
+        run.applied.append(AppliedAct(step, fit, act, self._recorded, recorded, needs, added))
         run.low = min(run.low, after)
-        self._now, self._booked = after, booked
+        self._now, self._recorded = after, recorded
 
     def _has_min(self, fit: SectionLayout) -> bool:
         return self._protect_min and fit.least is not None
@@ -217,7 +217,7 @@ class _LadderWalk:
             return False
         if least.unit == "chars":
             return fit.count_chars() < least.tokens(self._total)
-        return fit.count_charge() < least.tokens(self._total) * fit.frame.meter.counter.unit
+        return fit.count_charge() < least.tokens(self._total) * fit.layout.meter.counter.unit
 
 
 def _find_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[ExtentChange, ...]:
@@ -230,14 +230,14 @@ def _find_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[Ex
 
 def find_extent(fit: SectionLayout, entry: Entry) -> Extent:
     """An entry's extent as it stands: its units with what follows it, its characters alone."""
-    return Extent(fit.find_cell(entry).units, len(entry.text))
+    return Extent(fit.find_piece(entry).units, len(entry.text))
 
 
-def _weigh_extent(fit: SectionLayout, edit: EntryEdit) -> Extent:
+def _preview_extent(fit: SectionLayout, edit: EntryEdit) -> Extent:
     """An entry's extent with the edit's cut made."""
     cut = edit.cut
     assert cut is not None and cut.measure is not None
-    return Extent(cut.measure(fit.find_cell(edit.entry).trail), cut.chars)
+    return Extent(cut.measure(fit.find_piece(edit.entry).suffix), cut.chars)
 
 
 def _is_under_window(fit: SectionLayout, act: Act) -> bool:
@@ -250,11 +250,11 @@ class Measure(Protocol):
     def count(self) -> int:
         """The count now."""
 
-    def weigh(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
         """The count if the edit's cut were made; None where only doing it tells."""
 
-    def book(self, count: int, edit: EntryEdit | None) -> int:
-        """What a report says of a `count`: the section's charge, or the whole's. `edit` is a cut that was weighed and not made."""
+    def record(self, count: int, edit: EntryEdit | None) -> int:
+        """What a report says of a `count`: the section's charge, or the whole's. `edit` is a cut that was previewed and not made."""
 
 
 class ChargeMeasure:
@@ -267,11 +267,11 @@ class ChargeMeasure:
         """The charge in units."""
         return self._fit.count_charge()
 
-    def weigh(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
         """The charge with the cut made."""
-        return fit.weigh_charge(edit)
+        return fit.preview_charge(edit)
 
-    def book(self, count: int, edit: EntryEdit | None) -> int:
+    def record(self, count: int, edit: EntryEdit | None) -> int:
         """The charge itself."""
         return count
 
@@ -286,34 +286,34 @@ class CharsMeasure:
         """The characters."""
         return self._fit.count_chars()
 
-    def weigh(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
         """The characters with the cut made."""
-        if edit.cut is None or fit.weigh_charge(edit) is None:
+        if edit.cut is None or fit.preview_charge(edit) is None:
             return None
         return fit.count_chars() - len(edit.entry.text) + edit.cut.chars
 
-    def book(self, count: int, edit: EntryEdit | None) -> int:
+    def record(self, count: int, edit: EntryEdit | None) -> int:
         """The charge: a cap in characters is one of the content, but its cuts are told in what the section adds."""
-        weighed = self._fit.weigh_charge(edit) if edit is not None else None
-        return self._fit.count_charge() if weighed is None else weighed
+        previewed = self._fit.preview_charge(edit) if edit is not None else None
+        return self._fit.count_charge() if previewed is None else previewed
 
 
 class WholeMeasure:
     """The whole output, with the units that belong to no section."""
 
-    def __init__(self, tape: TokenLedger, fixed: int) -> None:
-        self._tape = tape
+    def __init__(self, ledger: TokenLedger, fixed: int) -> None:
+        self._ledger = ledger
         self._fixed = fixed
 
     def count(self) -> int:
         """The output's units."""
-        return self._tape.units + self._fixed
+        return self._ledger.units + self._fixed
 
-    def weigh(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
         """The output's units with the cut made."""
-        units = fit.weigh(edit, self._tape)
+        units = fit.preview(edit, self._ledger)
         return units + self._fixed if units is not None else None
 
-    def book(self, count: int, edit: EntryEdit | None) -> int:
+    def record(self, count: int, edit: EntryEdit | None) -> int:
         """The whole itself."""
         return count

@@ -13,7 +13,7 @@ from promptc.diag.typed import Literal, NamedTuple
 from promptc.model.section import Section, Step
 from promptc.model.stages import Item, Selected, Strained
 from promptc.passes.layout.layout import Layout
-from promptc.passes.layout.tape import Kind
+from promptc.passes.layout.ledger import Kind
 
 Owner = Kind | Literal["separator"]
 

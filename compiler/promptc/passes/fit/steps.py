@@ -208,7 +208,7 @@ def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, t
 
 
 def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: str, guard: Guard, total: int) -> Iterator[Act]:
-    meter = fit.frame.meter
+    meter = fit.layout.meter
     if not entry.is_alive or (step.to is not None and fits_size(entry.text, step.to, meter, total)):
         return
     shortest: Cut | None = None

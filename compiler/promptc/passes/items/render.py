@@ -243,23 +243,23 @@ class Original:
                     return place
         return len(self.raw)
 
-    def count_cut(self, start: int, stop: int, middle: str, trail: str) -> int:
-        """The units of `raw[:start] + middle + raw[stop:] + trail`, without encoding the whole again."""
+    def count_cut(self, start: int, stop: int, middle: str, suffix: str) -> int:
+        """The units of `raw[:start] + middle + raw[stop:] + suffix`, without encoding the whole again."""
         if stop < len(self.raw):
-            return self._prefix(trail).count_cut(start, stop, middle)
+            return self._prefix(suffix).count_cut(start, stop, middle)
         if start > self._reach:
             self._reach = stop
             self._heads = PrefixMeter(self.meter, self.raw)
-        return self._heads.count_cut(start, self._reach, middle + trail)
+        return self._heads.count_cut(start, self._reach, middle + suffix)
 
     @cached_property
     def _heads(self) -> PrefixMeter:
         return PrefixMeter(self.meter, self.raw[: self._reach])
 
-    def _prefix(self, trail: str) -> PrefixMeter:
-        if trail not in self._prefixes:
-            self._prefixes[trail] = PrefixMeter(self.meter, self.raw + trail)
-        return self._prefixes[trail]
+    def _prefix(self, suffix: str) -> PrefixMeter:
+        if suffix not in self._prefixes:
+            self._prefixes[suffix] = PrefixMeter(self.meter, self.raw + suffix)
+        return self._prefixes[suffix]
 
 
 class Cut:
@@ -314,10 +314,10 @@ class Cut:
         """A way to count text and what follows it without a whole encode; None where the guard changed the text."""
         return self._measure if self._is_plain else None
 
-    def _measure(self, trail: str) -> int:
-        if trail not in self._units:
-            self._units[trail] = self._original.count_cut(self.start, self.stop, self.middle, trail)
-        return self._units[trail]
+    def _measure(self, suffix: str) -> int:
+        if suffix not in self._units:
+            self._units[suffix] = self._original.count_cut(self.start, self.stop, self.middle, suffix)
+        return self._units[suffix]
 
     @cached_property
     def _is_plain(self) -> bool:

@@ -75,7 +75,7 @@ def _select_whole(
     arranged = arrange_items(items, reading.items, lambda read: renderer.bind(read, ids.get(read.place, "")), against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
-    parts, told = _tell_parts(
+    parts, told = _describe_parts(
         section, items, renderer, [(ids[read.place], read.place, item) for read, item in zip(arranged.items, rendered, strict=True)]
     )
     is_whole = not reading.left_out and not renderer.left_out
@@ -138,7 +138,7 @@ def _finish_reached(
     ids, warnings = _name(section, items, [(read, name) for read, name, _ in rendered])
     pairs = [(ids[read.place], item) for read, _, item in rendered if item is not None]
     kept = tuple(replace(item, id=id) if item.id != id else item for id, item in pairs)
-    parts, told = _tell_parts(section, items, renderer, [(ids[read.place], read.place, item) for read, _, item in rendered])
+    parts, told = _describe_parts(section, items, renderer, [(ids[read.place], read.place, item) for read, _, item in rendered])
     left_out |= parts
     if len(kept) < len(rendered):
         left_out["empty"] = len(rendered) - len(kept)
@@ -153,7 +153,7 @@ def _finish_reached(
     )
 
 
-def _tell_parts(
+def _describe_parts(
     section: Section, items: Items, renderer: ItemRenderer, rendered: Sequence[tuple[str, int, Item | None]]
 ) -> tuple[dict[str, int], tuple[Diagnostic, ...]]:
     """How many parts of messages were left out, and a warning where a message went whole by that. `rendered`: ids, places, items."""

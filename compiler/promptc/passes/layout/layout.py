@@ -7,7 +7,7 @@ from promptc.model.messages import Provider
 from promptc.model.pack import Format, Output, Plan, Response, Tool
 from promptc.model.section import Section
 from promptc.model.stages import Bound
-from promptc.passes.layout.tape import Piece
+from promptc.passes.layout.ledger import Piece
 from promptc.text.json import render_canonical_json
 from promptc.text.meter import Meter
 
@@ -87,22 +87,22 @@ class Layout:
             return list(places)
         return sorted(places, key=lambda place: (self.messages[self.sections[place].id], place))
 
-    def trail(self, cell: Piece, follower: Piece | None) -> str:
+    def suffix(self, piece: Piece, follower: Piece | None) -> str:
         """What follows a piece's body, given the piece behind it."""
-        if follower is None or follower.message != cell.message:
+        if follower is None or follower.message != piece.message:
             return "\n" if self.format == "text" else ""
-        if follower.part != cell.part:
+        if follower.part != piece.part:
             return "\n" + self.separator
-        separator = self.sections[cell.part].separator
-        if separator is not None and cell.kind == follower.kind == "item":
+        separator = self.sections[piece.part].separator
+        if separator is not None and piece.kind == follower.kind == "item":
             return separator
         return "\n"
 
-    def overhead(self, cell: Piece) -> int:
+    def overhead(self, piece: Piece) -> int:
         """Units of the message that a piece opens, and those of its role's name."""
         if self.format == "text":
             return 0
-        return self.count_message(self.find_role(self.sections[cell.part], getattr(getattr(cell.owner, "item", None), "role", "")))
+        return self.count_message(self.find_role(self.sections[piece.part], getattr(getattr(piece.owner, "item", None), "role", "")))
 
     def count_message(self, role: str) -> int:
         """Units that a message of this role takes beside its content."""
@@ -123,7 +123,7 @@ class Layout:
 
 
 def load_layout(plan: Plan, bound: Bound) -> Layout:
-    """The frame of a plan in the format of a render: its sections placed in messages."""
+    """Lay out a plan in the format of a render: place its sections in messages."""
     output: Output = plan.output
     as_messages = bound.format == "messages"
     messages: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""One section while it is fitted: its items as they stand, and the tapes that count them.
+"""One section while it is fitted: its items as they stand, and the ledgers that count them.
 
 The one mutable thing of the passes, and private to fitting: what leaves is a frozen `Fitted`.
 """
@@ -14,41 +14,41 @@ from promptc.diag.typed import Any, NamedTuple
 from promptc.model.stages import Item, Selected, Selection
 from promptc.passes.items.render import Cut
 from promptc.passes.layout.layout import Layout
-from promptc.passes.layout.tape import Kind, Laid, Piece, TokenLedger
+from promptc.passes.layout.ledger import Kind, Laid, Piece, TokenLedger
 from promptc.passes.select import find_names, type_key
 
 
 class PlacedSection:
-    """A section's pieces on one tape."""
+    """A section's pieces on one ledger."""
 
-    def __init__(self, tape: TokenLedger) -> None:
-        self.tape = tape
+    def __init__(self, ledger: TokenLedger) -> None:
+        self.ledger = ledger
         self.open: Piece | None = None
         self.header: Piece | None = None
         self.marker: Piece | None = None
         self.close: Piece | None = None
         self.groups: dict[int, Piece] = {}
-        self.cells: dict[Entry, Piece] = {}
+        self.pieces: dict[Entry, Piece] = {}
 
 
 class SectionLayout:
-    """A section's entries and the tapes that count them: first one of its own, then that of the whole.
+    """A section's entries and the ledgers that count them: first one of its own, then that of the whole.
 
     `apply` does one act on all of them; what was applied to be undone is undone by `revert` or left to stand by `settle`.
     """
 
-    def __init__(self, selection: Selection, selected: Selected, part: int, frame: Layout, laid: Laid | None = None) -> None:
+    def __init__(self, selection: Selection, selected: Selected, part: int, layout: Layout, laid: Laid | None = None) -> None:
         """`selected` is the section of index `part` in `selection`. With `laid`, what its pieces come to before any step is known."""
         self.selection = selection
         self.selected = selected
         self.section = selected.section
-        # Pays for work on its ladder, and raises `PromptcError`. A tape holds it too, so it must not lead back to here: a circle of objects
+        # Pays for work on its ladder, and raises `PromptcError`. Ledgers hold it too, so it must not lead back to here: a circle of objects
         # would keep the whole render until it is collected.
         self.pay: Callable[[int], None] = partial(
             selection.bound.run.pay, span=selected.section.span, what=f"the ladder of `{selected.section.id}`"
         )
         self.part = part
-        self.frame = frame
+        self.layout = layout
         budget, items = self.section.budget, self.section.items
         self.least = budget.min if budget is not None else None
         self.least_windowed = items.window.min if items is not None and items.window is not None else 0
@@ -57,8 +57,8 @@ class SectionLayout:
         self.removed = 0
         self.made: Entry | None = None
         self.marker = ""
-        self._message = frame.messages[self.section.id] << 32 if frame.format == "messages" else 0
-        self._is_each = frame.format == "messages" and self.section.id in frame.each
+        self._message = layout.messages[self.section.id] << 32 if layout.format == "messages" else 0
+        self._is_each = layout.format == "messages" and self.section.id in layout.each
         self._headers = [group.header for group in selected.groups]
         self._runs = self._number_runs()
         self._alive = len(self.entries)
@@ -67,7 +67,7 @@ class SectionLayout:
         self._charge: int | None = None
         self._undo: list[Callable[[], None]] | None = None
         self._own: PlacedSection | None = self._lay(laid)
-        self._lanes = [self._own]
+        self._placings = [self._own]
 
     def _number_runs(self) -> Counter[int]:
         """Tell every entry which group it is in; how many entries each has."""
@@ -125,37 +125,41 @@ class SectionLayout:
         return self._charge
 
     def _count_charge(self) -> int:
-        tape = self._own.tape if self._own is not None else self._lay().tape
-        return tape.units + max(tape.count_tail(ending) for ending in self._endings())
+        ledger = self._own.ledger if self._own is not None else self._lay().ledger
+        return ledger.units + max(ledger.count_tail(ending) for ending in self._endings())
 
-    def weigh_charge(self, edit: EntryEdit) -> int | None:
+    def preview_charge(self, edit: EntryEdit) -> int | None:
         """The charge with the edit's cut made, told without making it; None where only doing it tells."""
         own = self._own
-        units = self.weigh(edit, own.tape) if own is not None else None
+        units = self.preview(edit, own.ledger) if own is not None else None
         if own is None or units is None or edit.cut is None or edit.cut.measure is None:
             return None
-        cell = own.cells[edit.entry]
-        if own.tape.last is not cell:
-            return units + max(own.tape.count_tail(ending) for ending in self._endings())
-        return units + max(edit.cut.measure(ending) for ending in self._endings()) - edit.cut.measure(cell.trail)
+        piece = own.pieces[edit.entry]
+        if own.ledger.last is not piece:
+            return units + max(own.ledger.count_tail(ending) for ending in self._endings())
+        return units + max(edit.cut.measure(ending) for ending in self._endings()) - edit.cut.measure(piece.suffix)
 
-    def weigh(self, edit: EntryEdit, tape: TokenLedger) -> int | None:
-        """The units of a tape with the edit's cut made, told without making it; None where only doing it tells."""
+    def preview(self, edit: EntryEdit, ledger: TokenLedger) -> int | None:
+        """The units of a ledger with the edit's cut made, told without making it; None where only doing it tells."""
         if edit.cut is None or edit.cut.measure is None or edit.entry.item.open:
             return None
-        lane = next(lane for lane in self._lanes if lane.tape is tape)
-        return tape.weigh(lane.cells[edit.entry], edit.cut.opens, edit.cut.measure)
+        placed = next(placed for placed in self._placings if placed.ledger is ledger)
+        return ledger.preview(placed.pieces[edit.entry], edit.cut.opens, edit.cut.measure)
 
-    def find_cell(self, entry: Entry) -> Piece:
+    def find_piece(self, entry: Entry) -> Piece:
         """An entry's piece where it stands, or last stood."""
-        return next(lane.cells[entry] for lane in reversed(self._lanes) if entry in lane.cells)
+        return next(placed.pieces[entry] for placed in reversed(self._placings) if entry in placed.pieces)
 
-    def list_cells(self) -> Mapping[Entry, Piece]:
+    def list_pieces(self) -> Mapping[Entry, Piece]:
         """The piece of every entry, where it stands or last stood."""
-        return self._lanes[0].cells if len(self._lanes) == 1 else {entry: cell for lane in self._lanes for entry, cell in lane.cells.items()}
+        return (
+            self._placings[0].pieces
+            if len(self._placings) == 1
+            else {entry: piece for placed in self._placings for entry, piece in placed.pieces.items()}
+        )
 
     def _endings(self) -> tuple[str, ...]:
-        return ("",) if self._is_each else self.frame.endings(self.section)
+        return ("",) if self._is_each else self.layout.endings(self.section)
 
     def count_chars(self) -> int:
         """The characters of the content: items and what stands between them."""
@@ -164,58 +168,58 @@ class SectionLayout:
         separator = self.section.separator if self.section.separator is not None else "\n"
         return self._chars + len(separator) * max(0, self._alive - 1)
 
-    # --- tapes ---
+    # --- ledgers ---
 
     def describe(self) -> Laid | None:
-        """What its pieces came to, as long as they stand on a tape of their own."""
-        return self._own.tape.describe() if self._own is not None else None
+        """What its pieces came to, as long as they stand on a ledger of their own."""
+        return self._own.ledger.describe() if self._own is not None else None
 
-    def join(self, tape: TokenLedger) -> None:
-        """Put the section's pieces behind those of the whole's tape and keep them up to date there.
+    def join(self, ledger: TokenLedger) -> None:
+        """Put the section's pieces behind those of the whole's ledger and keep them up to date there.
 
-        Its own tape is kept beside it only where `budget.min` asks for the charge at each notch; else it is laid anew when asked for.
+        Its own ledger is kept beside it only where `budget.min` asks for the charge at each notch; else it is laid anew when asked for.
         """
-        lane = self._lay() if self._own is None or self.least is not None else self._own
-        tape.take(lane.tape)
-        lane.tape = tape
-        if lane is self._own:
+        placed = self._lay() if self._own is None or self.least is not None else self._own
+        ledger.take(placed.ledger)
+        placed.ledger = ledger
+        if placed is self._own:
             self._own = None
         else:
-            self._lanes.append(lane)
+            self._placings.append(placed)
 
     def _lay(self, laid: Laid | None = None) -> PlacedSection:
-        """The section's pieces as they stand, on a tape of their own; with `laid`, it is known what they come to."""
-        lane = PlacedSection(TokenLedger(self.frame.meter, self.frame.trail, self.frame.overhead, self.pay))
+        """The section's pieces as they stand, on a ledger of their own; with `laid`, it is known what they come to."""
+        placed = PlacedSection(TokenLedger(self.layout.meter, self.layout.suffix, self.layout.overhead, self.pay))
         if self.is_empty:
-            return lane
-        cells: list[Piece] = []
-        lane.open = self._add(cells, self.selected.open, "fence")
-        lane.header = self._add(cells, self.selected.header, "header")
-        lane.marker = self._add(cells, self.marker, "marker")
+            return placed
+        pieces: list[Piece] = []
+        placed.open = self._add(pieces, self.selected.open, "fence")
+        placed.header = self._add(pieces, self.selected.header, "header")
+        placed.marker = self._add(pieces, self.marker, "marker")
         run = -1
         for entry in self.alive:
             if self._headers and entry.run != run:
                 run = entry.run
-                header = self._add(cells, self._headers[run], "group")
+                header = self._add(pieces, self._headers[run], "group")
                 if header is not None:
-                    lane.groups[run] = header
-            lane.cells[entry] = cell = self._cell(entry)
-            cells.append(cell)
-        lane.close = self._add(cells, self.selected.close, "fence")
+                    placed.groups[run] = header
+            placed.pieces[entry] = piece = self._piece(entry)
+            pieces.append(piece)
+        placed.close = self._add(pieces, self.selected.close, "fence")
         if laid is not None:
-            lane.tape.recall(cells, laid)
+            placed.ledger.recall(pieces, laid)
         else:
-            lane.tape.extend(cells)
-        return lane
+            placed.ledger.extend(pieces)
+        return placed
 
-    def _add(self, cells: list[Piece], body: str, kind: Kind) -> Piece | None:
+    def _add(self, pieces: list[Piece], body: str, kind: Kind) -> Piece | None:
         if not body:
             return None
-        cell = Piece(body, self.part, kind, message=self._message)
-        cells.append(cell)
-        return cell
+        piece = Piece(body, self.part, kind, message=self._message)
+        pieces.append(piece)
+        return piece
 
-    def _cell(self, entry: Entry) -> Piece:
+    def _piece(self, entry: Entry) -> Piece:
         """An item's piece. Item messages have a number each, spaced so that they stay apart from every section's."""
         message = self._message + 1 + entry.place if self._is_each else self._message
         return Piece(entry.body, self.part, "item", message, entry)
@@ -223,12 +227,12 @@ class SectionLayout:
     # --- acts ---
 
     def apply(self, act: Act, *, to_undo: bool = False) -> None:
-        """Do an act on every tape; with `to_undo`, so that `revert` can take it back."""
+        """Do an act on every ledger; with `to_undo`, so that `revert` can take it back."""
         self._charge = None
         if to_undo:
             self._undo = []
-            for lane in self._lanes:
-                lane.tape.mark()
+            for placed in self._placings:
+                placed.ledger.mark()
         if act.made is not None:
             self._insert_made(act.made, act.gone[0])
         for entry in act.gone:
@@ -244,14 +248,14 @@ class SectionLayout:
         undo, self._undo = self._undo or [], None
         for step in reversed(undo):
             step()
-        for lane in self._lanes:
-            lane.tape.revert()
+        for placed in self._placings:
+            placed.ledger.revert()
 
     def settle(self) -> None:
         """Let what was applied stand: it can no longer be undone."""
         self._undo = None
-        for lane in self._lanes:
-            lane.tape.settle()
+        for placed in self._placings:
+            placed.ledger.settle()
 
     def _rewrite(self, edit: EntryEdit) -> None:
         entry = edit.entry
@@ -264,8 +268,8 @@ class SectionLayout:
         entry.kept = entry.kept if edit.cut is None else edit.cut.kept
         measure = edit.cut.measure if edit.cut is not None and not entry.item.open else None
         self._grow(len(entry.body) - size)
-        for lane in self._lanes:
-            lane.tape.rewrite(lane.cells[entry], entry.body, measure)
+        for placed in self._placings:
+            placed.ledger.rewrite(placed.pieces[entry], entry.body, measure)
 
     def _restore_text(self, entry: Entry, held: tuple[Item, str, int, int | None]) -> None:
         size = len(entry.body)
@@ -282,12 +286,12 @@ class SectionLayout:
         self._leave(entry)
         if self._undo is not None:
             self._undo.append(partial(self._restore, entry))
-        for lane in self._lanes:
-            lane.tape.remove(lane.cells[entry])
+        for placed in self._placings:
+            placed.ledger.remove(placed.pieces[entry])
         if self._headers and entry.run not in self._runs:
             self._remove_group(entry.run)
         if not self._alive:
-            self._remove_frame()
+            self._remove_surroundings()
 
     def _restore(self, entry: Entry) -> None:
         entry.is_alive = True
@@ -311,20 +315,20 @@ class SectionLayout:
             self._chars -= len(entry.body)
 
     def _remove_group(self, run: int) -> None:
-        for lane in self._lanes:
-            cell = lane.groups.pop(run, None)
-            if cell is not None:
-                lane.tape.remove(cell)
+        for placed in self._placings:
+            piece = placed.groups.pop(run, None)
+            if piece is not None:
+                placed.ledger.remove(piece)
                 if self._undo is not None:
-                    self._undo.append(partial(lane.groups.__setitem__, run, cell))
+                    self._undo.append(partial(placed.groups.__setitem__, run, piece))
 
-    def _remove_frame(self) -> None:
-        for lane in self._lanes:
+    def _remove_surroundings(self) -> None:
+        for placed in self._placings:
             for name in ("open", "header", "marker", "close"):
-                cell = getattr(lane, name)
-                if cell is not None:
-                    lane.tape.remove(cell)
-                    self._set(lane, name, None)
+                piece = getattr(placed, name)
+                if piece is not None:
+                    placed.ledger.remove(piece)
+                    self._set(placed, name, None)
 
     def _set(self, holder: object, name: str, value: object) -> None:
         """Set an attribute so that it can be undone."""
@@ -339,9 +343,9 @@ class SectionLayout:
         made.run = oldest.run
         self.entries.insert(self.entries.index(oldest), made)
         self._enter(made)
-        for lane in self._lanes:
-            cell = lane.cells[made] = self._cell(made)
-            lane.tape.insert(cell, lane.cells[oldest].previous)
+        for placed in self._placings:
+            piece = placed.pieces[made] = self._piece(made)
+            placed.ledger.insert(piece, placed.pieces[oldest].previous)
         if self._undo is not None:
             self._undo.append(partial(self._take_back, made))
 
@@ -353,26 +357,26 @@ class SectionLayout:
         if text == self.marker:
             return
         self._set(self, "marker", text)
-        for lane in self._lanes:
-            if lane.marker is not None and text:
-                lane.tape.rewrite(lane.marker, text)
-            elif lane.marker is not None:
-                lane.tape.remove(lane.marker)
-                self._set(lane, "marker", None)
+        for placed in self._placings:
+            if placed.marker is not None and text:
+                placed.ledger.rewrite(placed.marker, text)
+            elif placed.marker is not None:
+                placed.ledger.remove(placed.marker)
+                self._set(placed, "marker", None)
             elif text:
-                cell = Piece(text, self.part, "marker", message=self._message)
-                lane.tape.insert(cell, lane.header or lane.open or self._before_first(lane))
-                self._set(lane, "marker", cell)
+                piece = Piece(text, self.part, "marker", message=self._message)
+                placed.ledger.insert(piece, placed.header or placed.open or self._before_first(placed))
+                self._set(placed, "marker", piece)
 
-    def _before_first(self, lane: PlacedSection) -> Piece | None:
+    def _before_first(self, placed: PlacedSection) -> Piece | None:
         first = next(self.alive)
-        return (lane.groups.get(first.run) or lane.cells[first]).previous
+        return (placed.groups.get(first.run) or placed.pieces[first]).previous
 
 
-def count_demand(frame: Layout, selection: Selection, selected: Selected) -> int:
+def count_demand(layout: Layout, selection: Selection, selected: Selected) -> int:
     """Count a section's charge in units before any step."""
-    part = [section.id for section in frame.sections].index(selected.section.id)
-    return SectionLayout(selection, selected, part, frame).count_charge() if selected.items else 0
+    part = [section.id for section in layout.sections].index(selected.section.id)
+    return SectionLayout(selection, selected, part, layout).count_charge() if selected.items else 0
 
 
 class Entry:

@@ -29,13 +29,13 @@ def arrange(
     found: list[Diagnostic] = []
     system: Sequence[Message] = ()
     if provider.system == "apart":
-        found += _tell_moved(named, provider)
+        found += _warn_moved(named, provider)
         system = [one for one in named if one.role == "system"]
         named = [one for one in named if one.role != "system"]
     elif provider.system == "first" and len(named) > 1 and _is_plain_system(named[0]):
         system, named = named[:1], named[1:]
     joined = tuple(_join_tools(named))
-    found += [_tell_late(one) for one in joined if _is_late(one)]
+    found += [_warn_late(one) for one in joined if _is_late(one)]
     return tuple(_put_results_first(one) for one in joined), tuple(_iter_system(system)), tuple(found)
 
 
@@ -44,7 +44,7 @@ def _is_plain_system(message: Message) -> bool:
     return message.role == "system" and not any(block.ends for block in message.blocks)
 
 
-def _tell_moved(messages: Sequence[Message], provider: Provider) -> Iterator[Diagnostic]:
+def _warn_moved(messages: Sequence[Message], provider: Provider) -> Iterator[Diagnostic]:
     first = next((place for place, one in enumerate(messages) if one.role != "system"), len(messages))
     moved = [one for one in messages[first:] if one.role == "system"]
     if moved:
@@ -97,7 +97,7 @@ def _put_results_first(message: Message) -> Message:
     return replace(message, blocks=tuple(sorted(message.blocks, key=lambda block: _is_other(block.kind))))
 
 
-def _tell_late(message: Message) -> Diagnostic:
+def _warn_late(message: Message) -> Diagnostic:
     return Diagnostic(
         "PC0569",
         f"the tool results of {message.name} move in front of its text: a result directly follows its use",
@@ -109,16 +109,16 @@ def _tell_late(message: Message) -> Diagnostic:
 
 def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:
     """The messages in order. The texts of a message's blocks, joined, equal its content to the byte; a list of parts is a block each."""
-    frame = fitted.layout
-    sections = {section.id: section for section in frame.sections}
+    layout = fitted.layout
+    sections = {section.id: section for section in layout.sections}
     last = {part.section: part for part in emitted.parts}
     ends = {id(part): sections[name] for name, part in last.items() if sections[name].cache}
     messages = []
     for index, parts in groupby(emitted.parts, key=lambda part: part.message):
         given, own = emitted.messages[index], list(parts)
         blocks = tuple(_iter_blocks(own, ends)) if isinstance(given["content"], str) else _list_parts(given["content"], own, ends)
-        messages.append(Message(str(given["role"]), blocks, _name(own, frame), _find_section(own, sections).span))
-    return tuple(_measure(messages, frame)) if ends else tuple(messages)
+        messages.append(Message(str(given["role"]), blocks, _name(own, layout), _find_section(own, sections).span))
+    return tuple(_measure(messages, layout)) if ends else tuple(messages)
 
 
 def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator[ContentBlock]:
@@ -143,9 +143,9 @@ def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], end
     return tuple(blocks)
 
 
-def _name(parts: Sequence[Part], frame: Layout) -> str:
+def _name(parts: Sequence[Part], layout: Layout) -> str:
     first = next((part for part in parts if part.item is not None), parts[0])
-    if first.section in frame.each and first.item is not None:
+    if first.section in layout.each and first.item is not None:
         return f"item `{first.item.item.id}` of `{first.section}`"
     return ", ".join(f"`{name}`" for name in dict.fromkeys(part.section for part in parts))
 
@@ -154,11 +154,11 @@ def _find_section(parts: Sequence[Part], sections: Mapping[str, Section]) -> Sec
     return sections[parts[0].section]
 
 
-def _measure(messages: Sequence[Message], frame: Layout) -> Iterator[Message]:
+def _measure(messages: Sequence[Message], layout: Layout) -> Iterator[Message]:
     """The messages with the tokens up to each breakpoint, in this order: an estimate where the provider counts otherwise."""
-    meter, units = frame.meter, frame.fixed
+    meter, units = layout.meter, layout.fixed
     for message in messages:
-        units += frame.count_message(message.role)
+        units += layout.count_message(message.role)
         blocks = []
         for block in message.blocks:
             units += meter.count(block.text if block.part is None else render_canonical_json(block.part))

@@ -124,7 +124,7 @@ def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[
                 found += _judge(block.part, message, used)
     if not provider.keeps_thinking:
         messages, left_out = _leave_out_thoughts(messages)
-        found += [_tell_thoughts(left_out, provider)] if left_out else []
+        found += [_warn_thoughts(left_out, provider)] if left_out else []
     return tuple(_reduce(messages)), found
 
 
@@ -164,7 +164,7 @@ def _leave_out_thoughts(messages: Sequence[Message]) -> tuple[Sequence[Message],
     return kept, met
 
 
-def _tell_thoughts(messages: Sequence[Message], provider: Provider) -> Diagnostic:
+def _warn_thoughts(messages: Sequence[Message], provider: Provider) -> Diagnostic:
     more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
     return Diagnostic(
         "PC0568",
@@ -322,11 +322,11 @@ def choose_breakpoints(
     if not asked:
         return tuple(messages), tuple(system), ()
     if not provider.breakpoints.takes(model):
-        told = (_tell_model(asked, provider, model),) if provider.breakpoints.count and model is not None else ()
+        told = (_warn_model(asked, provider, model),) if provider.breakpoints.count and model is not None else ()
         return _clear(messages, set()), _clear_blocks(system, set()), told
     held = [block for block in asked if _is_held(block, messages, provider)]
     kept = held[-provider.breakpoints.count :]
-    found = (*_tell_unheld(asked, held), *_tell_many(held, kept, provider), *_tell_short(kept, provider, model))
+    found = (*_warn_unheld(asked, held), *_warn_many(held, kept, provider), *_warn_short(kept, provider, model))
     ids = {id(block) for block in kept}
     return _clear(messages, ids), _clear_blocks(system, ids), found
 
@@ -358,12 +358,12 @@ def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[Conte
     return tuple(cleared)
 
 
-def _tell_model(asked: Sequence[ContentBlock], provider: Provider, model: str) -> Diagnostic:
+def _warn_model(asked: Sequence[ContentBlock], provider: Provider, model: str) -> Diagnostic:
     what = f"{_name(asked)}: `{model}` takes none; {provider.title}'s models do from {provider.breakpoints.models[0]} on"
     return Diagnostic("PC0566", what, asked[0].place, "the prompt is the same, but not cached from there; name a newer model", "warn")
 
 
-def _tell_unheld(asked: Sequence[ContentBlock], held: Sequence[ContentBlock]) -> Iterable[Diagnostic]:
+def _warn_unheld(asked: Sequence[ContentBlock], held: Sequence[ContentBlock]) -> Iterable[Diagnostic]:
     for block in asked:
         if block not in held:
             what = "an answer of the model" if block.part is None else f"a part of the kind `{block.kind}`"
@@ -371,7 +371,7 @@ def _tell_unheld(asked: Sequence[ContentBlock], held: Sequence[ContentBlock]) ->
             yield Diagnostic("PC0566", f"{_name([block])}: none can stand behind {what}", block.place, help, "warn")
 
 
-def _tell_many(held: Sequence[ContentBlock], kept: Sequence[ContentBlock], provider: Provider) -> Iterable[Diagnostic]:
+def _warn_many(held: Sequence[ContentBlock], kept: Sequence[ContentBlock], provider: Provider) -> Iterable[Diagnostic]:
     gone = held[: len(held) - len(kept)]
     if gone:
         what = f"{_name(gone)}: {provider.title} takes {len(kept)}, the last ones stay"
@@ -386,7 +386,7 @@ def _list_sections(blocks: Sequence[ContentBlock]) -> str:
     return ", ".join(f"`{block.ends}`" for block in blocks)
 
 
-def _tell_short(kept: Sequence[ContentBlock], provider: Provider, model: str | None) -> Iterable[Diagnostic]:
+def _warn_short(kept: Sequence[ContentBlock], provider: Provider, model: str | None) -> Iterable[Diagnostic]:
     least = provider.breakpoints.find_minimum(model)
     short = [block for block in kept if block.prefix < least]
     if short:
