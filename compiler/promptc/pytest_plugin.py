@@ -67,8 +67,8 @@ class CaseItem(pytest.Item):
     def _judge(self) -> Any:
         from promptc.cli.commands.test import CaseShell
         from promptc.golden.discover import find_cases
+        from promptc.golden.judge import judge_case
         from promptc.golden.resources import SuiteResources
-        from promptc.golden.run import judge_case
 
         is_ci = os.environ.get("CI", "").lower() not in _NO
         place = next(iter(find_cases([str(self.path.parent)])))

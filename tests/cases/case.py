@@ -6,8 +6,9 @@ from pathlib import Path
 
 from promptc.golden.case import Case
 from promptc.golden.discover import find_cases, load_case
-from promptc.golden.environment import CaseEnvironment, read_state
+from promptc.golden.environment import CaseEnvironment
 from promptc.golden.resources import SuiteResources
+from promptc.golden.run import read_state
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"

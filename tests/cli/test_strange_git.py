@@ -10,8 +10,8 @@ import pytest
 
 from promptc.cli.commands.diff import extract_revision
 from promptc.diag.findings import PromptcError
-from promptc.golden.discover import find_touched
 from promptc.golden.git import GitError, find_git, list_entries, read_blobs, run_git
+from promptc.golden.inputs import find_touched
 
 _CASE = "title: a case\nstate: state.json\nexpect: {tokens: 1}\ngolden: [text]\n"
 _PACK = "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\nsections: [{id: a, text: hello}]\n"

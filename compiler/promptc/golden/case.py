@@ -1,4 +1,7 @@
-"""A case as it was read from its `case.yaml` (language.md §14)."""
+"""A case as its `case.yaml` tells it, what came of running it, and the names of the files beside it (language.md §14).
+
+`Case` is one folder, `CaseOutcome` what one turn of it gave. `read_plain` reads whatever a case names.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import IrregularError, LinkError, TooLongError, read_file
-from promptc.frontend.yaml import load_yaml
 from promptc.model.state import Node
 from promptc.pipeline import Outcome
 
@@ -18,6 +20,7 @@ _TURN = re.compile(r"golden\.([1-9][0-9]*)\.")
 Kind = Literal["render", "session", "apply", "recall", "check", "run"]
 """What a case does: renders a state (`state`), or one after the other (`states`), runs an operation (`apply`), asks an index queries
 whose answers are known (`recall`), checks its pack (`check`), or calls a command line (`run`)."""
+
 
 GOLDENS: Mapping[str, str] = {
     "text": "golden.txt",
@@ -30,27 +33,23 @@ GOLDENS: Mapping[str, str] = {
 }
 """The file of each kind of golden, beside `case.yaml`, in the order in which they are compared."""
 
+
 PENDING = ".new"
 """What ends the name of a golden that is pending: `golden.txt.new`, beside `golden.txt`."""
+
 
 INPUTS = "golden.inputs.json"
 """The file that tells from which inputs a case's goldens were made, and what they came to (decision 19). Never compared."""
 
-_MANIFESTS = (".yaml", ".yml", ".json")
+
 Report = Mapping[str, Any]
+
 MAX_PLAIN_BYTES = 96_000_000
 """Bytes of the longest file that is read of a case, a golden or a state."""
 
+
 _LINK = "put the file itself there"
 _KINDS = {name: kind for kind, name in GOLDENS.items()}
-
-
-def find_kind(name: str) -> tuple[str, int]:
-    """The kind and the turn (0 but of a session's) of the golden with that file name; the opposite of `name_golden`. An empty kind where no
-    golden is called so.
-    """
-    turn = _TURN.match(name)
-    return _KINDS.get(_TURN.sub("golden.", name), ""), int(turn[1]) if turn is not None else 0
 
 
 @frozen
@@ -103,59 +102,6 @@ class Case:
         return tuple((kind, turn, name_golden(kind, turn)) for turn in turns for kind in GOLDENS if kind in self.golden)
 
 
-def is_golden(name: str) -> bool:
-    """Whether promptc writes a file of that name beside a case: a golden, of a session's turn too, the note beside it, or one pending."""
-    plain = name.removesuffix(PENDING)
-    first, _, rest = plain.partition(".")
-    turn, _, after = rest.partition(".")
-    return plain == INPUTS or (f"{first}.{after}" if turn.isdigit() else plain) in GOLDENS.values()
-
-
-def name_golden(kind: str, turn: int = 0) -> str:
-    """The file name of a golden of that kind; of a session's turn, with its number."""
-    plain = GOLDENS[kind]
-    return plain.replace("golden.", f"golden.{turn}.", 1) if turn else plain
-
-
-def name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = False) -> str:
-    """The keys that lead to what stands at a place of the file, from 0 (`sections.recent.budget`); empty where the file is no YAML, or
-    cannot be read. `is_whole` tells that an entry of a list which begins there is meant, not the first of its keys.
-    """
-    if not path.endswith(_MANIFESTS):
-        return ""
-    try:
-        root = load_yaml(text.encode(), path, "")
-    except PromptcError:
-        return ""
-    return ".".join(_find_keys(root, line + 1, column + 1, is_whole))
-
-
-def find_name(entry: object) -> str:
-    """What an entry of a list calls itself, empty where it has no name."""
-    for key in ("id", "name"):
-        named = entry.get(key) if isinstance(entry, dict) else None
-        named = named.value if isinstance(named, Node) else named
-        if isinstance(named, str | int):
-            return str(named)
-    return ""
-
-
-def _find_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
-    """The keys down to the last one that begins at or before the place."""
-    if isinstance(node.value, dict):
-        inner = [(node.key_span(key), key, value) for key, value in node.items()]
-    elif isinstance(node.value, tuple):
-        inner = [(value.span, find_name(value.value) or str(at), value) for at, value in enumerate(node.value)]
-    else:
-        return []
-    passed = [(name, value) for span, name, value in inner if (span.line, span.column) <= (line, column)]
-    if not passed:
-        return []
-    name, value = passed[-1]
-    is_it = is_whole and isinstance(node.value, tuple) and (value.span.line, value.span.column) == (line, column)
-    return [name] if is_it else [name, *_find_keys(value, line, column, is_whole)]
-
-
 @frozen(eq=False)
 class CaseOutcome:
     """What one render, check, operation or command gave.
@@ -195,6 +141,37 @@ class Ran:
     changes: int = 0
 
 
+class CaseError(PromptcError):
+    """The case itself is at fault, not what its pack makes of its state: it is broken, whatever it expects."""
+
+
+def is_golden(name: str) -> bool:
+    """Whether promptc writes a file of that name beside a case: a golden, of a session's turn too, the note beside it, or one pending."""
+    plain = name.removesuffix(PENDING)
+    first, _, rest = plain.partition(".")
+    turn, _, after = rest.partition(".")
+    return plain == INPUTS or (f"{first}.{after}" if turn.isdigit() else plain) in GOLDENS.values()
+
+
+def is_pending(name: str) -> bool:
+    """Whether a golden of that name is a pending one."""
+    return name.endswith(PENDING)
+
+
+def name_golden(kind: str, turn: int = 0) -> str:
+    """The file name of a golden of that kind; of a session's turn, with its number."""
+    plain = GOLDENS[kind]
+    return plain.replace("golden.", f"golden.{turn}.", 1) if turn else plain
+
+
+def find_kind(name: str) -> tuple[str, int]:
+    """The kind and the turn (0 but of a session's) of the golden with that file name; the opposite of `name_golden`. An empty kind where no
+    golden is called so.
+    """
+    turn = _TURN.match(name)
+    return _KINDS.get(_TURN.sub("golden.", name), ""), int(turn[1]) if turn is not None else 0
+
+
 def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> bytes:
     """The bytes of the regular file at `path`, which findings call `shown`; `span` is where it is named.
 
@@ -217,10 +194,6 @@ def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> b
 def refuse_reading(shown: str, wrong: OSError, span: Span | None = None) -> CaseError:
     """The error of a file that is there and cannot be read."""
     return fail_case("PC0903", f"cannot read `{shown}`: {wrong.strerror or wrong}", span)
-
-
-class CaseError(PromptcError):
-    """The case itself is at fault, not what its pack makes of its state: it is broken, whatever it expects."""
 
 
 def fail_case(code: str, message: str, span: Span | None = None, *, help: str = "") -> CaseError:

@@ -1,4 +1,8 @@
-"""Which edit moved a golden: each change since it was accepted is put back alone, and the one that brings it back is the cause."""
+"""Which edit moved a golden: the fewest changes whose putting back, in a copy, makes the case hold again.
+
+`find_cause` asks git and the note beside the goldens for what the inputs were. `KnownCause` asks of other cases whether the same edits
+moved them, `Trial` is the copy in which cases are tried.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +22,11 @@ from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case
 from promptc.golden.confine import find_fault, find_root
-from promptc.golden.discover import list_packs, load_case
+from promptc.golden.discover import load_case
 from promptc.golden.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
 from promptc.golden.environment import add_case
 from promptc.golden.git import GitError, TreeEntry, is_blob, list_entries, read_blobs, run_git
-from promptc.golden.inputs import describe_inputs, identify
+from promptc.golden.inputs import describe_inputs, identify, list_packs
 from promptc.golden.judge import check_expect
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.run import Shell, run_case
@@ -30,6 +34,7 @@ from promptc.golden.verdict import compare_goldens, render_goldens
 
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
+
 
 _GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")
@@ -45,6 +50,127 @@ class Cause:
     changes: tuple[FileChange, ...] = field(default_factory=tuple)
     what: str = ""
     before: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+
+
+@frozen(eq=False)
+class Before:
+    """One account of what the inputs were: `files` are those that differ from now, with their content then (None: there was none), `lost`
+    the paths of those that differ and whose content nobody has, `counter` and `version` what counted and rendered, where that is noted
+    and is another now.
+    """
+
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+    counter: str = ""
+    version: str = ""
+
+
+def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
+    """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy."""
+    now = describe_inputs(case, pack)
+    accounts = list(read_before(case, now, dict(_iter_folder(case)) if pack is None else {}))
+    with Trial(shell) as trial:
+        try:
+            trial.add(case, _list_files(case, pack))
+        except OSError:
+            return _tell_else(case, accounts, now)
+        for before in accounts:
+            cause = _find_in(case, before, trial)
+            if cause is not None:
+                return cause
+    return _tell_else(case, accounts, now)
+
+
+def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
+    """The files of a pack that cannot be loaded, with their identities: nobody knows which of them it names."""
+    for path in _iter_files(Path(case.root, case.pack)):
+        with contextlib.suppress(OSError):
+            yield path.relative_to(case.root).as_posix(), identify(read_file(path, MAX_BYTES))
+
+
+def _iter_files(pack: Path) -> Iterator[Path]:
+    for path in sorted(pack.rglob("*")) if pack.is_dir() else [pack]:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES:
+            yield path
+
+
+def _list_files(case: Case, pack: Pack | None) -> list[str]:
+    """Whatever a run of the case may read, by paths from the root."""
+    around = [path for path, _ in _iter_folder(case)] if pack is None else []
+    return [*describe_inputs(case, pack)["files"], *around, *_iter_asked(case)]
+
+
+def _iter_asked(case: Case) -> Iterator[str]:
+    """The files beside the packs of the questions that a case may ask: without them none of its runs holds."""
+    with SuiteResources() as shelf:
+        packs = list_packs(case, shelf)[1:]
+    for pack in packs:
+        yield from (path.relative_to(case.root).as_posix() for path in _iter_files(Path(case.root, pack).parent))
+
+
+def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -> Cause | None:
+    """What can be said without putting anything back."""
+    for before in accounts:
+        if before.counter:
+            digest = str(now["counter"].get("digest", "")).removeprefix("sha256:")[:8]
+            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}")
+        if before.version:
+            return Cause(what=f"promptc {before.version} → {now['promptc']}")
+        if before.lost:
+            paths = sorted({*before.lost, *before.files})
+            return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")
+    edited = find_golden_edited(case)
+    if edited:
+        return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
+    return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
+
+
+def _find_in(case: Case, before: Before, trial: Trial) -> Cause | None:
+    """The cause by one account; None where putting everything back does not make the case hold."""
+    runs = [0]
+
+    def holds(some: Sequence[FileChange]) -> bool:
+        runs[0] += 1
+        if runs[0] > _MOST:
+            return False
+        trial.put_back(case, before.files, some)
+        with SuiteResources() as shelf:
+            return trial.holds(case, shelf)
+
+    changes = next((found for found in _iter_accounts(case, before) if found and holds(found)), None)
+    if changes is None or holds(()):
+        return None
+    fewest = tuple(_find_fewest((), changes, holds, is_new=False))
+    if runs[0] > _MOST:
+        return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
+    found = tuple(one for one in changes if one in fewest)
+    return Cause(found, before={one.path: before.files[one.path] for one in found})
+
+
+def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...]]:
+    """All changes; where values are among them also by lines alone, as the text of a JSON file may itself stand in a golden."""
+    texts = [(path, old or "", read_now(Path(case.root, path))) for path, old in before.files.items()]
+    changes = tuple(change for text in texts for change in list_changes(*text))
+    yield changes
+    if any(isinstance(one.undo, ValueUndo) for one in changes):
+        yield tuple(change for text in texts for change in list_line_changes(*text))
+
+
+def _find_fewest(
+    base: Sequence[FileChange], changes: Sequence[FileChange], holds: Callable[[Sequence[FileChange]], bool], *, is_new: bool
+) -> Sequence[FileChange]:
+    """Of `changes` as few as will do together with `base`, where all of them do (QuickXplain: Junker 2004). `is_new` tells that `base` has
+    grown, so that it may do alone.
+    """
+    if is_new and holds(base):
+        return ()
+    if len(changes) == 1:
+        return changes
+    half = len(changes) // 2
+    first, second = changes[:half], changes[half:]
+    later = _find_fewest((*base, *first), second, holds, is_new=True)
+    earlier = _find_fewest((*base, *later), first, holds, is_new=bool(later))
+    return (*earlier, *later)
 
 
 class KnownCause:
@@ -82,114 +208,6 @@ class KnownCause:
             return False
         trial.put_back(case, self._cause.before, changes)
         return trial.holds(case, shelf)
-
-
-def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
-    """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy."""
-    now = describe_inputs(case, pack)
-    accounts = list(read_before(case, now, dict(_iter_folder(case)) if pack is None else {}))
-    with Trial(shell) as trial:
-        try:
-            trial.add(case, _list_files(case, pack))
-        except OSError:
-            return _tell_else(case, accounts, now)
-        for before in accounts:
-            cause = _find_in(case, before, trial)
-            if cause is not None:
-                return cause
-    return _tell_else(case, accounts, now)
-
-
-def _list_files(case: Case, pack: Pack | None) -> list[str]:
-    """Whatever a run of the case may read, by paths from the root."""
-    around = [path for path, _ in _iter_folder(case)] if pack is None else []
-    return [*describe_inputs(case, pack)["files"], *around, *_iter_asked(case)]
-
-
-def _find_in(case: Case, before: Before, trial: Trial) -> Cause | None:
-    """The cause by one account; None where putting everything back does not make the case hold."""
-    runs = [0]
-
-    def holds(some: Sequence[FileChange]) -> bool:
-        runs[0] += 1
-        if runs[0] > _MOST:
-            return False
-        trial.put_back(case, before.files, some)
-        with SuiteResources() as shelf:
-            return trial.holds(case, shelf)
-
-    changes = next((found for found in _iter_accounts(case, before) if found and holds(found)), None)
-    if changes is None or holds(()):
-        return None
-    fewest = tuple(_find_fewest((), changes, holds, is_new=False))
-    if runs[0] > _MOST:
-        return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
-    found = tuple(one for one in changes if one in fewest)
-    return Cause(found, before={one.path: before.files[one.path] for one in found})
-
-
-def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
-    """The files of a pack that cannot be loaded, with their identities: nobody knows which of them it names."""
-    for path in _iter_files(Path(case.root, case.pack)):
-        with contextlib.suppress(OSError):
-            yield path.relative_to(case.root).as_posix(), identify(read_file(path, MAX_BYTES))
-
-
-def _iter_asked(case: Case) -> Iterator[str]:
-    """The files beside the packs of the questions that a case may ask: without them none of its runs holds."""
-    with SuiteResources() as shelf:
-        packs = list_packs(case, shelf)[1:]
-    for pack in packs:
-        yield from (path.relative_to(case.root).as_posix() for path in _iter_files(Path(case.root, pack).parent))
-
-
-def _iter_files(pack: Path) -> Iterator[Path]:
-    for path in sorted(pack.rglob("*")) if pack.is_dir() else [pack]:
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES:
-            yield path
-
-
-def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...]]:
-    """All changes; where values are among them also by lines alone, as the text of a JSON file may itself stand in a golden."""
-    texts = [(path, old or "", read_now(Path(case.root, path))) for path, old in before.files.items()]
-    changes = tuple(change for text in texts for change in list_changes(*text))
-    yield changes
-    if any(isinstance(one.undo, ValueUndo) for one in changes):
-        yield tuple(change for text in texts for change in list_line_changes(*text))
-
-
-def _find_fewest(
-    base: Sequence[FileChange], changes: Sequence[FileChange], holds: Callable[[Sequence[FileChange]], bool], *, is_new: bool
-) -> Sequence[FileChange]:
-    """Of `changes` as few as will do together with `base`, where all of them do (QuickXplain: Junker 2004). `is_new` tells that `base` has
-    grown, so that it may do alone.
-    """
-    if is_new and holds(base):
-        return ()
-    if len(changes) == 1:
-        return changes
-    half = len(changes) // 2
-    first, second = changes[:half], changes[half:]
-    later = _find_fewest((*base, *first), second, holds, is_new=True)
-    earlier = _find_fewest((*base, *later), first, holds, is_new=bool(later))
-    return (*earlier, *later)
-
-
-def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -> Cause | None:
-    """What can be said without putting anything back."""
-    for before in accounts:
-        if before.counter:
-            digest = str(now["counter"].get("digest", "")).removeprefix("sha256:")[:8]
-            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}")
-        if before.version:
-            return Cause(what=f"promptc {before.version} → {now['promptc']}")
-        if before.lost:
-            paths = sorted({*before.lost, *before.files})
-            return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")
-    edited = find_golden_edited(case)
-    if edited:
-        return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
-    return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
 
 
 class Trial:
@@ -270,19 +288,6 @@ def read_now(path: Path) -> str:
     return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-@frozen(eq=False)
-class Before:
-    """One account of what the inputs were: `files` are those that differ from now, with their content then (None: there was none), `lost`
-    the paths of those that differ and whose content nobody has, `counter` and `version` what counted and rendered, where that is noted
-    and is another now.
-    """
-
-    files: Mapping[str, str | None] = field(default_factory=dict)
-    lost: tuple[str, ...] = ()
-    counter: str = ""
-    version: str = ""
-
-
 def read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) -> Iterator[Before]:
     """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the last commit
     has them; as the commit has them that last touched a golden. Contents are asked of git. Never raises; nothing where nothing is known.
@@ -307,42 +312,6 @@ def read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) -
             yield _compare(case, committed, {**now, "files": {**around, **now["files"]}})
 
 
-def _show_other(noted: Any, now: Any) -> str:
-    """What counted then, if something else does now; empty where either is not known."""
-    if not isinstance(noted, dict) or not now or noted == now:
-        return ""
-    return f"{noted.get('name')} {str(noted.get('digest', '')).removeprefix('sha256:')[:8]}"
-
-
-def find_golden_edited(case: Case) -> str:
-    """A golden of the case that is not what the last commit has, empty where there is none or git does not know."""
-    committed = _list_entries(case, "HEAD", *_list_goldens(case))
-    return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), "")
-
-
-def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
-    try:
-        return is_blob(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES), entry.identity)
-    except (OSError, ValueError):
-        return False
-
-
-def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", version: str = "") -> Before:
-    """What was read then is looked up where it was, whether it is still read or not."""
-    here = {path: _identify(case, path) for path in files} | now["files"]
-    changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
-    contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
-    lost = tuple(path for path, content in contents.items() if content is None and path in files)
-    return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, version)
-
-
-def _identify(case: Case, path: str) -> str | None:
-    try:
-        return identify(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
-    except OSError:
-        return None
-
-
 def _read_noted(case: Case) -> dict[str, Any] | None:
     """The note, if it is one, with what can be trusted of its files."""
     try:
@@ -361,14 +330,35 @@ def _is_readable(case: Case, path: str) -> bool:
     return is_inside(path) and not find_fault(path, case.root, case.fence)
 
 
-def is_inside(path: str) -> bool:
-    """Whether a path from a root stays in it, by its text."""
-    pure = PurePosixPath(path)
-    return bool(path) and not pure.is_absolute() and not _UNFIT.search(path) and ".." not in pure.parts
+def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", version: str = "") -> Before:
+    """What was read then is looked up where it was, whether it is still read or not."""
+    here = {path: _identify(case, path) for path in files} | now["files"]
+    changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
+    contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
+    lost = tuple(path for path, content in contents.items() if content is None and path in files)
+    return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, version)
 
 
-def _list_goldens(case: Case) -> list[str]:
-    return [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
+def _identify(case: Case, path: str) -> str | None:
+    try:
+        return identify(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
+    except OSError:
+        return None
+
+
+def _read_blob(root: str, identity: str) -> str | None:
+    try:
+        content = next(read_blobs(root, [identity]), None)
+    except GitError:
+        return None
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n") if content is not None else None
+
+
+def _show_other(noted: Any, now: Any) -> str:
+    """What counted then, if something else does now; empty where either is not known."""
+    if not isinstance(noted, dict) or not now or noted == now:
+        return ""
+    return f"{noted.get('name')} {str(noted.get('digest', '')).removeprefix('sha256:')[:8]}"
 
 
 def _list_revisions(case: Case) -> list[str]:
@@ -378,18 +368,15 @@ def _list_revisions(case: Case) -> list[str]:
     return list(dict.fromkeys(one for one in found if _IDENTITY.fullmatch(one)))
 
 
+def _list_goldens(case: Case) -> list[str]:
+    return [os.path.relpath(os.path.join(case.folder, name), case.root) for _, _, name in case.list_goldens()]
+
+
 def _ask_git(case: Case, *arguments: str) -> str:
     try:
         return run_git(case.root, *arguments).decode("utf-8", "replace").strip()
     except GitError:
         return ""
-
-
-def _list_entries(case: Case, revision: str, *paths: str) -> dict[str, TreeEntry]:
-    try:
-        return list_entries(case.root, revision, *paths)
-    except GitError:
-        return {}
 
 
 def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
@@ -405,13 +392,31 @@ def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict
     return {**gone, **{path: committed.get(path, identity) for path, identity in files.items()}}
 
 
+def _list_entries(case: Case, revision: str, *paths: str) -> dict[str, TreeEntry]:
+    try:
+        return list_entries(case.root, revision, *paths)
+    except GitError:
+        return {}
+
+
 def _is_gone(case: Case, path: str) -> bool:
     return not os.path.basename(path).startswith(_GOLDEN) and not os.path.lexists(os.path.join(case.root, path))
 
 
-def _read_blob(root: str, identity: str) -> str | None:
+def find_golden_edited(case: Case) -> str:
+    """A golden of the case that is not what the last commit has, empty where there is none or git does not know."""
+    committed = _list_entries(case, "HEAD", *_list_goldens(case))
+    return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), "")
+
+
+def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
     try:
-        content = next(read_blobs(root, [identity]), None)
-    except GitError:
-        return None
-    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n") if content is not None else None
+        return is_blob(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES), entry.identity)
+    except (OSError, ValueError):
+        return False
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path from a root stays in it, by its text."""
+    pure = PurePosixPath(path)
+    return bool(path) and not pure.is_absolute() and not _UNFIT.search(path) and ".." not in pure.parts

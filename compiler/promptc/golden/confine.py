@@ -1,4 +1,8 @@
-"""The folder that a case may not leave, and whether a path stays in it (docs/trust.md, "Files")."""
+"""Where a case lies, and which paths it may name: none that leads out of its fence (docs/trust.md, "Files").
+
+`find_root` is the folder in which a case is run, `find_fence` the one it may not leave. `confine` holds one path against the fence,
+`confine_case` all that a case names.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,10 @@ from promptc.model.state import Node
 _MADE = ("large", "database", "held", "locked")
 """What `given` names by files in the case's folder."""
 
+
 _HELP = "paths in a case lead to files of the same repository: `state.json`, `../base/state.json`, `packs/lighthouse`"
 _REPOSITORY = "the repository"
 _OWN_ROOT = "what the case may read"
-
 _IN_HOME = (
     "the repository is your home folder (`HOME`), or holds it, and much else may lie there: a case stays in its own folder, or in the "
     "folder that is tested. Name one that holds all it needs (`promptc test .`), or set `HOME` to another folder, as a container may"
@@ -29,6 +33,126 @@ _REPOSITORY_MARK = ".git"
 _SHORTENED = ("fixtures", PACKS)
 
 
+@lru_cache(maxsize=4096)
+def find_root(folder: str) -> str:
+    """The folder in which the cases of `folder` (absolute) are run, and to which all that they show is relative.
+
+    It is the nearest folder above the case that has a folder `packs`; where none has, the nearest above it with a `pack.yaml`, then the
+    repository (`.git`), then the case's own folder.
+    """
+    above = _list_above(folder)
+    for is_root in (_has_packs, _has_manifest, _is_repository):
+        found = next((one for one in above if is_root(one)), None)
+        if found is not None:
+            return found
+    return folder
+
+
+def _list_above(folder: str) -> tuple[str, ...]:
+    """Every folder above it, the nearest first."""
+    return _list_up(os.path.dirname(folder)) if os.path.dirname(folder) != folder else ()
+
+
+@lru_cache(maxsize=4096)
+def _list_up(folder: str) -> tuple[str, ...]:
+    """The folder and every one above it."""
+    return folder, *_list_above(folder)
+
+
+@lru_cache(maxsize=4096)
+def _has_packs(folder: str) -> bool:
+    return os.path.isdir(os.path.join(folder, PACKS))
+
+
+@lru_cache(maxsize=4096)
+def _has_manifest(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, MANIFEST))
+
+
+@lru_cache(maxsize=4096)
+def _is_repository(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, _REPOSITORY_MARK))
+
+
+def find_pack(folder: str, root: str) -> str:
+    """The pack of the case in `folder`, where its file names none, as a path from `root`.
+
+    It is the one beside the case; else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`); else `packs/` with the name
+    of the folder above the case (`fixtures/lighthouse/foggy`). Whether it is there is not asked.
+    """
+    for one in (folder, *_list_above(folder)):
+        if os.path.isfile(f"{one}{os.sep}{MANIFEST}"):
+            return show_path(one, root)
+        if one == root:
+            break
+    return f"{PACKS}/{os.path.basename(os.path.dirname(folder))}"
+
+
+def name_case(folder: str, root: str) -> str:
+    """What the case is called: its folder from the root, without a leading `fixtures/` or `packs/`."""
+    shown = show_path(folder, root)
+    first, slash, rest = shown.partition("/")
+    return rest if slash and first in _SHORTENED else shown
+
+
+def show_path(path: str, root: str) -> str:
+    """An absolute path as one from the root, with `/` between its parts."""
+    if path.startswith(f"{root}{os.sep}"):
+        return path[len(root) + 1 :].replace(os.sep, "/")
+    return os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def find_fence(folder: str, top: str = "") -> str:
+    """The folder (absolute, real) outside which the case in `folder` (absolute, real) names nothing: the nearest one at or above it that
+    holds `.git`. Where none does, the case's root, or `top`, the folder in which cases were looked for, if that is further up.
+
+    A home folder, and what is above one, is never found so: what lies side by side there belongs to many.
+    """
+    repository = find_repository(folder)
+    if repository is not None and not _is_home(repository):
+        return repository
+    root = os.path.realpath(find_root(folder))
+    found = folder if _is_home(root) or not is_under(folder, root) else root
+    return top if top and is_under(found, top) else found
+
+
+def _is_home(folder: str) -> bool:
+    """Whether it is the user's home folder or above it."""
+    return is_under(os.path.realpath(os.path.expanduser("~")), folder)
+
+
+def confine(path: str, folder: str, fence: str, span: Span | None = None) -> str:
+    """Where `path`, from `folder` (absolute), leads: absolute, as it is written. Raises `CaseError` (PC0750) where that is outside `fence`,
+    by `..` or by a link on the way, whether there is anything or not; and for a path that other systems read otherwise.
+    """
+    why = find_fault(path, folder, fence)
+    if why:
+        repository = find_repository(folder)
+        is_home = repository is not None and repository != fence and _is_home(repository)
+        raise refuse_path(path, why.replace(_REPOSITORY, _OWN_ROOT) if is_home else why, span, help=_IN_HOME if is_home else _HELP)
+    return os.path.normpath(os.path.join(folder, path))
+
+
+def find_fault(path: str, folder: str, fence: str) -> str:
+    """What is wrong with a path that a case names, as the rest of a sentence about it; empty where it stays in `fence`."""
+    if "\0" in path:
+        return "holds a NUL character"
+    if "\\" in path:
+        return "has a backslash: write `/`"
+    if path.startswith("/") or PureWindowsPath(path).drive:
+        return "is not relative"
+    written = os.path.join(folder, path)
+    plain = os.path.normpath(written)
+    try:
+        reals = [os.path.realpath(one) for one in (written, plain)]  # they differ where `..` follows a link
+    except (OSError, ValueError):
+        return "is no path"
+    if all(is_under(real, fence) for real in reals):
+        return ""
+    is_link = is_under(plain, fence)
+    return f"is a link, or behind one, that leads out of {_REPOSITORY}" if is_link else f"leads out of {_REPOSITORY}"
+
+
 def confine_case(case: Case) -> None:
     """Raises `CaseError` (PC0750) for the first path of the case that leads out of its fence. A command line (`run`) is judged when it is
     read, as a command line.
@@ -36,30 +160,6 @@ def confine_case(case: Case) -> None:
     confine_pack(case, case.root, case.fence)
     for path, span in (*_iter_states(case), *_iter_asked(case), *_iter_given(case)):
         confine(path, case.folder, case.fence, span)
-
-
-def confine_pack(case: Case, root: str, fence: str) -> None:
-    """The same of its pack, which is looked for in `root`: of its folder, and of the manifest in it."""
-    named = case.node.get("pack")
-    span = named.span if named is not None else case.node.span
-    found = confine(case.pack, root, fence, span)
-    confine(MANIFEST, found, fence, span)
-
-
-def confine_copy(case: Case, root: str) -> None:
-    """Sees that no link in a copy of the case, under `root`, leads out of it. One that the case asks for is refused (PC0750), others are
-    taken away.
-    """
-    for name, target in case.given.get("link", {}).items():
-        path = os.path.join(root, os.path.relpath(case.folder, case.root), name)
-        if os.path.isabs(target) or not is_under(os.path.realpath(path), root):
-            span = case.node.value["given"].value["link"].value[name].span
-            raise refuse_path(target, "leads out of the case's copy", span)
-    for folder, folders, names in os.walk(root):
-        for name in (*folders, *names):
-            path = os.path.join(folder, name)
-            if os.path.islink(path) and not is_under(os.path.realpath(path), root):
-                os.unlink(path)
 
 
 def _iter_states(case: Case) -> Iterator[tuple[str, Span]]:
@@ -98,30 +198,28 @@ def _iter_stores(stores: Node) -> Iterator[tuple[str, Span]]:
         yield str(files.value), files.span
 
 
-def find_fence(folder: str, top: str = "") -> str:
-    """The folder (absolute, real) outside which the case in `folder` (absolute, real) names nothing: the nearest one at or above it that
-    holds `.git`. Where none does, the case's root, or `top`, the folder in which cases were looked for, if that is further up.
+def confine_pack(case: Case, root: str, fence: str) -> None:
+    """The same of its pack, which is looked for in `root`: of its folder, and of the manifest in it."""
+    named = case.node.get("pack")
+    span = named.span if named is not None else case.node.span
+    found = confine(case.pack, root, fence, span)
+    confine(MANIFEST, found, fence, span)
 
-    A home folder, and what is above one, is never found so: what lies side by side there belongs to many.
+
+def confine_copy(case: Case, root: str) -> None:
+    """Sees that no link in a copy of the case, under `root`, leads out of it. One that the case asks for is refused (PC0750), others are
+    taken away.
     """
-    repository = find_repository(folder)
-    if repository is not None and not _is_home(repository):
-        return repository
-    root = os.path.realpath(find_root(folder))
-    found = folder if _is_home(root) or not is_under(folder, root) else root
-    return top if top and is_under(found, top) else found
-
-
-def confine(path: str, folder: str, fence: str, span: Span | None = None) -> str:
-    """Where `path`, from `folder` (absolute), leads: absolute, as it is written. Raises `CaseError` (PC0750) where that is outside `fence`,
-    by `..` or by a link on the way, whether there is anything or not; and for a path that other systems read otherwise.
-    """
-    why = find_fault(path, folder, fence)
-    if why:
-        repository = find_repository(folder)
-        is_home = repository is not None and repository != fence and _is_home(repository)
-        raise refuse_path(path, why.replace(_REPOSITORY, _OWN_ROOT) if is_home else why, span, help=_IN_HOME if is_home else _HELP)
-    return os.path.normpath(os.path.join(folder, path))
+    for name, target in case.given.get("link", {}).items():
+        path = os.path.join(root, os.path.relpath(case.folder, case.root), name)
+        if os.path.isabs(target) or not is_under(os.path.realpath(path), root):
+            span = case.node.value["given"].value["link"].value[name].span
+            raise refuse_path(target, "leads out of the case's copy", span)
+    for folder, folders, names in os.walk(root):
+        for name in (*folders, *names):
+            path = os.path.join(folder, name)
+            if os.path.islink(path) and not is_under(os.path.realpath(path), root):
+                os.unlink(path)
 
 
 def refuse_path(path: str, why: str, span: Span | None = None, *, help: str = _HELP) -> CaseError:
@@ -129,100 +227,6 @@ def refuse_path(path: str, why: str, span: Span | None = None, *, help: str = _H
     return fail_case("PC0750", f"`{path}` {why}", span, help=help)
 
 
-def find_fault(path: str, folder: str, fence: str) -> str:
-    """What is wrong with a path that a case names, as the rest of a sentence about it; empty where it stays in `fence`."""
-    if "\0" in path:
-        return "holds a NUL character"
-    if "\\" in path:
-        return "has a backslash: write `/`"
-    if path.startswith("/") or PureWindowsPath(path).drive:
-        return "is not relative"
-    written = os.path.join(folder, path)
-    plain = os.path.normpath(written)
-    try:
-        reals = [os.path.realpath(one) for one in (written, plain)]  # they differ where `..` follows a link
-    except (OSError, ValueError):
-        return "is no path"
-    if all(is_under(real, fence) for real in reals):
-        return ""
-    is_link = is_under(plain, fence)
-    return f"is a link, or behind one, that leads out of {_REPOSITORY}" if is_link else f"leads out of {_REPOSITORY}"
-
-
 def is_under(path: str, folder: str) -> bool:
     """Whether an absolute path is the folder or under it, as both are written."""
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else f"{folder}{os.sep}")
-
-
-def _is_home(folder: str) -> bool:
-    """Whether it is the user's home folder or above it."""
-    return is_under(os.path.realpath(os.path.expanduser("~")), folder)
-
-
-@lru_cache(maxsize=4096)
-def find_root(folder: str) -> str:
-    """The folder in which the cases of `folder` (absolute) are run, and to which all that they show is relative.
-
-    It is the nearest folder above the case that has a folder `packs`; where none has, the nearest above it with a `pack.yaml`, then the
-    repository (`.git`), then the case's own folder.
-    """
-    above = _list_above(folder)
-    for is_root in (_has_packs, _has_manifest, _is_repository):
-        found = next((one for one in above if is_root(one)), None)
-        if found is not None:
-            return found
-    return folder
-
-
-def find_pack(folder: str, root: str) -> str:
-    """The pack of the case in `folder`, where its file names none, as a path from `root`.
-
-    It is the one beside the case; else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`); else `packs/` with the name
-    of the folder above the case (`fixtures/lighthouse/foggy`). Whether it is there is not asked.
-    """
-    for one in (folder, *_list_above(folder)):
-        if os.path.isfile(f"{one}{os.sep}{MANIFEST}"):
-            return show_path(one, root)
-        if one == root:
-            break
-    return f"{PACKS}/{os.path.basename(os.path.dirname(folder))}"
-
-
-def name_case(folder: str, root: str) -> str:
-    """What the case is called: its folder from the root, without a leading `fixtures/` or `packs/`."""
-    shown = show_path(folder, root)
-    first, slash, rest = shown.partition("/")
-    return rest if slash and first in _SHORTENED else shown
-
-
-def show_path(path: str, root: str) -> str:
-    """An absolute path as one from the root, with `/` between its parts."""
-    if path.startswith(f"{root}{os.sep}"):
-        return path[len(root) + 1 :].replace(os.sep, "/")
-    return os.path.relpath(path, root).replace(os.sep, "/")
-
-
-def _list_above(folder: str) -> tuple[str, ...]:
-    """Every folder above it, the nearest first."""
-    return _list_up(os.path.dirname(folder)) if os.path.dirname(folder) != folder else ()
-
-
-@lru_cache(maxsize=4096)
-def _list_up(folder: str) -> tuple[str, ...]:
-    """The folder and every one above it."""
-    return folder, *_list_above(folder)
-
-
-@lru_cache(maxsize=4096)
-def _has_packs(folder: str) -> bool:
-    return os.path.isdir(os.path.join(folder, PACKS))
-
-
-@lru_cache(maxsize=4096)
-def _has_manifest(folder: str) -> bool:
-    return os.path.isfile(os.path.join(folder, MANIFEST))
-
-
-@lru_cache(maxsize=4096)
-def _is_repository(folder: str) -> bool:
-    return os.path.exists(os.path.join(folder, _REPOSITORY_MARK))

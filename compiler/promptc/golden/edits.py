@@ -1,4 +1,7 @@
-"""What changed in a JSON file: values that differ, whatever its lines."""
+"""What changed in a file, as edits that can be put back one by one: values of a JSON file, lines of any other.
+
+`list_changes` tells the edits from one text to another, `put_back` undoes some of them.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,61 @@ from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument, load_json
-from promptc.golden.case import find_name, name_key
+from promptc.frontend.yaml import load_yaml
+from promptc.model.state import Node
 from promptc.text.diff import diff_words
 from promptc.text.json import extend_pointer, render_json_line
 
 _MOST = 2_000
 """Entries of a list, between those that are alike at its ends, up to which they are set against each other."""
 
+
 _MARK = "\ufeff"
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _LONGEST = 40
 _NOTHING = "nothing"
+_MANIFESTS = (".yaml", ".yml", ".json")
+
+
+@frozen
+class LineUndo:
+    """Lines `start` to `stop` of the present file (from 0, half-open) stood as `before`."""
+
+    start: int
+    stop: int
+    before: str
+
+
+@frozen
+class ValueUndo:
+    """What stood in a JSON document: `keys` lead to the place in the present one, keys of objects and places in lists.
+
+    `kind` tells what `before`, a JSON text, is:
+      value    what stood there
+      added    nothing: nothing stood there
+      gone     what stood under a key that is gone, the one at `start` (from 0) of its object, behind the key `after`
+      entries  a list of what stood for the entries `start` to `stop` (from 0, half-open) of the list there
+      order    the keys of the object there, as they followed each other
+    """
+
+    keys: tuple[str | int, ...]
+    kind: str
+    before: str = "null"
+    after: str | None = None
+    start: int = 0
+    stop: int = 0
+
+
+@frozen
+class FileChange:
+    """A file that reads otherwise than before, in one place. `path` is from the root; line and column are where it differs now (from 1),
+    `what` says what it said and says, in a line."""
+
+    path: str
+    line: int
+    column: int
+    what: str
+    undo: Any
 
 
 def list_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
@@ -52,17 +99,39 @@ def list_value_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
     return tuple(_describe_value(document, now, undo) for undo in _iter_undo((), before, now))
 
 
-def put_values_back(new: str, changes: Sequence[FileChange]) -> str:
-    """The present JSON with these changes undone; with all of them it is the value that it was."""
-    whole = [json.loads(new.removeprefix(_MARK))]
-    for undo in sorted((one.undo for one in changes), key=_rank):
-        _undo(whole, undo)
-    return render_json_line(whole[0]) + "\n"
+def _describe_value(document: JsonDocument, now: Any, undo: ValueUndo) -> FileChange:
+    pointer, names = "", list[str]()
+    value = now
+    for key in undo.keys:
+        pointer, value = extend_pointer(pointer, str(key)), _get(value, key)
+        names.append(find_name(value) or str(key) if isinstance(key, int) else key)
+    if undo.kind == "entries":
+        pointer = extend_pointer(pointer, str(undo.start))
+        names.append(find_name((value[undo.start : undo.stop] or json.loads(undo.before))[0]) or str(undo.start))
+    span = document.span(pointer)
+    said = "its keys in another order" if undo.kind == "order" else say_change(*_show(undo, now))
+    return FileChange(document.source.name, span.line, span.column, ": ".join((".".join(names), said) if names else (said,)), undo)
 
 
-def _rank(undo: ValueUndo) -> tuple[int, bool, int]:
-    """What stands in something goes first, so that keys lead where they say; entries from the last one on, for the same reason."""
-    return -len(undo.keys), undo.kind == "order", -undo.start if undo.kind == "entries" else undo.start
+def _get(value: Any, key: str | int) -> Any:
+    """What stands there; None where nothing does."""
+    if isinstance(key, int):
+        return value[key] if key < len(value) else None
+    return value.get(key)
+
+
+def _show(undo: ValueUndo, now: Any) -> tuple[str, str]:
+    """What stood there and what does, as JSON; empty for nothing."""
+    value = now
+    for key in undo.keys:
+        value = _get(value, key)
+    if undo.kind == "entries":
+        return _show_entries(json.loads(undo.before)), _show_entries(value[undo.start : undo.stop])
+    return "" if undo.kind == "added" else undo.before, "" if undo.kind == "gone" else render_json_line(value)
+
+
+def _show_entries(entries: Sequence[Any]) -> str:
+    return ", ".join(render_json_line(one) for one in entries)
 
 
 def _iter_undo(keys: tuple[str | int, ...], old: Any, new: Any) -> Iterator[ValueUndo]:
@@ -125,6 +194,19 @@ def _name(entry: Any) -> tuple[str, str]:
     return type(entry).__name__, find_name(entry)
 
 
+def put_values_back(new: str, changes: Sequence[FileChange]) -> str:
+    """The present JSON with these changes undone; with all of them it is the value that it was."""
+    whole = [json.loads(new.removeprefix(_MARK))]
+    for undo in sorted((one.undo for one in changes), key=_rank):
+        _undo(whole, undo)
+    return render_json_line(whole[0]) + "\n"
+
+
+def _rank(undo: ValueUndo) -> tuple[int, bool, int]:
+    """What stands in something goes first, so that keys lead where they say; entries from the last one on, for the same reason."""
+    return -len(undo.keys), undo.kind == "order", -undo.start if undo.kind == "entries" else undo.start
+
+
 def _undo(whole: list[Any], undo: ValueUndo) -> None:
     keys: tuple[str | int, ...] = (0, *undo.keys)
     holder: Any = whole
@@ -156,52 +238,9 @@ def _insert(holder: dict[str, Any], key: str, value: Any, after: str | None) -> 
             holder[key] = value
 
 
-def _describe_value(document: JsonDocument, now: Any, undo: ValueUndo) -> FileChange:
-    pointer, names = "", list[str]()
-    value = now
-    for key in undo.keys:
-        pointer, value = extend_pointer(pointer, str(key)), _find(value, key)
-        names.append(find_name(value) or str(key) if isinstance(key, int) else key)
-    if undo.kind == "entries":
-        pointer = extend_pointer(pointer, str(undo.start))
-        names.append(find_name((value[undo.start : undo.stop] or json.loads(undo.before))[0]) or str(undo.start))
-    span = document.span(pointer)
-    said = "its keys in another order" if undo.kind == "order" else say_change(*_show(undo, now))
-    return FileChange(document.source.name, span.line, span.column, ": ".join((".".join(names), said) if names else (said,)), undo)
-
-
-def _find(value: Any, key: str | int) -> Any:
-    """What stands there; None where nothing does."""
-    if isinstance(key, int):
-        return value[key] if key < len(value) else None
-    return value.get(key)
-
-
-def _show(undo: ValueUndo, now: Any) -> tuple[str, str]:
-    """What stood there and what does, as JSON; empty for nothing."""
-    value = now
-    for key in undo.keys:
-        value = _find(value, key)
-    if undo.kind == "entries":
-        return _show_entries(json.loads(undo.before)), _show_entries(value[undo.start : undo.stop])
-    return "" if undo.kind == "added" else undo.before, "" if undo.kind == "gone" else render_json_line(value)
-
-
-def _show_entries(entries: Sequence[Any]) -> str:
-    return ", ".join(render_json_line(one) for one in entries)
-
-
 def list_line_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
     """The changes from `old` to `new`, in order, each of neighbouring lines."""
     return tuple(_describe(path, old, new, *hunk) for hunk in _iter_hunks(old, new))
-
-
-def put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
-    """The present text with these changes undone; with all of them it is what it was."""
-    lines = _LINE.findall(new)
-    for undo in sorted((one.undo for one in changes), key=lambda undo: undo.start, reverse=True):
-        lines[undo.start : undo.stop] = [undo.before]
-    return "".join(lines)
 
 
 def _describe(path: str, old: str, new: str, gone_from: int, start: int, before: str, after: str) -> FileChange:
@@ -217,6 +256,13 @@ def _describe(path: str, old: str, new: str, gone_from: int, start: int, before:
     return FileChange(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
 
 
+def _find_place(before: str, after: str) -> tuple[int, int]:
+    """Line and column, from 0, of the first character of `after` that differs."""
+    at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after)))
+    at = min(at, max(len(after) - 1, 0))
+    return after.count("\n", 0, at), at - (after.rfind("\n", 0, at) + 1)
+
+
 def _indent(text: str) -> int:
     return len(text) - len(text.lstrip(" -"))
 
@@ -228,11 +274,6 @@ def _iter_hunks(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
         head = _count_alike(gone, come)
         tail = _count_alike(gone[head:][::-1], come[head:][::-1])
         yield old_line + head, line + head, "".join(gone[head : len(gone) - tail]), "".join(come[head : len(come) - tail])
-
-
-def _count_alike(some: Sequence[str], others: Sequence[str]) -> int:
-    """How many of the first are the same."""
-    return next((at for at, (one, other) in enumerate(zip(some, others, strict=False)) if one != other), min(len(some), len(others)))
 
 
 def _iter_rough(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
@@ -253,52 +294,17 @@ def _iter_rough(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
         yield old_line, line, before, after
 
 
-def _find_place(before: str, after: str) -> tuple[int, int]:
-    """Line and column, from 0, of the first character of `after` that differs."""
-    at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after)))
-    at = min(at, max(len(after) - 1, 0))
-    return after.count("\n", 0, at), at - (after.rfind("\n", 0, at) + 1)
+def _count_alike(some: Sequence[str], others: Sequence[str]) -> int:
+    """How many of the first are the same."""
+    return next((at for at, (one, other) in enumerate(zip(some, others, strict=False)) if one != other), min(len(some), len(others)))
 
 
-@frozen
-class LineUndo:
-    """Lines `start` to `stop` of the present file (from 0, half-open) stood as `before`."""
-
-    start: int
-    stop: int
-    before: str
-
-
-@frozen
-class ValueUndo:
-    """What stood in a JSON document: `keys` lead to the place in the present one, keys of objects and places in lists.
-
-    `kind` tells what `before`, a JSON text, is:
-      value    what stood there
-      added    nothing: nothing stood there
-      gone     what stood under a key that is gone, the one at `start` (from 0) of its object, behind the key `after`
-      entries  a list of what stood for the entries `start` to `stop` (from 0, half-open) of the list there
-      order    the keys of the object there, as they followed each other
-    """
-
-    keys: tuple[str | int, ...]
-    kind: str
-    before: str = "null"
-    after: str | None = None
-    start: int = 0
-    stop: int = 0
-
-
-@frozen
-class FileChange:
-    """A file that reads otherwise than before, in one place. `path` is from the root; line and column are where it differs now (from 1),
-    `what` says what it said and says, in a line."""
-
-    path: str
-    line: int
-    column: int
-    what: str
-    undo: Any
+def put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
+    """The present text with these changes undone; with all of them it is what it was."""
+    lines = _LINE.findall(new)
+    for undo in sorted((one.undo for one in changes), key=lambda undo: undo.start, reverse=True):
+        lines[undo.start : undo.stop] = [undo.before]
+    return "".join(lines)
 
 
 def say_change(before: str, after: str) -> str:
@@ -314,12 +320,6 @@ def say_change(before: str, after: str) -> str:
     return f"{_clip(old) or _NOTHING} → {_clip(new) or _NOTHING}"
 
 
-def _end_word(text: str, at: int) -> str:
-    """Up to the first space from `at` on."""
-    end = text.find(" ", at)
-    return text if end < 0 else f"{text[:end]}…"
-
-
 def _clip(text: str) -> str:
     """As much of it as there is room for."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip(' …')}…"
@@ -327,3 +327,48 @@ def _clip(text: str) -> str:
 
 def _count_alike_ends(old: str, new: str) -> int:
     return next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
+
+
+def _end_word(text: str, at: int) -> str:
+    """Up to the first space from `at` on."""
+    end = text.find(" ", at)
+    return text if end < 0 else f"{text[:end]}…"
+
+
+def name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = False) -> str:
+    """The keys that lead to what stands at a place of the file, from 0 (`sections.recent.budget`); empty where the file is no YAML, or
+    cannot be read. `is_whole` tells that an entry of a list which begins there is meant, not the first of its keys.
+    """
+    if not path.endswith(_MANIFESTS):
+        return ""
+    try:
+        root = load_yaml(text.encode(), path, "")
+    except PromptcError:
+        return ""
+    return ".".join(_find_keys(root, line + 1, column + 1, is_whole))
+
+
+def _find_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
+    """The keys down to the last one that begins at or before the place."""
+    if isinstance(node.value, dict):
+        inner = [(node.key_span(key), key, value) for key, value in node.items()]
+    elif isinstance(node.value, tuple):
+        inner = [(value.span, find_name(value.value) or str(at), value) for at, value in enumerate(node.value)]
+    else:
+        return []
+    passed = [(name, value) for span, name, value in inner if (span.line, span.column) <= (line, column)]
+    if not passed:
+        return []
+    name, value = passed[-1]
+    is_it = is_whole and isinstance(node.value, tuple) and (value.span.line, value.span.column) == (line, column)
+    return [name] if is_it else [name, *_find_keys(value, line, column, is_whole)]
+
+
+def find_name(entry: object) -> str:
+    """What an entry of a list calls itself, empty where it has no name."""
+    for key in ("id", "name"):
+        named = entry.get(key) if isinstance(entry, dict) else None
+        named = named.value if isinstance(named, Node) else named
+        if isinstance(named, str | int):
+            return str(named)
+    return ""

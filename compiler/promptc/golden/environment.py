@@ -1,4 +1,8 @@
-"""Circumstances of a case that are made for its run and are gone after it: stores, built indexes, files, variables (language.md §14)."""
+"""The circumstances that a case is run in, made for its run and gone after it (language.md §14).
+
+`prepare_case` makes what `given` asks for: stores, built indexes, files, variables, and what is missing. It copies the case first, wherever
+anything but stores is made. `list_lacking` and its like tell which extras an installation has.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +16,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Diagnostic, Span, UsageError, join_names
-from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.findings import Span, join_names
+from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.files.reading import decode_text
-from promptc.frontend.json import JsonDocument
-from promptc.frontend.json_places import set_values
-from promptc.golden.case import Case, CaseError, fail_case, read_plain
-from promptc.golden.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path, show_path
+from promptc.golden.case import Case, CaseError, fail_case
+from promptc.golden.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path
 from promptc.golden.discover import CASE
 from promptc.golden.resources import SuiteResources, import_store, work_in
-from promptc.model.state import Node
 from promptc.sources.still_file import SECONDS, TURN, SqlWatch
 from promptc.text.counters import bpe
-from promptc.text.json import render_json_line
 
-_LONGEST_ANSWER = 1_000_000
-_SET = "--set "
 WRITING = ("apply", "index", "segments")
 """Commands that write: a case that calls one is run in a copy."""
+
 
 _IN_COPY = ("built", "large", "link", "database", "environment")
 _KNOWN = ("stores", "missing", *_IN_COPY)
@@ -39,8 +37,10 @@ _GIT = ".git"
 _BLOCK = 1 << 20
 _MOST = 200_000_000
 _DENIED = frozenset((sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA))
+
 _PAGES = 25_000
 """100 MB, in pages of 4096 bytes."""
+
 
 _HEAP = 128 << 20
 _TURNS = 500_000
@@ -54,88 +54,15 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 """The extras a case may require, with the packages each brings."""
 
+
 _VOCABULARIES = "vocabularies"
+
 _READY = {"hf": ("promptc.text.counters.huggingface",)}
 """Modules of ours that hold on to a package."""
 
+
 LACKABLE = (_VOCABULARIES, *EXTRAS)
 """What an installation may be without: the shipped vocabularies, and the extras."""
-
-
-def read_answers(case: Case) -> Mapping[str, str]:
-    """The texts of the files that `apply: {answers}` names, by name. Raises `PromptcError` (PC0902, PC0903) for one that cannot be read."""
-    answers: dict[str, str] = {}
-    for name, file in case.asked.get("answers", {}).items():
-        path = os.path.normpath(os.path.join(case.folder, file))
-        shown = show_path(path, case.root)
-        span = case.node.value["apply"].value["answers"].value[name].span
-        answers[name] = decode_text(read_plain(path, shown, _LONGEST_ANSWER, span), shown)
-    return answers
-
-
-def read_state(case: Case, turn: int, there: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
-    """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
-
-    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for
-    one that is not there and for a change that leads nowhere (PC0904).
-    """
-    one = case.states[turn]
-    if one.base is None:
-        assert before is not None
-        document = before
-    else:
-        folder = os.path.normpath(os.path.join(there.root, os.path.relpath(case.folder, case.root)))
-        path = confine(one.base, folder, there.fence, _find_node(case, turn).span)
-        shown = show_path(os.path.normpath(os.path.join(case.folder, one.base)), case.root)
-        document = there.shelf.load_state(path, shown, _find_node(case, turn).span)
-    changes = [*one.changes, *case.flags.get("set", {}).items()]
-    if not changes:
-        return document
-    try:
-        return set_values(document, [(pointer, render_json_line(value)) for pointer, value in changes])
-    except UsageError as error:
-        raise CaseError(place_changes(error.diagnostics, case, turn)) from error
-
-
-def place_changes(found: Iterable[Diagnostic], case: Case, turn: int) -> list[Diagnostic]:
-    """The findings, those of a changed value at the place in `case.yaml` where it is given."""
-    return [_place(one, case, turn) for one in found]
-
-
-def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
-    message = found.message.replace(f"`{_SET}", "`set: ")
-    if found.code == "PC0722":
-        pointer = found.message.removeprefix(f"`{_SET}").partition("`")[0]
-        return replace(found, code="PC0904", message=message, span=_find_change(case, turn, pointer) or found.span)
-    if found.span is None or not found.span.file.startswith(_SET):
-        return found
-    span = _find_change(case, turn, found.span.file[len(_SET) :])
-    at = f" (turn {turn + 1})" if case.kind == "session" else ""
-    return replace(found, span=span or found.span, message=f"{message}{at}")
-
-
-def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
-    if turn and pointer == case.carry:
-        carried: Node = case.node.value["carry"]
-        return carried.span
-    return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
-
-
-def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
-    """The mappings of changes, the one that counts first."""
-    for holder in (case.node.get("with"), _find_node(case, turn)):
-        changes = holder.get("set") if holder is not None else None
-        if changes is not None:
-            yield changes
-
-
-def _find_node(case: Case, turn: int) -> Node:
-    """Where the case names the state of a turn."""
-    node: Node = case.node.value["apply"] if case.kind == "apply" else case.node
-    if case.kind == "session":
-        found: Node = node.value["states"].value[turn]
-        return found
-    return node.value["state"]  # type: ignore[no-any-return]
 
 
 @frozen
@@ -200,33 +127,6 @@ def _change_indexes(case: Case, root: str) -> None:
         _write_over(Path(root, os.path.relpath(case.folder, case.root)), case.given["built"], case)
 
 
-def _read_variables(case: Case, root: str, fence: str) -> Mapping[str, str]:
-    """Those the case sets. Of promptc's own variables each may name a server, or a folder that is written to: a case names a SQLite file
-    inside its fence, or nothing. Raises `CaseError` (PC0752).
-    """
-    wanted: Mapping[str, str] = case.given.get("environment", {})
-    for name, value in wanted.items():
-        scheme, _, path = value.partition(":")
-        is_file = scheme == "sqlite" and not find_fault(path, root, fence)
-        if name != "CI" and (name == "PROMPTC_CACHE" or not name.startswith("PROMPTC_") or (value and not is_file)):
-            span = case.node.value["given"].value["environment"].key_span(name)
-            raise fail_case("PC0752", f"a case may not set the variable `{name}` to that", span, help=_VARIABLES)
-    return wanted
-
-
-@contextlib.contextmanager
-def _set_variables(wanted: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
-
-
 def _build(case: Case, root: str) -> None:
     """The indexes of the case's pack, as they are before anything is done to them."""
     from promptc.api import load
@@ -251,6 +151,33 @@ def _write_over(folder: Path, wanted: Mapping[str, str], case: Case) -> None:
             raise fail_case("PC0902", f"no file matches `{pattern}`", case.node.value["given"].key_span("built"))
         for path in found:
             path.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextlib.contextmanager
+def _set_variables(wanted: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _read_variables(case: Case, root: str, fence: str) -> Mapping[str, str]:
+    """Those the case sets. Of promptc's own variables each may name a server, or a folder that is written to: a case names a SQLite file
+    inside its fence, or nothing. Raises `CaseError` (PC0752).
+    """
+    wanted: Mapping[str, str] = case.given.get("environment", {})
+    for name, value in wanted.items():
+        scheme, _, path = value.partition(":")
+        is_file = scheme == "sqlite" and not find_fault(path, root, fence)
+        if name != "CI" and (name == "PROMPTC_CACHE" or not name.startswith("PROMPTC_") or (value and not is_file)):
+            span = case.node.value["given"].value["environment"].key_span(name)
+            raise fail_case("PC0752", f"a case may not set the variable `{name}` to that", span, help=_VARIABLES)
+    return wanted
 
 
 @contextlib.contextmanager
@@ -349,6 +276,15 @@ def change_copy(case: Case, root: str) -> None:
         _make_database(case, _find(case, root, folder, "database", name), name, script)
 
 
+def _fill(path: Path, size: int) -> None:
+    """A file that is longer already stays as it is."""
+    missing = size - (path.stat().st_size if path.exists() else 0)
+    with path.open("ab") as file:
+        while missing > 1:
+            missing -= file.write(b"#" * min(missing - 1, _BLOCK))
+        file.write(b"\n" * missing)
+
+
 def _find(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
     """Where a file of that name is made. A link on the way is followed first, so that nothing is written through it."""
     path = folder / name
@@ -357,15 +293,6 @@ def _find(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
         span = case.node.value["given"].value[kind].key_span(name)
         raise fail_case("PC0905", f"`{name}` cannot be made in the copy of the case", span, help="name a file in a folder of the case")
     return parent / path.name
-
-
-def _fill(path: Path, size: int) -> None:
-    """A file that is longer already stays as it is."""
-    missing = size - (path.stat().st_size if path.exists() else 0)
-    with path.open("ab") as file:
-        while missing > 1:
-            missing -= file.write(b"#" * min(missing - 1, _BLOCK))
-        file.write(b"\n" * missing)
 
 
 def _make_database(case: Case, path: Path, name: str, script: str) -> None:
@@ -396,23 +323,6 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
             raise sqlite3.OperationalError("out of memory") from None
 
 
-def find_lacking(extras: Iterable[str]) -> tuple[str, ...]:
-    """Those of the extras of which a package is not installed, in the order of EXTRAS. Nothing is imported."""
-    wanted = set(extras)
-    return tuple(name for name in EXTRAS if name in wanted and not all(map(find_spec, EXTRAS[name])))
-
-
-def render_install(extras: Iterable[str]) -> str:
-    """The command that installs them."""
-    return f"pip install 'promptc-compiler[{','.join(extras)}]'"
-
-
-def find_told(texts: Iterable[str]) -> tuple[str, ...]:
-    """The extras that these texts say how to install, in the order of EXTRAS."""
-    told = "\n".join(texts)
-    return tuple(name for name in EXTRAS if f"promptc-compiler[{name}]" in told)
-
-
 @contextlib.contextmanager
 def without_extras(names: Iterable[str]) -> Iterator[None]:
     """In here nothing of that is found, whether it was used before or not. `names` are of LACKABLE."""
@@ -431,6 +341,23 @@ def _hide_vocabularies() -> Iterator[None]:
         yield
     finally:
         bpe.look_in(before)
+
+
+def find_lacking(extras: Iterable[str]) -> tuple[str, ...]:
+    """Those of the extras of which a package is not installed, in the order of EXTRAS. Nothing is imported."""
+    wanted = set(extras)
+    return tuple(name for name in EXTRAS if name in wanted and not all(map(find_spec, EXTRAS[name])))
+
+
+def render_install(extras: Iterable[str]) -> str:
+    """The command that installs them."""
+    return f"pip install 'promptc-compiler[{','.join(extras)}]'"
+
+
+def find_told(texts: Iterable[str]) -> tuple[str, ...]:
+    """The extras that these texts say how to install, in the order of EXTRAS."""
+    told = "\n".join(texts)
+    return tuple(name for name in EXTRAS if f"promptc-compiler[{name}]" in told)
 
 
 @contextlib.contextmanager

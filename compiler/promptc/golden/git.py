@@ -1,6 +1,8 @@
-"""Whether git may be asked about a folder: what it would read is of the folder's own repository, and none of it is waited for.
+"""What git knows of a repository, asked so that nothing but its own objects is read, and nothing is waited for.
 
-An unpacked archive may hold a `.git` that leads to another repository of the user, whose files would then be shown as earlier ones.
+`run_git` asks one question, after `check_repository` has seen that git would read the folder's own repository: an unpacked archive may hold
+a `.git` that leads to another repository of the user, whose files would then be shown as earlier ones. `list_entries` and `read_blobs` read
+a revision, `find_repository` finds the repository of a folder.
 """
 
 from __future__ import annotations
@@ -21,7 +23,6 @@ from promptc.files.reading import find_mode, read_file, read_opened
 
 # Commands that look at objects and names. None of them reads a file of the work tree through a filter, shows a page, or calls a driver.
 _PLUMBING = frozenset(("cat-file", "ls-files", "ls-tree", "rev-list", "rev-parse"))
-
 _SETTINGS = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -36,7 +37,6 @@ _SETTINGS = (
     "protocol.allow=never",
     "safe.bareRepository=explicit",
 )
-
 # What is missing is not fetched: neither by a lazy fetch, nor by a protocol that the repository allows itself.
 _VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -51,25 +51,30 @@ _KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH")
 _MOST_OUTPUT = 1 << 28
 _PART = 1 << 20
 _LONGEST_LINE = 200
+
 _SECONDS = 20
 """Seconds that one call of git may take."""
+
 
 _LONG_NAME = 64
 """Digits of an identity in a repository of the kind `sha256`."""
 
+
 _FILES = ("HEAD", "commondir", "config", "config.worktree", "index", "info/grafts", "objects/info/alternates", "packed-refs", "shallow")
 """What git reads of `.git` before it looks for an object."""
 
+
 _FOLDERS = ("logs", "objects", "refs", "reftable", "worktrees")
 _NAMES = ("refs", "reftable")
+
 _MOST = 100_000
 """Files with names of commits that are looked at."""
+
 
 _LINE = 8192
 _CONFIG = 1 << 20
 _HEAD = re.compile(rb"ref:\s*refs/|[0-9a-f]{40}")
 _SHOWN = 200
-
 _BACK = (
     "it may be another repository, so git is not asked; where it is this one's, `git worktree repair` mends a worktree that was moved, and "
     "`git config core.worktree FOLDER`, run there, names this folder"
@@ -85,6 +90,26 @@ class TreeEntry:
     mode: str
     identity: str
     size: int
+
+
+class GitError(Exception):
+    """Git did not do what was asked; its message is one line. `is_missing` tells that there is no git, `help` what to do where it was not
+    asked because of what the repository holds."""
+
+    def __init__(self, why: str, *, is_missing: bool = False, help: str = "") -> None:
+        super().__init__(why)
+        self.is_missing = is_missing
+        self.help = help
+
+
+def find_repository(folder: str) -> str | None:
+    """The nearest folder with a `.git` at or above `folder` (absolute), wherever the repository itself says that its files lie."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
 
 
 def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
@@ -144,19 +169,6 @@ def _find_tree(folder: str) -> dict[str, str]:
     return {"GIT_WORK_TREE": root} if root is not None else {}
 
 
-@cache
-def find_git(path: str) -> str:
-    """The program `git` in the folders that `path` (as in `PATH`) names absolutely: never one in the working folder, which a stranger may
-    have filled. Raises `FileNotFoundError`.
-    """
-    name = "git.exe" if sys.platform == "win32" else "git"
-    for folder in path.split(os.pathsep):
-        found = os.path.join(folder, name)
-        if os.path.isabs(folder) and os.path.isfile(found) and os.access(found, os.X_OK):
-            return found
-    raise FileNotFoundError(2, "there is no git in an absolute folder of PATH")
-
-
 def list_entries(folder: str, revision: str, *paths: str) -> dict[str, TreeEntry]:
     """The files of a commit or tree, links too, by their paths: without `paths` all of them, from the repository's root; else those at and
     below these, from `folder`, as they are. Raises `GitError`.
@@ -191,26 +203,6 @@ def is_blob(content: bytes, identity: str) -> bool:
     """Whether that is the name git has for the content, to the byte."""
     make = hashlib.sha256 if len(identity) == _LONG_NAME else hashlib.sha1
     return make(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest() == identity
-
-
-class GitError(Exception):
-    """Git did not do what was asked; its message is one line. `is_missing` tells that there is no git, `help` what to do where it was not
-    asked because of what the repository holds."""
-
-    def __init__(self, why: str, *, is_missing: bool = False, help: str = "") -> None:
-        super().__init__(why)
-        self.is_missing = is_missing
-        self.help = help
-
-
-def find_repository(folder: str) -> str | None:
-    """The nearest folder with a `.git` at or above `folder` (absolute), wherever the repository itself says that its files lie."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-    return folder
 
 
 def check_repository(root: str) -> None:
@@ -253,6 +245,19 @@ def _follow(path: str, mode: int) -> str:
     return os.path.realpath(os.path.join(os.path.dirname(path), line.removeprefix("gitdir: ")))
 
 
+def _read_line(path: str) -> str | None:
+    """The one line of a file; None where there is none. Raises `GitError` for what is no such file."""
+    if not find_mode(path):
+        return None
+    try:
+        line = os.fsdecode(read_file(path, _LINE)).rstrip("\r\n")
+    except OSError as wrong:
+        raise GitError(f"`{os.path.basename(path)}` cannot be read: {wrong.strerror or wrong}", help=_OWN) from wrong
+    if "\0" in line:
+        raise GitError(f"`{os.path.basename(path)}` holds a NUL character, which is in no path", help=_ABSENT)
+    return line
+
+
 def _check_head(own: str) -> None:
     """Where git takes the folder for no repository it goes on to the folders above."""
     try:
@@ -268,6 +273,13 @@ def _is_worktree(own: str, common: str, path: str) -> bool:
     back = _read_line(os.path.join(own, "gitdir"))
     is_known = _is_same(os.path.join(own, common, "worktrees"), os.path.dirname(own))
     return back is not None and _is_same(os.path.join(own, back), path) and is_known
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return False
 
 
 def _is_module(own: str, root: str) -> bool:
@@ -291,26 +303,6 @@ def _iter_trees(own: str, name: str) -> Iterator[str]:
             yield re.sub(r"\\(.)", r"\1", whole)
 
 
-def _read_line(path: str) -> str | None:
-    """The one line of a file; None where there is none. Raises `GitError` for what is no such file."""
-    if not find_mode(path):
-        return None
-    try:
-        line = os.fsdecode(read_file(path, _LINE)).rstrip("\r\n")
-    except OSError as wrong:
-        raise GitError(f"`{os.path.basename(path)}` cannot be read: {wrong.strerror or wrong}", help=_OWN) from wrong
-    if "\0" in line:
-        raise GitError(f"`{os.path.basename(path)}` holds a NUL character, which is in no path", help=_ABSENT)
-    return line
-
-
-def _is_same(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except (OSError, ValueError):
-        return False
-
-
 def _check_files(name: str, place: str) -> None:
     """Git opens what a repository holds as it is: a pipe would be waited for, a device has no end, a link leads anywhere."""
     for file in _FILES:
@@ -321,6 +313,10 @@ def _check_files(name: str, place: str) -> None:
         mode = find_mode(place, folder)
         if mode and not stat.S_ISDIR(mode):
             raise GitError(f"`{folder}` of {_spell(name)} is no folder", help=_OWN)
+
+
+def _spell(name: str) -> str:
+    return f"`{name}`" if name == ".git" else name
 
 
 def _check_names(name: str, place: str) -> None:
@@ -342,5 +338,14 @@ def _check_names(name: str, place: str) -> None:
             raise GitError(why, help="`git pack-refs --all` makes them one file")
 
 
-def _spell(name: str) -> str:
-    return f"`{name}`" if name == ".git" else name
+@cache
+def find_git(path: str) -> str:
+    """The program `git` in the folders that `path` (as in `PATH`) names absolutely: never one in the working folder, which a stranger may
+    have filled. Raises `FileNotFoundError`.
+    """
+    name = "git.exe" if sys.platform == "win32" else "git"
+    for folder in path.split(os.pathsep):
+        found = os.path.join(folder, name)
+        if os.path.isabs(folder) and os.path.isfile(found) and os.access(found, os.X_OK):
+            return found
+    raise FileNotFoundError(2, "there is no git in an absolute folder of PATH")

@@ -1,4 +1,7 @@
-"""A golden that waits for someone's word."""
+"""Goldens that wait for someone's word: written beside those they would replace, shown, and accepted, rejected or taken back.
+
+`write_pending` writes them, `list_pending` finds them, `read_pending` tells what differs, `accept_golden` and `reject_golden` settle one.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,9 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.atomic import replace_file, replace_remade
 from promptc.files.reading import IrregularError, LinkError, read_file
-from promptc.golden.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, find_kind, name_golden
+from promptc.golden.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, find_kind, is_pending, name_golden
 from promptc.golden.confine import find_fault, find_fence, find_root, name_case, show_path
-from promptc.golden.discover import find_cases, is_pending
+from promptc.golden.discover import find_cases
 from promptc.golden.inputs import identify
 from promptc.golden.verdict import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
 
@@ -25,10 +28,87 @@ _SETTLE_HELP = "see that the folder can be written and its disk has room; the go
 _LOOK = "look at it again: `promptc review`"
 _GONE = "it is not pending any more"
 _CHANGED = "it has changed meanwhile"
+
 Contents = Mapping[str, bytes | None]
 """Of files, by their paths; None: not there."""
 
+
 Status = Literal["new", "changed"]
+
+
+@frozen(eq=False)
+class Seen:
+    """What is shown of a pending golden: `found`, from the bytes `old` (None: no golden yet, or no file) and `new`; and the files it was
+    made of that are others now (`stale`).
+    """
+
+    found: Difference
+    old: bytes | None = field(repr=False)
+    new: bytes = field(repr=False)
+    stale: tuple[str, ...] = ()
+
+    def is_as(self, other: Seen) -> bool:
+        """Whether the same would be accepted in place of the same."""
+        return (self.old, self.new, self.stale) == (other.old, other.new, other.stale)
+
+
+@frozen(eq=False)
+class Pended:
+    """The differences, each with where its pending golden lies, and what could not be written (PC0903)."""
+
+    differences: tuple[GoldenDifference, ...]
+    findings: tuple[Diagnostic, ...] = ()
+
+
+@frozen(eq=False)
+class SettledGolden:
+    """A golden that was accepted or rejected, with the files of its case that this touched, as they were before and as it left them."""
+
+    pending: PendingGolden
+    before: Contents = field(repr=False)
+    after: Contents = field(repr=False)
+
+
+@frozen
+class PendingGolden:
+    """What a case gave, beside the golden it would replace. `case` is the case's name, `folder` its folder (absolute), `name` the golden's
+    file name, `path` the golden from the working folder. `new` has no golden yet, `changed` differs from it.
+    """
+
+    case: str
+    folder: str
+    name: str
+    path: str
+    status: Status
+
+
+def write_pending(case: Case, differences: Sequence[GoldenDifference], inputs: bytes) -> Pended:
+    """Writes what came out for every difference, each whole or not at all, and `inputs` beside them. Goldens are never touched.
+
+    One that cannot be written is a finding, and does not keep the others from being written.
+    """
+    wanted = {f"{_name(one)}{PENDING}": one.new for one in differences}
+    findings: dict[str, Diagnostic] = {}
+    for name, content in (*wanted.items(), (f"{INPUTS}{PENDING}", inputs)):
+        path = os.path.join(case.folder, name)
+        try:
+            replace_remade(path, content)
+        except OSError as wrong:
+            shown, reason = show_path(path, case.root), wrong.strerror or str(wrong)
+            findings[name] = Diagnostic("PC0903", f"the pending golden `{shown}` cannot be written: {reason}", help=_WRITE_HELP)
+    pended = (one if f"{_name(one)}{PENDING}" in findings else replace(one, pending=f"{one.path}{PENDING}") for one in differences)
+    return Pended(tuple(pended), tuple(findings.values()))
+
+
+def _name(one: GoldenDifference) -> str:
+    return one.path.rpartition("/")[2]
+
+
+def drop_pending(folder: str, names: Iterable[str]) -> None:
+    """Removes pending goldens by name: what they were is no longer what comes out."""
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(folder, name))
 
 
 def list_pending(paths: Sequence[str]) -> Iterator[PendingGolden]:
@@ -48,22 +128,6 @@ def list_pending(paths: Sequence[str]) -> Iterator[PendingGolden]:
 def _rank(name: str) -> tuple[int, int, str]:
     kind, turn = find_kind(name)
     return turn, list(GOLDENS).index(kind) if kind else len(GOLDENS), name
-
-
-@frozen(eq=False)
-class Seen:
-    """What is shown of a pending golden: `found`, from the bytes `old` (None: no golden yet, or no file) and `new`; and the files it was
-    made of that are others now (`stale`).
-    """
-
-    found: Difference
-    old: bytes | None = field(repr=False)
-    new: bytes = field(repr=False)
-    stale: tuple[str, ...] = ()
-
-    def is_as(self, other: Seen) -> bool:
-        """Whether the same would be accepted in place of the same."""
-        return (self.old, self.new, self.stale) == (other.old, other.new, other.stale)
 
 
 def read_pending(pending: PendingGolden) -> Seen:
@@ -124,52 +188,6 @@ def _identify(path: str) -> str:
         return ""
 
 
-@frozen(eq=False)
-class Pended:
-    """The differences, each with where its pending golden lies, and what could not be written (PC0903)."""
-
-    differences: tuple[GoldenDifference, ...]
-    findings: tuple[Diagnostic, ...] = ()
-
-
-def write_pending(case: Case, differences: Sequence[GoldenDifference], inputs: bytes) -> Pended:
-    """Writes what came out for every difference, each whole or not at all, and `inputs` beside them. Goldens are never touched.
-
-    One that cannot be written is a finding, and does not keep the others from being written.
-    """
-    wanted = {f"{_name(one)}{PENDING}": one.new for one in differences}
-    findings: dict[str, Diagnostic] = {}
-    for name, content in (*wanted.items(), (f"{INPUTS}{PENDING}", inputs)):
-        path = os.path.join(case.folder, name)
-        try:
-            replace_remade(path, content)
-        except OSError as wrong:
-            shown, reason = show_path(path, case.root), wrong.strerror or str(wrong)
-            findings[name] = Diagnostic("PC0903", f"the pending golden `{shown}` cannot be written: {reason}", help=_WRITE_HELP)
-    pended = (one if f"{_name(one)}{PENDING}" in findings else replace(one, pending=f"{one.path}{PENDING}") for one in differences)
-    return Pended(tuple(pended), tuple(findings.values()))
-
-
-def drop_pending(folder: str, names: Iterable[str]) -> None:
-    """Removes pending goldens by name: what they were is no longer what comes out."""
-    for name in names:
-        with contextlib.suppress(OSError):
-            os.unlink(os.path.join(folder, name))
-
-
-def _name(one: GoldenDifference) -> str:
-    return one.path.rpartition("/")[2]
-
-
-@frozen(eq=False)
-class SettledGolden:
-    """A golden that was accepted or rejected, with the files of its case that this touched, as they were before and as it left them."""
-
-    pending: PendingGolden
-    before: Contents = field(repr=False)
-    after: Contents = field(repr=False)
-
-
 def accept_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
     """Makes the pending golden the golden, in one step: a reader, or a kill, meets the old one or the new one. What is accepted are the
     bytes that were `expected`, whoever writes meanwhile; None: whatever is pending.
@@ -188,6 +206,77 @@ def accept_golden(pending: PendingGolden, expected: bytes | None = None) -> Sett
         inputs = _note(Path(pending.folder, INPUTS), before[_place(pending, INPUTS)], before[_place(pending, INPUTS + PENDING)])
     left = {names[0]: new, names[1]: None, INPUTS: inputs}
     return SettledGolden(pending, before, _settle_inputs("accept", pending, before, left))
+
+
+def _read_all(verb: str, pending: PendingGolden, names: Sequence[str]) -> dict[str, bytes | None]:
+    with _telling(verb, pending):
+        return {_place(pending, name): _read_golden(Path(pending.folder, name)) for name in names}
+
+
+@contextlib.contextmanager
+def _telling(verb: str, pending: PendingGolden) -> Iterator[None]:
+    try:
+        yield
+    except OSError as wrong:
+        reason = wrong.strerror or str(wrong)
+        raise DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_SETTLE_HELP)]) from wrong
+
+
+def _place(pending: PendingGolden, name: str) -> str:
+    return str(Path(pending.folder, name))
+
+
+def _read_golden(path: Path) -> bytes | None:
+    """None where nothing is. A link is never followed: it may lead out of the project."""
+    try:
+        return read_file(path, MAX_PLAIN_BYTES)
+    except FileNotFoundError:
+        return None
+
+
+def _refuse(verb: str, pending: PendingGolden, reason: str) -> DiskError:
+    return DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_LOOK)])
+
+
+def _write(path: Path, content: bytes) -> None:
+    """By way of a file beside it, whose name is no golden's. A link in its place is refused."""
+
+    def check() -> None:
+        if path.is_symlink():
+            raise LinkError(0, "it is a link")
+
+    replace_file(path, content, check=check)
+
+
+def _drop(pending: PendingGolden, content: bytes) -> None:
+    """The pending golden goes; what somebody wrote there meanwhile stays pending."""
+    path = Path(pending.folder, pending.name + PENDING)
+    if _read_golden(path) == content:
+        path.unlink()
+
+
+def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
+    """What is noted from now on. Where the new inputs cannot be written, nothing: the old ones would tell a wrong cause."""
+    if new is None:
+        return old
+    try:
+        _write(path, new)
+    except OSError:
+        path.unlink(missing_ok=True)
+        return None
+    return new
+
+
+def _settle_inputs(verb: str, pending: PendingGolden, before: Contents, left: Contents) -> Contents:
+    """What is pending of a case's inputs goes with the last golden that is pending. The files as they are left."""
+    folder, name = Path(pending.folder), INPUTS + PENDING
+    with _telling(verb, pending):
+        others = [path.name for path in folder.iterdir() if path.name.startswith("golden.") and is_pending(path.name)]
+        is_last = others == [name]
+        if is_last:
+            (folder / name).unlink()
+    kept = before[_place(pending, name)] if name in others and not is_last else None
+    return {_place(pending, one): content for one, content in {**left, name: kept}.items()}
 
 
 def reject_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
@@ -217,87 +306,3 @@ def undo_settled(settled: SettledGolden) -> None:
                 _write(Path(path), content)
             else:
                 Path(path).unlink(missing_ok=True)
-
-
-def _read_all(verb: str, pending: PendingGolden, names: Sequence[str]) -> dict[str, bytes | None]:
-    with _telling(verb, pending):
-        return {_place(pending, name): _read_golden(Path(pending.folder, name)) for name in names}
-
-
-def _place(pending: PendingGolden, name: str) -> str:
-    return str(Path(pending.folder, name))
-
-
-def _drop(pending: PendingGolden, content: bytes) -> None:
-    """The pending golden goes; what somebody wrote there meanwhile stays pending."""
-    path = Path(pending.folder, pending.name + PENDING)
-    if _read_golden(path) == content:
-        path.unlink()
-
-
-def _refuse(verb: str, pending: PendingGolden, reason: str) -> DiskError:
-    return DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_LOOK)])
-
-
-def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
-    """What is noted from now on. Where the new inputs cannot be written, nothing: the old ones would tell a wrong cause."""
-    if new is None:
-        return old
-    try:
-        _write(path, new)
-    except OSError:
-        path.unlink(missing_ok=True)
-        return None
-    return new
-
-
-def _settle_inputs(verb: str, pending: PendingGolden, before: Contents, left: Contents) -> Contents:
-    """What is pending of a case's inputs goes with the last golden that is pending. The files as they are left."""
-    folder, name = Path(pending.folder), INPUTS + PENDING
-    with _telling(verb, pending):
-        others = [path.name for path in folder.iterdir() if path.name.startswith("golden.") and is_pending(path.name)]
-        is_last = others == [name]
-        if is_last:
-            (folder / name).unlink()
-    kept = before[_place(pending, name)] if name in others and not is_last else None
-    return {_place(pending, one): content for one, content in {**left, name: kept}.items()}
-
-
-def _read_golden(path: Path) -> bytes | None:
-    """None where nothing is. A link is never followed: it may lead out of the project."""
-    try:
-        return read_file(path, MAX_PLAIN_BYTES)
-    except FileNotFoundError:
-        return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """By way of a file beside it, whose name is no golden's. A link in its place is refused."""
-
-    def check() -> None:
-        if path.is_symlink():
-            raise LinkError(0, "it is a link")
-
-    replace_file(path, content, check=check)
-
-
-@contextlib.contextmanager
-def _telling(verb: str, pending: PendingGolden) -> Iterator[None]:
-    try:
-        yield
-    except OSError as wrong:
-        reason = wrong.strerror or str(wrong)
-        raise DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_SETTLE_HELP)]) from wrong
-
-
-@frozen
-class PendingGolden:
-    """What a case gave, beside the golden it would replace. `case` is the case's name, `folder` its folder (absolute), `name` the golden's
-    file name, `path` the golden from the working folder. `new` has no golden yet, `changed` differs from it.
-    """
-
-    case: str
-    folder: str
-    name: str
-    path: str
-    status: Status

@@ -1,4 +1,4 @@
-"""What the cases of one process share, made once: packs, base states, stores."""
+"""What the cases of one process share, made once: packs, base states, stores, and digests of them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from promptc.model.state import State
 
 _MOST_STATES = 8
 """Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
+
 
 _MOST_LONG = 256
 _MOST_PACKS = 64
@@ -209,15 +210,6 @@ class SuiteResources:
             return error
 
 
-def digest_pack(pack: Pack) -> bytes:
-    """Of every file of a pack and of its counter."""
-    made = blake2b(repr((pack.counter.name, pack.counter.digest)).encode(), digest_size=_SIZE)
-    for one in pack.inputs.files:
-        made.update(b"%b\0%b\0%d\0" % (os.fsencode(one.folder), os.fsencode(one.path), len(one.content)))
-        made.update(one.content)
-    return made.digest()
-
-
 def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=_SIZE).digest()
 
@@ -227,6 +219,15 @@ def _read(path: str) -> bytes | None:
         return read_file(path, MAX_PLAIN_BYTES)
     except (OSError, ValueError):
         return None
+
+
+def digest_pack(pack: Pack) -> bytes:
+    """Of every file of a pack and of its counter."""
+    made = blake2b(repr((pack.counter.name, pack.counter.digest)).encode(), digest_size=_SIZE)
+    for one in pack.inputs.files:
+        made.update(b"%b\0%b\0%d\0" % (os.fsencode(one.folder), os.fsencode(one.path), len(one.content)))
+        made.update(one.content)
+    return made.digest()
 
 
 def import_store(files: Path, database: Path) -> str:

@@ -1,4 +1,7 @@
-"""Many cases, judged: in several processes, the verdicts in order, those that passed only counted."""
+"""Many cases, judged: in several processes, the verdicts in order; those that passed are only counted.
+
+`run_suite` judges folders of cases. It stands on `run_workers`, which does any list of works in processes of its own.
+"""
 
 from __future__ import annotations
 
@@ -18,39 +21,48 @@ from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, TypeVar
-from promptc.golden.case import Case
+from promptc.golden.case import Case, is_pending
 from promptc.golden.confine import MANIFEST, find_pack, find_root
-from promptc.golden.discover import CaseFolder, Touched, is_pending, is_touched, load_case
-from promptc.golden.inputs import InputWatch, Pass, Passes, note_pass
-from promptc.golden.judge import find_idle
-from promptc.golden.resources import SuiteResources
-from promptc.golden.run import (
+from promptc.golden.discover import CaseFolder, load_case
+from promptc.golden.inputs import InputWatch, Pass, Passes, Touched, is_touched, note_pass
+from promptc.golden.judge import (
     Mode,
-    Shell,
     break_folder,
     break_place,
     break_unread,
     describe_known,
+    find_idle,
     find_obsolete,
     judge_loaded,
     refuse_skipped,
 )
+from promptc.golden.resources import SuiteResources
+from promptc.golden.run import Shell
 from promptc.golden.verdict import Verdict
 
 _CHUNK = 25
 _FEW = 8
+
 _PAUSE = 50_000_000
 """Nanoseconds between two looks whether what comes of the cases is still wanted."""
+
 
 _DIFFERS = ("PC0920", "PC0921")
 """Findings that are no more than a golden that differs, or is missing."""
 
+
 _Start = Callable[[Callable[[], bool]], AbstractContextManager[Callable[[Any], Any]]]
+
 _PATIENCE = 10
 """Seconds that a process may take, when nothing more is wanted of it, to end its work and put its things away."""
 
+
 _AHEAD = 8
 """Results that may wait for an earlier one, for each process: so that memory does not grow where one piece of work is slow."""
+
+
+_Work = TypeVar("_Work")
+_Done = TypeVar("_Done")
 
 
 @frozen(eq=False)
@@ -222,8 +234,33 @@ class _Run:
         return find_obsolete(place, asked, self._suite.mode) if self._suite.is_whole else []
 
 
-_Work = TypeVar("_Work")
-_Done = TypeVar("_Done")
+def run_workers(
+    works: Sequence[_Work], start: Callable[[Callable[[], bool]], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
+) -> Iterator[_Done]:
+    """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other, to be
+    closed when there is none left; with a single job it is called here. It is given `is_wanted`, for long work to ask now and then: where
+    that gives False, nobody waits for what comes of it.
+
+    What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
+    it ends, no process is left, and nothing half written: each may end the work it is doing, for ten seconds at
+    most.
+    """
+    if jobs == 1 or len(works) < 2:
+        with start(lambda: True) as serve:
+            yield from map(serve, works)
+        return
+    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    workers: list[_Worker[_Work]] = []
+    try:
+        with _holding_interrupts():
+            for _ in range(min(jobs, len(works))):
+                workers.append(_Worker(context, start, workers))
+        yield from _distribute(works, workers)
+    finally:
+        for worker in workers:
+            worker.dismiss()
+        for worker in workers:
+            worker.end()
 
 
 class _Worker(Generic[_Work]):
@@ -259,56 +296,6 @@ class _Worker(Generic[_Work]):
         self._process.join()
 
 
-def run_workers(
-    works: Sequence[_Work], start: Callable[[Callable[[], bool]], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
-) -> Iterator[_Done]:
-    """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other, to be
-    closed when there is none left; with a single job it is called here. It is given `is_wanted`, for long work to ask now and then: where
-    that gives False, nobody waits for what comes of it.
-
-    What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
-    it ends, no process is left, and nothing half written: each may end the work it is doing, for ten seconds at
-    most.
-    """
-    if jobs == 1 or len(works) < 2:
-        with start(lambda: True) as serve:
-            yield from map(serve, works)
-        return
-    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    workers: list[_Worker[_Work]] = []
-    try:
-        with _holding_interrupts():
-            for _ in range(min(jobs, len(works))):
-                workers.append(_Worker(context, start, workers))
-        yield from _distribute(works, workers)
-    finally:
-        for worker in workers:
-            worker.dismiss()
-        for worker in workers:
-            worker.end()
-
-
-def _distribute(works: Sequence[_Work], workers: Sequence[_Worker[_Work]]) -> Iterator[Any]:
-    waiting: dict[int, Any] = {}
-    given = shown = 0
-    while shown < len(works):
-        for worker in workers:
-            if worker.number < 0 and given < len(works) and given - shown < _AHEAD * len(workers):
-                worker.give(given, works[given])
-                given += 1
-        busy = {worker.pipe: worker for worker in workers if worker.number >= 0}
-        for pipe in wait(list(busy)):
-            worker = busy[pipe]  # type: ignore[index]
-            waiting[worker.number] = worker.take()
-            worker.number = -1
-        while shown in waiting:
-            found = waiting.pop(shown)
-            shown += 1
-            if isinstance(found, _Failed):
-                raise _explain_failure(found)
-            yield found
-
-
 def _serve(pipe: Connection, not_its: Sequence[Connection], start: _Start) -> None:
     """In the process: until nobody gives work any more, or wants what came of it. An interrupt is for the parent to act upon.
 
@@ -333,6 +320,21 @@ def _try(serve: Callable[[Any], Any], work: Any) -> Any:
         return _Failed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
 
 
+class _Failed:
+    """What went wrong in a process, as text: an exception itself need not pickle."""
+
+    def __init__(self, message: str, trace: str) -> None:
+        self.message = message
+        self.trace = trace
+
+
+def _explain_end(code: int | None) -> DiskError:
+    how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+    return DiskError(
+        [Diagnostic("PC0903", f"a process that ran cases was ended from outside ({how})", help="fewer at a time need less memory: `-j 1`")]
+    )
+
+
 @contextlib.contextmanager
 def _holding_interrupts() -> Iterator[None]:
     """An interrupt comes when this is over. A process that is started meanwhile never sees one, not even before it can say so."""
@@ -346,22 +348,28 @@ def _holding_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Failed:
-    """What went wrong in a process, as text: an exception itself need not pickle."""
-
-    def __init__(self, message: str, trace: str) -> None:
-        self.message = message
-        self.trace = trace
+def _distribute(works: Sequence[_Work], workers: Sequence[_Worker[_Work]]) -> Iterator[Any]:
+    waiting: dict[int, Any] = {}
+    given = shown = 0
+    while shown < len(works):
+        for worker in workers:
+            if worker.number < 0 and given < len(works) and given - shown < _AHEAD * len(workers):
+                worker.give(given, works[given])
+                given += 1
+        busy = {worker.pipe: worker for worker in workers if worker.number >= 0}
+        for pipe in wait(list(busy)):
+            worker = busy[pipe]  # type: ignore[index]
+            waiting[worker.number] = worker.take()
+            worker.number = -1
+        while shown in waiting:
+            found = waiting.pop(shown)
+            shown += 1
+            if isinstance(found, _Failed):
+                raise _explain_failure(found)
+            yield found
 
 
 def _explain_failure(failed: _Failed) -> RuntimeError:
     error = RuntimeError(failed.message)
     error.add_note(failed.trace)
     return error
-
-
-def _explain_end(code: int | None) -> DiskError:
-    how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-    return DiskError(
-        [Diagnostic("PC0903", f"a process that ran cases was ended from outside ({how})", help="fewer at a time need less memory: `-j 1`")]
-    )

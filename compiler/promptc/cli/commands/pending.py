@@ -21,9 +21,8 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageErro
 from promptc.golden.case import PENDING
 from promptc.golden.confine import find_root, show_path
 from promptc.golden.discover import CASE, CaseFolder, find_places, load_case
-from promptc.golden.judge import find_idle
+from promptc.golden.judge import break_unread, find_idle, find_obsolete
 from promptc.golden.pending import PendingGolden, SettledGolden, accept_golden, find_stale, list_pending, reject_golden
-from promptc.golden.run import break_unread, find_obsolete
 from promptc.golden.verdict import Verdict
 
 PATTERNS = click.argument("patterns", metavar="[PATTERN]...", nargs=-1)

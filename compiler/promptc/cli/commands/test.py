@@ -32,8 +32,9 @@ from promptc.diag.typed import Any, Self
 from promptc.files.atomic import write_file
 from promptc.golden.case import Case, CaseError, CaseOutcome
 from promptc.golden.cause import Cause, KnownCause, find_cause
-from promptc.golden.discover import CaseFolders, check_met, find_places, find_touched, load_case, match_names
+from promptc.golden.discover import CaseFolders, check_met, find_places, load_case, match_names
 from promptc.golden.environment import CaseEnvironment, prepare_case
+from promptc.golden.inputs import find_touched
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.suite import JudgedCases, Suite, run_suite
 from promptc.golden.verdict import GoldenDifference, Verdict
