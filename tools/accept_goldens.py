@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT / "compiler"), str(ROOT)]
 
 from promptc.cli.findings import render_diagnostics  # noqa: E402
 from promptc.golden.case import Case  # noqa: E402
-from promptc.golden.environment import find_lacking, render_install  # noqa: E402
+from promptc.golden.environment import list_lacking, render_install  # noqa: E402
 from promptc.golden.judge import check_expect  # noqa: E402
 from promptc.golden.verdict import compare_goldens, render_goldens  # noqa: E402
 from tests.cases.case import load_cases  # noqa: E402
@@ -27,7 +27,7 @@ from tests.cases.run_case import run_case  # noqa: E402
 
 def accept_case(case: Case) -> list[str]:
     """Write what differs of the case's goldens; what is wrong with it, and then nothing is written."""
-    lacking = find_lacking(case.requires)
+    lacking = list_lacking(case.requires)
     if lacking:
         return [f"it requires what is not installed: {render_install(lacking)}"]
     ran = run_case(case)

@@ -66,14 +66,14 @@ class CaseItem(pytest.Item):
 
     def _judge(self) -> Any:
         from promptc.cli.commands.test import CaseShell
-        from promptc.golden.discover import find_cases
+        from promptc.golden.discover import iter_cases
         from promptc.golden.judge import judge_case
         from promptc.golden.resources import SuiteResources
 
         is_ci = os.environ.get("CI", "").lower() not in _NO
-        place = next(iter(find_cases([str(self.path.parent)])))
-        shelf = self.session.stash.setdefault(_SHELF, SuiteResources())
-        return judge_case(place, shelf, CaseShell(), "compare" if is_ci else "write")
+        place = next(iter(iter_cases([str(self.path.parent)])))
+        resources = self.session.stash.setdefault(_SHELF, SuiteResources())
+        return judge_case(place, resources, CaseShell(), "compare" if is_ci else "write")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The verdict alone: a traceback through promptc tells nothing."""

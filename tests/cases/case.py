@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from promptc.golden.case import Case
-from promptc.golden.discover import find_cases, load_case
+from promptc.golden.discover import iter_cases, load_case
 from promptc.golden.environment import CaseEnvironment
 from promptc.golden.resources import SuiteResources
 from promptc.golden.run import read_state
@@ -19,7 +19,7 @@ OWN = ROOT / "tests" / "fixtures"
 @cache
 def load_cases() -> tuple[Case, ...]:
     """Every case under both folders, by folder."""
-    return tuple(load_case(place.folder) for place in find_cases([str(FIXTURES), str(OWN)]) if place.is_case)
+    return tuple(load_case(place.folder) for place in iter_cases([str(FIXTURES), str(OWN)]) if place.is_case)
 
 
 def list_covered(pack: str) -> set[str]:
@@ -37,6 +37,6 @@ def read_raw(case: Case) -> bytes:
     state = case.states[0]
     if not state.changes and "set" not in case.flags:
         return Path(case.folder, state.base or "").read_bytes()
-    with SuiteResources() as shelf:
-        canonical: bytes = read_state(case, 0, CaseEnvironment(case.root, case.fence, shelf)).canonical
+    with SuiteResources() as resources:
+        canonical: bytes = read_state(case, 0, CaseEnvironment(case.root, case.fence, resources)).canonical
     return canonical

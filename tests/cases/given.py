@@ -30,25 +30,25 @@ OWN = frozenset(("unreadable", "locked", "held", "copied", "server", "call"))
 class OwnShell(CaseShell):
     """The command line's, which makes these circumstances, too."""
 
-    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
+    def run_command(self, case: Case, environment: CaseEnvironment) -> CaseOutcome:
         """With `call: any_command` whatever it is, as who types it may."""
         if case.given.get("call") == ANY_COMMAND:
             return self._run(partial(run_command, case.asked))
-        return super().run_command(case, there)
+        return super().run_command(case, environment)
 
     @contextlib.contextmanager
-    def surround(self, case: Case, shelf: SuiteResources) -> Iterator[CaseEnvironment]:
-        """Those that `promptc test` makes, and around them ours. Where there are any of ours, or a copy, nothing on the shelf is used."""
+    def surround(self, case: Case, resources: SuiteResources) -> Iterator[CaseEnvironment]:
+        """Those that `promptc test` makes, and around them ours. Where there are any of ours, or a copy, no shared resources are used."""
         common = replace(case, given=_take_common(case.given))
         with ExitStack() as stack:
-            there = stack.enter_context(super().surround(common, shelf))
+            environment = stack.enter_context(super().surround(common, resources))
             if "held" in case.given or "copied" in case.given:
                 root = stack.enter_context(copy_case(case))
-                there = replace(there, root=root, fence=root)
-            if there.shelf is not shelf or common.given != case.given:
-                there = replace(there, shelf=stack.enter_context(type(shelf)()))
-            _add(case.given, Path(there.root, os.path.relpath(case.folder, case.root)), stack)
-            yield there
+                environment = replace(environment, root=root, fence=root)
+            if environment.resources is not resources or common.given != case.given:
+                environment = replace(environment, resources=stack.enter_context(type(resources)()))
+            _add(case.given, Path(environment.root, os.path.relpath(case.folder, case.root)), stack)
+            yield environment
 
 
 def is_own(case: Case) -> bool:

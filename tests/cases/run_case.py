@@ -11,7 +11,7 @@ import promptc
 from promptc.cli.findings import render_diagnostics
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
-from promptc.golden.case import GOLDENS, Case, CaseOutcome, Ran
+from promptc.golden.case import GOLDENS, Case, CaseOutcome, CaseRun
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.run import run_case as run_product
 from promptc.golden.verdict import render_golden
@@ -19,17 +19,17 @@ from tests.cases.case import load_cases, read_raw
 from tests.cases.given import ANY_COMMAND, OwnShell
 
 
-def run_case(case: Case, *, start: Callable[[], SuiteResources] = SuiteResources) -> Ran:
+def run_case(case: Case, *, start: Callable[[], SuiteResources] = SuiteResources) -> CaseRun:
     """What the case comes to, with nothing shared; `start` opens what packs and states are read with. Reports are read already."""
     if case.given.get("call", ANY_COMMAND) != ANY_COMMAND:
-        return Ran((_call(case),))
-    with start() as shelf:
-        ran = run_product(case, shelf, OwnShell())
+        return CaseRun((_call(case),))
+    with start() as resources:
+        ran = run_product(case, resources, OwnShell())
         return replace(ran, turns=tuple(map(_read, ran.turns)))
 
 
 @cache
-def run_once(name: str) -> Ran:
+def run_once(name: str) -> CaseRun:
     """What the case of that name comes to, run once for all tests that only look at it, after others and with what they share."""
     case = next(case for case in load_cases() if case.name == name)
     if case.given.get("call", ANY_COMMAND) != ANY_COMMAND:
@@ -43,7 +43,7 @@ def find_report(outcome: CaseOutcome) -> Any:
     return outcome.read_report()
 
 
-def digest(ran: Ran) -> str:
+def digest(ran: CaseRun) -> str:
     """One value for all that came of a case: equal runs have equal digests."""
     whole = hashlib.sha256(repr((ran.reuse, ran.changes)).encode())
     for turn in ran.turns:

@@ -21,9 +21,9 @@ def test_prompts_are_equal(case, postgres, monkeypatch):
     surround = OwnShell.surround
 
     @contextlib.contextmanager
-    def surround_with_server(self, case, shelf):
-        with surround(self, case, shelf) as there:
-            yield replace(there, stores={name: _copy(url, postgres) for name, url in there.stores.items()})
+    def surround_with_server(self, case, resources):
+        with surround(self, case, resources) as environment:
+            yield replace(environment, stores={name: _copy(url, postgres) for name, url in environment.stores.items()})
 
     monkeypatch.setattr(OwnShell, "surround", surround_with_server)
     assert digest(run_case(case)) == digest(first)

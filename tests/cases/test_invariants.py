@@ -14,7 +14,7 @@ import pytest
 import promptc
 from promptc.diag.frozen import replace
 from promptc.frontend.json import JsonDocument, load_json
-from promptc.golden.case import Case, Ran
+from promptc.golden.case import Case, CaseRun
 from promptc.golden.discover import load_case
 from promptc.golden.resources import SuiteResources
 from tests.cases.case import ROOT, load_cases
@@ -96,7 +96,7 @@ def test_shuffled_keys(case: Case) -> None:
     assert digest(_sort_archive(run_case(case, start=Shuffled))) == digest(_sort_archive(run_once(case.name)))
 
 
-def _sort_archive(ran: Ran) -> Ran:
+def _sort_archive(ran: CaseRun) -> CaseRun:
     return replace(ran, turns=tuple(replace(turn, archive=_sort_lines(turn.archive)) for turn in ran.turns))
 
 

@@ -33,14 +33,14 @@ CASES = list(_choose())
 
 
 def _render(case: Case, format: str = "messages") -> Any:
-    with SuiteResources() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
+    with SuiteResources() as resources, OwnShell().surround(case, resources) as environment, work_in(environment.root):
         return promptc.load(case.pack).render(
             read_raw(case),
             budget=case.flags.get("budget"),
             variants=list_axes(case),
             patches=tuple(case.flags.get("patch", ())),
             format=format,
-            stores=there.stores,
+            stores=environment.stores,
         )
 
 

@@ -83,7 +83,7 @@ def ways(run, monkeypatch):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_comes_to_the_same(case, ways, tmp_path):
-    with SuiteResources() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
+    with SuiteResources() as resources, OwnShell().surround(case, resources) as there, work_in(there.root):
         stores = [part for name, url in there.stores.items() for part in ("--store", f"{name}={url}")]
         results = ways(*(case.asked if case.kind == "run" else [*_write_command(case, tmp_path), *stores]))
     assert results[0] == results[1] == results[2]

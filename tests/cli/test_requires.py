@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from promptc.golden.environment import EXTRAS, find_lacking, without_extras
+from promptc.golden.environment import EXTRAS, list_lacking, without_extras
 from tests.cli.test_test import GOLDEN, change_pack, make_case, there  # noqa: F401
 
 SKIPPED = "2 passed, 1 skipped (retrieval: pip install 'promptc-compiler[retrieval]')\n"
@@ -137,10 +137,10 @@ def test_what_cannot_be_required(there, run, more, told):  # noqa: F811
 
 @pytest.mark.parametrize("name", EXTRAS)
 def test_an_extra_is_there_with_all_its_packages(name):
-    assert find_lacking(EXTRAS) == ()
+    assert list_lacking(EXTRAS) == ()
     with without_extras([name]):
-        assert find_lacking([name]) == find_lacking(EXTRAS) == (name,)
-        assert find_lacking([one for one in EXTRAS if one != name]) == ()
+        assert list_lacking([name]) == list_lacking(EXTRAS) == (name,)
+        assert list_lacking([one for one in EXTRAS if one != name]) == ()
 
 
 def test_an_edit_fails_it_as_any_other(there, needy, run):  # noqa: F811

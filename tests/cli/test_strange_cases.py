@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from promptc.golden.case import CaseError
-from promptc.golden.confine import confine, find_fence, find_root
+from promptc.golden.confine import choose_fence, choose_root, confine
 from promptc.golden.discover import load_case
 from promptc.golden.environment import prepare_case as make_given
 from promptc.golden.resources import SuiteResources
@@ -246,7 +246,7 @@ def test_a_store_by_a_name_that_climbs_is_made_in_its_own_folder(strange: Path, 
     names = ("../made", "../../made", str(strange.parent / "made"))
     stores = ", ".join(f"'{name}': {{from: s.yaml, sql: ['UPDATE prompt_segments SET active = 0']}}" for name in names)
     (strange / "cases" / "a" / "case.yaml").write_text(f"{_TITLE}state: state.json\ngiven: {{stores: {{{stores}}}}}\n", encoding="utf-8")
-    with SuiteResources() as shelf, make_given(load_case(str(strange / "cases" / "a")), shelf) as there:
+    with SuiteResources() as resources, make_given(load_case(str(strange / "cases" / "a")), resources) as there:
         assert set(there.stores) == set(names)
         assert not list(strange.parent.rglob("made.db"))
 
@@ -261,7 +261,7 @@ def test_a_link_in_the_tree_does_not_lead_out_of_the_copy(strange: Path, run) ->
     (case / "chained").symlink_to("x/y/top/../outside/secret.json")
     (case / "kept").symlink_to("state.json")
     (case / "case.yaml").write_text(_TITLE + "run: [apply, ., prune, cases/a/state.json]\ngolden: [text]\n", encoding="utf-8")
-    with SuiteResources() as shelf, make_given(load_case(str(case)), shelf) as there:
+    with SuiteResources() as resources, make_given(load_case(str(case)), resources) as there:
         copied = Path(there.root, "cases", "a")
         links = sorted(path.name for path in copied.rglob("*") if path.is_symlink())
         assert links == ["kept", "top"] and all(path.resolve().is_relative_to(there.root) for path in copied.rglob("*"))
@@ -349,17 +349,17 @@ def test_the_fence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = tmp_path / "home" / "loads" / "strange" / "cases" / "a"
     case.mkdir(parents=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert find_fence(str(case)) == str(case)
-    assert find_fence(str(case), str(tmp_path / "home" / "loads")) == str(tmp_path / "home" / "loads")
+    assert choose_fence(str(case)) == str(case)
+    assert choose_fence(str(case), str(tmp_path / "home" / "loads")) == str(tmp_path / "home" / "loads")
     (tmp_path / "home" / ".git").mkdir()
     (tmp_path / "home" / "packs").mkdir()
-    find_root.cache_clear()
-    assert find_fence(str(case)) == str(case)
+    choose_root.cache_clear()
+    assert choose_fence(str(case)) == str(case)
     (case.parent.parent / "pack.yaml").write_text("")
-    for cached in (find_root,):
+    for cached in (choose_root,):
         cached.cache_clear()
     (case.parent.parent / ".git").write_text("gitdir: elsewhere")
-    assert find_fence(str(case), str(tmp_path)) == str(case.parent.parent)
+    assert choose_fence(str(case), str(tmp_path)) == str(case.parent.parent)
 
 
 def test_a_repository_that_is_the_home_folder_is_said_to_be_one(strange: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from promptc.cli.commands.diff import extract_revision
 from promptc.diag.findings import PromptcError
-from promptc.golden.git import GitError, find_git, list_entries, read_blobs, run_git
-from promptc.golden.inputs import find_touched
+from promptc.golden.git import GitError, choose_git, list_entries, read_blobs, run_git
+from promptc.golden.inputs import load_touched
 
 _CASE = "title: a case\nstate: state.json\nexpect: {tokens: 1}\ngolden: [text]\n"
 _PACK = "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\nsections: [{id: a, text: hello}]\n"
@@ -96,8 +96,8 @@ def strange(tmp_path: Path) -> Path:
 
 
 def _look_everywhere(root: Path) -> None:
-    assert find_touched("HEAD", str(root)).has(str(root / "pack.yaml"))
-    assert not find_touched("HEAD", str(root)).has(str(root / "cases"))
+    assert load_touched("HEAD", str(root)).has(str(root / "pack.yaml"))
+    assert not load_touched("HEAD", str(root)).has(str(root / "cases"))
     assert list_entries(str(root), "HEAD", "cases/")
     with extract_revision("HEAD~1") as folder:
         assert (folder / "pack.yaml").read_text(encoding="utf-8") == _PACK
@@ -141,7 +141,7 @@ def test_a_program_called_git_beside_the_case_is_not_git(strange: Path, tmp_path
     monkeypatch.chdir(strange)
     monkeypatch.setenv("PATH", os.pathsep.join(["", ".", "../strange", real]))
     _look_everywhere(strange)
-    assert Path(find_git(os.environ["PATH"])).is_absolute()
+    assert Path(choose_git(os.environ["PATH"])).is_absolute()
     monkeypatch.setenv("PATH", os.pathsep.join(["", "."]))
     with pytest.raises(GitError, match="no git in an absolute folder"):
         run_git(str(strange), "rev-parse", "HEAD")
@@ -339,7 +339,7 @@ def test_git_shows_no_other_repository(other: Path, run, tmp_path, monkeypatch, 
     shown = run("diff", "HEAD:pack.yaml", "pack.yaml", "--state", "state.json")
     assert shown.code == 4 and "PC0742" in shown.err and "secret" not in f"{shown.out}{shown.err}"
     with pytest.raises(PromptcError, match="PC0910"):
-        find_touched("HEAD", str(folder))
+        load_touched("HEAD", str(folder))
     with pytest.raises(GitError) as wrong:
         list_entries(str(folder), "HEAD")
     assert wrong.value.help

@@ -66,10 +66,10 @@ class CommandJudge:
     PC0751 for the command or one of its options, PC0750 for a path outside `there.fence`. What writes is run in a copy alone.
     """
 
-    def __init__(self, case: Case, there: CaseEnvironment) -> None:
+    def __init__(self, case: Case, environment: CaseEnvironment) -> None:
         self._span = case.node.value["run"].span
-        self._there = there
-        self._is_copy = there.root != case.root
+        self._environment = environment
+        self._is_copy = environment.root != case.root
         self._is_asked = False
 
     def judge_words(self, words: Sequence[str]) -> None:
@@ -92,7 +92,7 @@ class CommandJudge:
         allowed = _ALLOWED.get(name)
         if allowed is None or (name.split()[0] in WRITING and not self._is_copy):
             raise self._refuse(name)
-        confine(".", self._there.root, self._there.fence, self._span)
+        confine(".", self._environment.root, self._environment.fence, self._span)
         for parameter, value in context.params.items():
             if context.get_parameter_source(parameter) is ParameterSource.DEFAULT:
                 continue
@@ -109,7 +109,7 @@ class CommandJudge:
                 raise fail_case("PC0751", "a case has no standard input: `-` names none", self._span)
             if path == _SERVER:
                 raise fail_case("PC0751", "a case asks no server: its stores are files", self._span, help="`sqlite:segments.db`")
-            confine(path, self._there.root, self._there.fence, self._span)
+            confine(path, self._environment.root, self._environment.fence, self._span)
 
 
 _STDIN = "-"

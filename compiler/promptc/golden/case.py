@@ -17,7 +17,7 @@ from promptc.pipeline import Outcome
 
 _TURN = re.compile(r"golden\.([1-9][0-9]*)\.")
 
-Kind = Literal["render", "session", "apply", "recall", "check", "run"]
+CaseKind = Literal["render", "session", "apply", "recall", "check", "run"]
 """What a case does: renders a state (`state`), or one after the other (`states`), runs an operation (`apply`), asks an index queries
 whose answers are known (`recall`), checks its pack (`check`), or calls a command line (`run`)."""
 
@@ -77,7 +77,7 @@ class Case:
     folder: str
     file: str
     pack: str
-    kind: Kind
+    kind: CaseKind
     title: str
     golden: tuple[str, ...]
     node: Node = field(repr=False)
@@ -129,7 +129,7 @@ class CaseOutcome:
 
 
 @frozen(eq=False)
-class Ran:
+class CaseRun:
     """A case that was run: the outcome of each turn (one, but of a session), and what holds between turns.
 
     `reuse`: per turn from the second the share of its tokens, in whole per cent, in which it begins as the turn before did; `changes`:
@@ -164,7 +164,7 @@ def name_golden(kind: str, turn: int = 0) -> str:
     return plain.replace("golden.", f"golden.{turn}.", 1) if turn else plain
 
 
-def find_kind(name: str) -> tuple[str, int]:
+def read_golden_name(name: str) -> tuple[str, int]:
     """The kind and the turn (0 but of a session's) of the golden with that file name; the opposite of `name_golden`. An empty kind where no
     golden is called so.
     """

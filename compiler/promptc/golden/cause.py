@@ -21,7 +21,7 @@ from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case
-from promptc.golden.confine import find_fault, find_root
+from promptc.golden.confine import choose_root, find_fault
 from promptc.golden.discover import load_case
 from promptc.golden.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
 from promptc.golden.environment import add_case
@@ -102,8 +102,8 @@ def _list_files(case: Case, pack: Pack | None) -> list[str]:
 
 def _iter_asked(case: Case) -> Iterator[str]:
     """The files beside the packs of the questions that a case may ask: without them none of its runs holds."""
-    with SuiteResources() as shelf:
-        packs = list_packs(case, shelf)[1:]
+    with SuiteResources() as resources:
+        packs = list_packs(case, resources)[1:]
     for pack in packs:
         yield from (path.relative_to(case.root).as_posix() for path in _iter_files(Path(case.root, pack).parent))
 
@@ -119,7 +119,7 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
         if before.lost:
             paths = sorted({*before.lost, *before.files})
             return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")
-    edited = find_golden_edited(case)
+    edited = find_edited_golden(case)
     if edited:
         return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
     return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
@@ -134,13 +134,13 @@ def _find_in(case: Case, before: Before, trial: Trial) -> Cause | None:
         if runs[0] > _MOST:
             return False
         trial.put_back(case, before.files, some)
-        with SuiteResources() as shelf:
-            return trial.holds(case, shelf)
+        with SuiteResources() as resources:
+            return trial.holds(case, resources)
 
     changes = next((found for found in _iter_accounts(case, before) if found and holds(found)), None)
     if changes is None or holds(()):
         return None
-    fewest = tuple(_find_fewest((), changes, holds, is_new=False))
+    fewest = tuple(_choose_fewest((), changes, holds, is_new=False))
     if runs[0] > _MOST:
         return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
     found = tuple(one for one in changes if one in fewest)
@@ -156,7 +156,7 @@ def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...
         yield tuple(change for text in texts for change in list_line_changes(*text))
 
 
-def _find_fewest(
+def _choose_fewest(
     base: Sequence[FileChange], changes: Sequence[FileChange], holds: Callable[[Sequence[FileChange]], bool], *, is_new: bool
 ) -> Sequence[FileChange]:
     """Of `changes` as few as will do together with `base`, where all of them do (QuickXplain: Junker 2004). `is_new` tells that `base` has
@@ -168,8 +168,8 @@ def _find_fewest(
         return changes
     half = len(changes) // 2
     first, second = changes[:half], changes[half:]
-    later = _find_fewest((*base, *first), second, holds, is_new=True)
-    earlier = _find_fewest((*base, *later), first, holds, is_new=bool(later))
+    later = _choose_fewest((*base, *first), second, holds, is_new=True)
+    earlier = _choose_fewest((*base, *later), first, holds, is_new=bool(later))
     return (*earlier, *later)
 
 
@@ -201,13 +201,13 @@ class KnownCause:
     def _holds(self, case: Case, files: Collection[str], changes: tuple[FileChange, ...]) -> bool:
         if changes not in self._copies:
             self._copies[changes] = (self._stack.enter_context(Trial(self._shell)), self._stack.enter_context(SuiteResources()))
-        trial, shelf = self._copies[changes]
+        trial, resources = self._copies[changes]
         try:
             trial.add(case, files)
         except OSError:
             return False
         trial.put_back(case, self._cause.before, changes)
-        return trial.holds(case, shelf)
+        return trial.holds(case, resources)
 
 
 class Trial:
@@ -229,7 +229,7 @@ class Trial:
     def add(self, case: Case, files: Iterable[str]) -> None:
         """Copies the case with its pack, and files by their paths from the root; what is there already stays as it is. Raises `OSError`."""
         add_case(case, self._root)
-        find_root.cache_clear()
+        choose_root.cache_clear()
         for path in files:
             target = self._find_target(path)
             if target is not None and not target.exists():
@@ -247,10 +247,10 @@ class Trial:
             some = by_path.get(path, [])
             self._write(Path(case.root, path), path, some, is_new=bool(some) and before[path] is None)
 
-    def holds(self, case: Case, shelf: SuiteResources) -> bool:
-        """Whether the case passes in the copy as it is. The shelf must not know other contents of its files."""
+    def holds(self, case: Case, resources: SuiteResources) -> bool:
+        """Whether the case passes in the copy as it is. The resources must not know other contents of its files."""
         try:
-            return self._run(case, shelf)
+            return self._run(case, resources)
         except (PromptcError, OSError):
             return False
 
@@ -271,9 +271,9 @@ class Trial:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(put_back(read_now(source), changes), encoding="utf-8", newline="\n")
 
-    def _run(self, case: Case, shelf: SuiteResources) -> bool:
+    def _run(self, case: Case, resources: SuiteResources) -> bool:
         copied = load_case(os.path.join(self._root, os.path.relpath(case.folder, case.root)))
-        ran = run_case(copied, shelf, self._shell)
+        ran = run_case(copied, resources, self._shell)
         with work_in(copied.root):
             broken = check_expect(copied, ran)
             return not broken and not compare_goldens(copied, ran, render_goldens(copied, ran, self._shell.render_diagnostics))
@@ -403,7 +403,7 @@ def _is_gone(case: Case, path: str) -> bool:
     return not os.path.basename(path).startswith(_GOLDEN) and not os.path.lexists(os.path.join(case.root, path))
 
 
-def find_golden_edited(case: Case) -> str:
+def find_edited_golden(case: Case) -> str:
     """A golden of the case that is not what the last commit has, empty where there is none or git does not know."""
     committed = _list_entries(case, "HEAD", *_list_goldens(case))
     return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), "")

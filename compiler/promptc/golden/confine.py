@@ -34,7 +34,7 @@ _SHORTENED = ("fixtures", PACKS)
 
 
 @lru_cache(maxsize=4096)
-def find_root(folder: str) -> str:
+def choose_root(folder: str) -> str:
     """The folder in which the cases of `folder` (absolute) are run, and to which all that they show is relative.
 
     It is the nearest folder above the case that has a folder `packs`; where none has, the nearest above it with a `pack.yaml`, then the
@@ -74,7 +74,7 @@ def _is_repository(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, _REPOSITORY_MARK))
 
 
-def find_pack(folder: str, root: str) -> str:
+def choose_pack(folder: str, root: str) -> str:
     """The pack of the case in `folder`, where its file names none, as a path from `root`.
 
     It is the one beside the case; else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`); else `packs/` with the name
@@ -102,7 +102,7 @@ def show_path(path: str, root: str) -> str:
     return os.path.relpath(path, root).replace(os.sep, "/")
 
 
-def find_fence(folder: str, top: str = "") -> str:
+def choose_fence(folder: str, top: str = "") -> str:
     """The folder (absolute, real) outside which the case in `folder` (absolute, real) names nothing: the nearest one at or above it that
     holds `.git`. Where none does, the case's root, or `top`, the folder in which cases were looked for, if that is further up.
 
@@ -111,7 +111,7 @@ def find_fence(folder: str, top: str = "") -> str:
     repository = find_repository(folder)
     if repository is not None and not _is_home(repository):
         return repository
-    root = os.path.realpath(find_root(folder))
+    root = os.path.realpath(choose_root(folder))
     found = folder if _is_home(root) or not is_under(folder, root) else root
     return top if top and is_under(found, top) else found
 

@@ -16,13 +16,13 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.shape import check_case_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
-from promptc.golden.case import Case, GivenState, Kind, fail_case, is_golden, read_plain
-from promptc.golden.confine import MANIFEST, PACKS, confine, confine_case, find_fence, find_pack, find_root, name_case, show_path
+from promptc.golden.case import Case, CaseKind, GivenState, fail_case, is_golden, read_plain
+from promptc.golden.confine import MANIFEST, PACKS, choose_fence, choose_pack, choose_root, confine, confine_case, name_case, show_path
 from promptc.model.state import Node
 
 _FIXTURES = "fixtures"
 _NAMES = "`-k` matches names such as `lighthouse/foggy`"
-_KINDS: Mapping[str, Kind] = {
+_KINDS: Mapping[str, CaseKind] = {
     "state": "render",
     "states": "session",
     "apply": "apply",
@@ -65,7 +65,7 @@ class CaseFolder:
     top: str = ""
 
 
-def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = None) -> CaseFolders:
+def choose_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = None) -> CaseFolders:
     """The folders of the cases that are asked for: each argument is a folder with cases, a case's folder or file, a pack (then all cases of
     that pack, in it and in `fixtures` beside `packs`), or the name of a case, or a pattern of names. Without any: `fixtures` and `packs`
     of the working folder, where it has them, else all of it. `is_named` leaves some out by their names.
@@ -77,7 +77,7 @@ def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = N
     for one in asked or [""]:
         by_name = bool(one) and not os.path.lexists(one)
         is_filtered = is_filtered or by_name
-        there = list(_find_named(one) if by_name else _find_at(one))
+        there = list(_iter_named(one) if by_name else _iter_at(one))
         if not there:
             raise _refuse_pack(one) if one and _is_pack(one) else _refuse(one)
         for place in there:
@@ -89,8 +89,8 @@ def find_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = N
     return CaseFolders(tuple(meant), is_filtered)
 
 
-def _find_named(pattern: str) -> Iterator[CaseFolder]:
-    places = [place for place in _find_at("") if place.is_case]
+def _iter_named(pattern: str) -> Iterator[CaseFolder]:
+    places = [place for place in _iter_at("") if place.is_case]
     found = [place for place in places if _name(place) == pattern or fnmatchcase(_name(place), pattern)]
     if not found:
         near = suggest(pattern, map(_name, places))
@@ -98,16 +98,16 @@ def _find_named(pattern: str) -> Iterator[CaseFolder]:
     yield from found
 
 
-def _find_at(path: str) -> Iterator[CaseFolder]:
+def _iter_at(path: str) -> Iterator[CaseFolder]:
     if not path:
         here = os.getcwd()
-        yield from (replace(place, top=os.path.realpath(here)) for place in find_cases(_list_usual(here) or [here]))
+        yield from (replace(place, top=os.path.realpath(here)) for place in iter_cases(_list_usual(here) or [here]))
     elif _is_pack(path):
         pack = os.path.realpath(path)
         wanted = os.path.dirname(pack) if os.path.basename(pack) == MANIFEST else pack
-        yield from (replace(place, packs=(wanted,)) for place in find_cases(_list_around(pack)))
+        yield from (replace(place, packs=(wanted,)) for place in iter_cases(_list_around(pack)))
     else:
-        yield from find_cases([path])
+        yield from iter_cases([path])
 
 
 def _list_usual(folder: str) -> list[str]:
@@ -124,12 +124,12 @@ def _is_pack(path: str) -> bool:
 def _list_around(pack: str) -> list[str]:
     """Where the cases of a pack are looked for."""
     folder = pack if os.path.isdir(pack) else os.path.dirname(pack)
-    fixtures = os.path.join(find_root(os.path.join(folder, CASE)), _FIXTURES)
+    fixtures = os.path.join(choose_root(os.path.join(folder, CASE)), _FIXTURES)
     return [folder, *([fixtures] if os.path.isdir(fixtures) else [])]
 
 
 def _name(place: CaseFolder) -> str:
-    return name_case(place.folder, find_root(place.folder))
+    return name_case(place.folder, choose_root(place.folder))
 
 
 def _refuse_pack(asked: str) -> UsageError:
@@ -168,7 +168,7 @@ def check_met(places: Sequence[CaseFolder], met: Collection[str]) -> None:
             raise _refuse_pack(pack)
 
 
-def find_cases(paths: Sequence[str]) -> Iterator[CaseFolder]:
+def iter_cases(paths: Sequence[str]) -> Iterator[CaseFolder]:
     """Every case folder, and every folder that has goldens without being one, at or under `paths`, sorted by path and each once.
 
     A path may also be a `case.yaml`. Hidden folders, links to folders, `node_modules`, `venv` and `__pycache__` are not looked into.
@@ -176,13 +176,13 @@ def find_cases(paths: Sequence[str]) -> Iterator[CaseFolder]:
     that is not there.
     """
     last = ""
-    for path in sorted(dict.fromkeys(_find_folder(path) for path in paths), key=_sort_key):
+    for path in sorted(dict.fromkeys(_read_folder(path) for path in paths), key=_sort_key):
         if not last or not f"{path}{os.sep}".startswith(f"{last}{os.sep}"):
             yield from (replace(place, top=path) for place in _walk(path))
             last = path
 
 
-def _find_folder(path: str) -> str:
+def _read_folder(path: str) -> str:
     absolute = os.path.realpath(path)
     if os.path.isdir(absolute):
         return absolute
@@ -227,8 +227,8 @@ def load_case(folder: str, top: str = "") -> Case:
     Raises `PromptcError` with all findings of its reading or of its shape (PC0901), where it cannot be read (PC0902, PC0903), and where it
     names a path outside its fence (PC0750). Whether files it names are there is not asked yet.
     """
-    root = find_root(folder)
-    fence = find_fence(folder, top)
+    root = choose_root(folder)
+    fence = choose_fence(folder, top)
     file = show_path(os.path.join(folder, CASE), root)
     confine(CASE, folder, fence)
     node = load_yaml(read_plain(os.path.join(folder, CASE), file, MAX_BYTES), file, folder)
@@ -244,7 +244,7 @@ def load_case(folder: str, top: str = "") -> Case:
         root=root,
         folder=folder,
         file=file,
-        pack=plain.get("pack") or find_pack(folder, root),
+        pack=plain.get("pack") or choose_pack(folder, root),
         kind=kind,
         title=plain["title"],
         golden=tuple(plain.get("golden", ())),
@@ -262,7 +262,7 @@ def load_case(folder: str, top: str = "") -> Case:
     return case
 
 
-def _read_states(kind: Kind, plain: Mapping[str, Any], node: Node) -> tuple[GivenState, ...]:
+def _read_states(kind: CaseKind, plain: Mapping[str, Any], node: Node) -> tuple[GivenState, ...]:
     if kind == "render":
         return (_read_state(plain["state"]),)
     if kind == "apply":

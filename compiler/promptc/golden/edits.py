@@ -104,10 +104,10 @@ def _describe_value(document: JsonDocument, now: Any, undo: ValueUndo) -> FileCh
     value = now
     for key in undo.keys:
         pointer, value = extend_pointer(pointer, str(key)), _get(value, key)
-        names.append(find_name(value) or str(key) if isinstance(key, int) else key)
+        names.append(name_entry(value) or str(key) if isinstance(key, int) else key)
     if undo.kind == "entries":
         pointer = extend_pointer(pointer, str(undo.start))
-        names.append(find_name((value[undo.start : undo.stop] or json.loads(undo.before))[0]) or str(undo.start))
+        names.append(name_entry((value[undo.start : undo.stop] or json.loads(undo.before))[0]) or str(undo.start))
     span = document.span(pointer)
     said = "its keys in another order" if undo.kind == "order" else say_change(*_show(undo, now))
     return FileChange(document.source.name, span.line, span.column, ": ".join((".".join(names), said) if names else (said,)), undo)
@@ -191,7 +191,7 @@ def _match(old: Sequence[Any], new: Sequence[Any]) -> Sequence[tuple[str, int, i
 
 
 def _name(entry: Any) -> tuple[str, str]:
-    return type(entry).__name__, find_name(entry)
+    return type(entry).__name__, name_entry(entry)
 
 
 def put_values_back(new: str, changes: Sequence[FileChange]) -> str:
@@ -245,7 +245,7 @@ def list_line_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
 
 def _describe(path: str, old: str, new: str, gone_from: int, start: int, before: str, after: str) -> FileChange:
     """With the keys that lead to it; where lines are gone, those that led to them."""
-    line, column = _find_place(before, after)
+    line, column = _count_to_difference(before, after)
     if before and after:
         named = name_key(path, new, start + line, column)
     else:
@@ -256,7 +256,7 @@ def _describe(path: str, old: str, new: str, gone_from: int, start: int, before:
     return FileChange(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
 
 
-def _find_place(before: str, after: str) -> tuple[int, int]:
+def _count_to_difference(before: str, after: str) -> tuple[int, int]:
     """Line and column, from 0, of the first character of `after` that differs."""
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after)))
     at = min(at, max(len(after) - 1, 0))
@@ -345,15 +345,15 @@ def name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = F
         root = load_yaml(text.encode(), path, "")
     except PromptcError:
         return ""
-    return ".".join(_find_keys(root, line + 1, column + 1, is_whole))
+    return ".".join(_list_keys(root, line + 1, column + 1, is_whole))
 
 
-def _find_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
+def _list_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
     """The keys down to the last one that begins at or before the place."""
     if isinstance(node.value, dict):
         inner = [(node.key_span(key), key, value) for key, value in node.items()]
     elif isinstance(node.value, tuple):
-        inner = [(value.span, find_name(value.value) or str(at), value) for at, value in enumerate(node.value)]
+        inner = [(value.span, name_entry(value.value) or str(at), value) for at, value in enumerate(node.value)]
     else:
         return []
     passed = [(name, value) for span, name, value in inner if (span.line, span.column) <= (line, column)]
@@ -361,10 +361,10 @@ def _find_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
         return []
     name, value = passed[-1]
     is_it = is_whole and isinstance(node.value, tuple) and (value.span.line, value.span.column) == (line, column)
-    return [name] if is_it else [name, *_find_keys(value, line, column, is_whole)]
+    return [name] if is_it else [name, *_list_keys(value, line, column, is_whole)]
 
 
-def find_name(entry: object) -> str:
+def name_entry(entry: object) -> str:
     """What an entry of a list calls itself, empty where it has no name."""
     for key in ("id", "name"):
         named = entry.get(key) if isinstance(entry, dict) else None

@@ -72,12 +72,12 @@ class CaseEnvironment:
 
     root: str
     fence: str
-    shelf: SuiteResources
+    resources: SuiteResources
     stores: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
-def prepare_case(case: Case, shelf: SuiteResources) -> Iterator[CaseEnvironment]:
+def prepare_case(case: Case, resources: SuiteResources) -> Iterator[CaseEnvironment]:
     """Makes what the case's `given` asks for. But for `stores` the case is run in a copy: `built` builds its pack's indexes there, by
     words alone, `large`, `link` and `database` make files, and whoever looks at `environment` writes nothing else. What is `missing` is so
     for the run alone, when all else is made.
@@ -87,11 +87,11 @@ def prepare_case(case: Case, shelf: SuiteResources) -> Iterator[CaseEnvironment]
     wanted = case.given
     is_copied = any(name in wanted for name in _IN_COPY) or (case.kind == "run" and case.asked[0] in WRITING)
     if not wanted and not is_copied:
-        yield CaseEnvironment(case.root, case.fence, shelf)
+        yield CaseEnvironment(case.root, case.fence, resources)
         return
     _refuse_strange(case)
     with contextlib.ExitStack() as stack:
-        root, fence, shared = case.root, case.fence, shelf
+        root, fence, shared = case.root, case.fence, resources
         if is_copied:
             root = fence = stack.enter_context(copy_case(case))
             shared = stack.enter_context(SuiteResources())
@@ -181,7 +181,7 @@ def _read_variables(case: Case, root: str, fence: str) -> Mapping[str, str]:
 
 
 @contextlib.contextmanager
-def _import(case: Case, root: str, fence: str, shelf: SuiteResources) -> Iterator[Mapping[str, str]]:
+def _import(case: Case, root: str, fence: str, resources: SuiteResources) -> Iterator[Mapping[str, str]]:
     folder = Path(root, os.path.relpath(case.folder, case.root))
     urls: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="promptc-") as made:
@@ -190,7 +190,7 @@ def _import(case: Case, root: str, fence: str, shelf: SuiteResources) -> Iterato
             named = wanted if isinstance(wanted, str) else wanted["from"]
             files = Path(confine(named, str(folder), fence, case.node.value["given"].key_span("stores"))).resolve()
             if not statements:
-                urls[name] = shelf.load_store(str(files))
+                urls[name] = resources.load_store(str(files))
                 continue
             database = Path(made, f"{len(urls)}.db")
             urls[name] = import_store(files, database)
@@ -267,13 +267,13 @@ def change_copy(case: Case, root: str) -> None:
         span = case.node.value["given"].key_span("large")
         raise fail_case("PC0905", f"the `large` files are {sum(wanted.values())} bytes together; {_MOST} is the most", span)
     for name, size in wanted.items():
-        _fill(_find(case, root, folder, "large", name), size)
+        _fill(_choose_path(case, root, folder, "large", name), size)
     for name, target in case.given.get("link", {}).items():
-        path = _find(case, root, folder, "link", name)
+        path = _choose_path(case, root, folder, "link", name)
         path.unlink(missing_ok=True)
         path.symlink_to(target)
     for name, script in case.given.get("database", {}).items():
-        _make_database(case, _find(case, root, folder, "database", name), name, script)
+        _make_database(case, _choose_path(case, root, folder, "database", name), name, script)
 
 
 def _fill(path: Path, size: int) -> None:
@@ -285,7 +285,7 @@ def _fill(path: Path, size: int) -> None:
         file.write(b"\n" * missing)
 
 
-def _find(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
+def _choose_path(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
     """Where a file of that name is made. A link on the way is followed first, so that nothing is written through it."""
     path = folder / name
     parent = path.parent.resolve()
@@ -343,7 +343,7 @@ def _hide_vocabularies() -> Iterator[None]:
         bpe.look_in(before)
 
 
-def find_lacking(extras: Iterable[str]) -> tuple[str, ...]:
+def list_lacking(extras: Iterable[str]) -> tuple[str, ...]:
     """Those of the extras of which a package is not installed, in the order of EXTRAS. Nothing is imported."""
     wanted = set(extras)
     return tuple(name for name in EXTRAS if name in wanted and not all(map(find_spec, EXTRAS[name])))
@@ -354,7 +354,7 @@ def render_install(extras: Iterable[str]) -> str:
     return f"pip install 'promptc-compiler[{','.join(extras)}]'"
 
 
-def find_told(texts: Iterable[str]) -> tuple[str, ...]:
+def list_told(texts: Iterable[str]) -> tuple[str, ...]:
     """The extras that these texts say how to install, in the order of EXTRAS."""
     told = "\n".join(texts)
     return tuple(name for name in EXTRAS if f"promptc-compiler[{name}]" in told)

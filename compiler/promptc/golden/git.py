@@ -124,7 +124,7 @@ def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
         check_repository(root)
     settings = [part for one in _SETTINGS for part in ("-c", one)]
     try:
-        return _run([find_git(os.environ.get("PATH", "")), "--no-pager", *settings, *arguments], folder, given)
+        return _run([choose_git(os.environ.get("PATH", "")), "--no-pager", *settings, *arguments], folder, given)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         raise GitError(f"git cannot be run: {reason}", is_missing=isinstance(wrong, FileNotFoundError)) from wrong
@@ -136,7 +136,12 @@ def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
         asked.write(given)
         asked.seek(0)
         with subprocess.Popen(
-            command, cwd=folder, env={**variables, **_VARIABLES, **_find_tree(folder)}, stdin=asked, stdout=subprocess.PIPE, stderr=told
+            command,
+            cwd=folder,
+            env={**variables, **_VARIABLES, **_make_variables(folder)},
+            stdin=asked,
+            stdout=subprocess.PIPE,
+            stderr=told,
         ) as process:
             assert process.stdout is not None
             late = threading.Event()
@@ -163,7 +168,7 @@ def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
     return printed
 
 
-def _find_tree(folder: str) -> dict[str, str]:
+def _make_variables(folder: str) -> dict[str, str]:
     """The work tree is where `.git` is, and not where the repository's configuration says."""
     root = find_repository(os.path.realpath(folder))
     return {"GIT_WORK_TREE": root} if root is not None else {}
@@ -211,12 +216,12 @@ def check_repository(root: str) -> None:
     `.git` is a folder, or a file that leads to a worktree's or a submodule's, which leads back to it. Links lead out of neither: git
     opens what they lead to.
     """
-    for name, place in _find_folders(root).items():
+    for name, place in _list_folders(root).items():
         _check_files(name, place)
         _check_names(name, place)
 
 
-def _find_folders(root: str) -> dict[str, str]:
+def _list_folders(root: str) -> dict[str, str]:
     """The folders that git reads, by what messages call them: `.git` as its HEAD and index are, and where its objects and names are."""
     path = os.path.join(root, ".git")
     mode = find_mode(path)
@@ -339,7 +344,7 @@ def _check_names(name: str, place: str) -> None:
 
 
 @cache
-def find_git(path: str) -> str:
+def choose_git(path: str) -> str:
     """The program `git` in the folders that `path` (as in `PATH`) names absolutely: never one in the working folder, which a stranger may
     have filled. Raises `FileNotFoundError`.
     """

@@ -25,7 +25,7 @@ from promptc.diag.typed import Any
 from promptc.files.paths import find_shipped
 from promptc.files.reading import read_file
 from promptc.golden.case import MAX_PLAIN_BYTES, Case
-from promptc.golden.confine import MANIFEST, find_pack, is_under, show_path
+from promptc.golden.confine import MANIFEST, choose_pack, is_under, show_path
 from promptc.golden.discover import CASE
 from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, list_entries, run_git
 from promptc.golden.resources import SuiteResources, work_in
@@ -104,7 +104,7 @@ def _walk_inputs(path: str) -> Iterator[str]:
             yield os.path.normpath(os.path.join(folder, name))
 
 
-def list_packs(case: Case, shelf: SuiteResources) -> tuple[str, ...]:
+def list_packs(case: Case, resources: SuiteResources) -> tuple[str, ...]:
     """Its pack, and of a case that may ask them the packs of its operations' questions, as paths from the root, whether they can be
     loaded or not.
     """
@@ -112,14 +112,14 @@ def list_packs(case: Case, shelf: SuiteResources) -> tuple[str, ...]:
         return (case.pack,)
     with work_in(case.root):
         try:
-            model = shelf.load_pack(case.root, case.pack).model
+            model = resources.load_pack(case.root, case.pack).model
         except PromptcError:
             return (case.pack,)
         asks = [ask for one in model.list_operations() for ask in one.asks]
-        return tuple(dict.fromkeys((case.pack, *(_find_file(ask, model.file) for ask in asks))))
+        return tuple(dict.fromkeys((case.pack, *(_choose_file(ask, model.file) for ask in asks))))
 
 
-def _find_file(ask: Ask, manifest: str) -> str:
+def _choose_file(ask: Ask, manifest: str) -> str:
     try:
         return ask.find_pack().file
     except PromptcError:
@@ -168,7 +168,7 @@ def render_inputs(inputs: Mapping[str, Any], figures: Figures | None) -> bytes:
     return (json.dumps(noted, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
-def find_touched(revision: str, folder: str) -> Touched:
+def load_touched(revision: str, folder: str) -> Touched:
     """What differs from `revision` in the repository around `folder`. `UsageError` (PC0910) for a revision git does not know,
     or a folder in no repository; `DiskError` (PC0910) where git cannot be run.
     """
@@ -192,7 +192,7 @@ def _refuse_revision(revision: str, why: str, help: str = "") -> UsageError:
     return UsageError([Diagnostic("PC0910", f"`--since {revision}`: {why}", help=help)])
 
 
-def is_touched(case: Case, shelf: SuiteResources, touched: Touched) -> bool:
+def is_touched(case: Case, resources: SuiteResources, touched: Touched) -> bool:
     """Whether one of the files that are `touched` lies in the case's folder or its pack's, is one it names (a state, an answer, queries),
     one its stores are made of, or one its pack or the pack of a question is made of.
 
@@ -201,16 +201,16 @@ def is_touched(case: Case, shelf: SuiteResources, touched: Touched) -> bool:
     if not names_all(case):
         return True
     folders = (case.folder, *(os.path.realpath(one) for one in (os.path.join(case.root, case.pack), *list_stores(case))))
-    return any(map(touched.has, (*folders, *map(os.path.realpath, list_files(case)), *_list_pack_files(case, shelf))))
+    return any(map(touched.has, (*folders, *map(os.path.realpath, list_files(case)), *_list_pack_files(case, resources))))
 
 
-def _list_pack_files(case: Case, shelf: SuiteResources) -> list[str]:
+def _list_pack_files(case: Case, resources: SuiteResources) -> list[str]:
     """Of a pack that cannot be loaded none is known but those in its folder."""
     found: list[str] = []
     with work_in(case.root):
-        for pack in list_packs(case, shelf):
+        for pack in list_packs(case, resources):
             try:
-                files = shelf.load_pack(case.root, pack).inputs.files
+                files = resources.load_pack(case.root, pack).inputs.files
             except PromptcError:
                 continue
             found += [os.path.realpath(os.path.join(case.root, one.folder, one.path)) for one in files]
@@ -230,15 +230,15 @@ class Passes:
         self._known: dict[str, _Known] | None = None
         self._above: dict[str, str] = {}
 
-    def find(self, folder: str, shelf: SuiteResources) -> Pass | None:
+    def find(self, folder: str, resources: SuiteResources) -> Pass | None:
         """The pass of the case in `folder`, if nothing it was made of has changed since."""
         known = self._load().get(folder)
         if known is None:
             return None
         found = Pass(*known)
-        if found.is_found and self._find_pack(folder) != found.pack:
+        if found.is_found and self._choose_pack(folder) != found.pack:
             return None
-        return found if _digest_pass(self._root, folder, found, shelf) == found.digest else None
+        return found if _digest_pass(self._root, folder, found, resources) == found.digest else None
 
     def keep(self, passed: Mapping[str, Pass]) -> None:
         """Remembers these, by folder, besides what was known; folders that are gone are forgotten."""
@@ -257,40 +257,40 @@ class Passes:
             self._known = marshal.loads(content[len(maker) :]) if content is not None and is_ours else {}
         return self._known
 
-    def _find_pack(self, folder: str) -> str:
+    def _choose_pack(self, folder: str) -> str:
         """As `find_pack`; what lies above is looked for once for all cases that stand beside each other."""
         if os.path.isfile(f"{folder}{os.sep}{MANIFEST}"):
-            return find_pack(folder, self._root)
+            return choose_pack(folder, self._root)
         above = os.path.dirname(folder)
         if above not in self._above:
-            self._above[above] = find_pack(folder, self._root)
+            self._above[above] = choose_pack(folder, self._root)
         return self._above[above]
 
 
-def _digest_pass(root: str, folder: str, noted: Pass, shelf: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> bytes | None:
+def _digest_pass(root: str, folder: str, noted: Pass, resources: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> bytes | None:
     """Of all that a pass was made of, goldens as they are `made`, some of them; None where one thing cannot be read."""
     whole = blake2b(digest_size=_SIZE)
-    for one in _iter_digests(root, folder, noted, shelf, made):
+    for one in _iter_digests(root, folder, noted, resources, made):
         if one is None:
             return None
         whole.update(one)
     return whole.digest()
 
 
-def _iter_digests(root: str, folder: str, noted: Pass, shelf: SuiteResources, made: Mapping[str, bytes]) -> Iterator[bytes | None]:
+def _iter_digests(root: str, folder: str, noted: Pass, resources: SuiteResources, made: Mapping[str, bytes]) -> Iterator[bytes | None]:
     for pack in noted.packs:
-        yield shelf.digest_pack(root, pack)
+        yield resources.digest_pack(root, pack)
     for name in noted.files:
-        yield shelf.digest_input(_join(folder, name))
+        yield resources.digest_input(_join(folder, name))
     for name in noted.stores:
-        yield shelf.digest_store(os.path.realpath(_join(folder, name)))
+        yield resources.digest_store(os.path.realpath(_join(folder, name)))
     for name in noted.goldens:
         path = f"{folder}{os.sep}{name}"
-        yield blake2b(made[name], digest_size=_SIZE).digest() if name in made else shelf.digest_golden(path)
+        yield blake2b(made[name], digest_size=_SIZE).digest() if name in made else resources.digest_golden(path)
 
 
 def _join(folder: str, name: str) -> str:
-    """As `load_state` is asked for it, so that both mean the same file of the shelf."""
+    """As `load_state` is asked for it, so that both mean the same file of the resources."""
     path = f"{folder}{os.sep}{name}"
     return path if os.pardir not in name else os.path.normpath(path)
 
@@ -299,15 +299,15 @@ def _name_passes(root: str) -> str:
     return f"passes {root}"
 
 
-def note_pass(case: Case, shelf: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> Pass | None:
+def note_pass(case: Case, resources: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> Pass | None:
     """The pass of a case that has just passed, or will once what it has `made` (goldens by their names) is accepted.
 
     None where it may depend on more than files it names and its packs': on indexes, stores that it does not give, circumstances, commands.
     """
     if case.kind in _OPEN or not names_all(case):
         return None
-    packs = list_packs(case, shelf)
-    if any(shelf.asks_outside(case.root, pack, case.given.get("stores", ())) for pack in packs):
+    packs = list_packs(case, resources)
+    if any(resources.asks_outside(case.root, pack, case.given.get("stores", ())) for pack in packs):
         return None
     noted = Pass(
         packs,
@@ -317,7 +317,7 @@ def note_pass(case: Case, shelf: SuiteResources, made: Mapping[str, bytes] = _NO
         tuple(name for _, _, name in case.list_goldens()),
         b"",
     )
-    digest = _digest_pass(case.root, case.folder, noted, shelf, made)
+    digest = _digest_pass(case.root, case.folder, noted, resources, made)
     if digest is None:
         return None
     return Pass(noted.packs, noted.is_found, noted.files, noted.stores, noted.goldens, digest)
@@ -439,7 +439,7 @@ class Touched:
         inside = os.path.relpath(path, self._root)
         if inside == ".":
             inside = ""
-        return any(map(self._differs, _find_under(self._paths, inside))) or bool(_find_under(self._added, inside))
+        return any(map(self._differs, _list_under(self._paths, inside))) or bool(_list_under(self._added, inside))
 
     def _differs(self, path: str) -> bool:
         if path not in self._known:
@@ -456,7 +456,7 @@ class Touched:
         return is_blob(content, entry.identity) or is_blob(content.replace(b"\r\n", b"\n"), entry.identity)
 
 
-def _find_under(paths: list[str], inside: str) -> list[str]:
+def _list_under(paths: list[str], inside: str) -> list[str]:
     """Of sorted paths the one that is meant, and those under it."""
     if not inside:
         return paths

@@ -13,10 +13,10 @@ from time import perf_counter_ns
 from promptc.diag.findings import Diagnostic, PromptcError, Span, join_names, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
-from promptc.golden.case import INPUTS, PENDING, Case, CaseOutcome, Ran, is_pending
-from promptc.golden.confine import find_root, name_case, show_path
+from promptc.golden.case import INPUTS, PENDING, Case, CaseOutcome, CaseRun, is_pending
+from promptc.golden.confine import choose_root, name_case, show_path
 from promptc.golden.discover import CASE, CaseFolder, load_case
-from promptc.golden.environment import find_lacking, find_told, render_install
+from promptc.golden.environment import list_lacking, list_told, render_install
 from promptc.golden.inputs import describe_inputs, render_inputs
 from promptc.golden.pending import drop_pending, write_pending
 from promptc.golden.resources import SuiteResources, work_in
@@ -55,34 +55,34 @@ Told = tuple[str, Span]
 """A claim that does not hold, in words, and where the case makes it."""
 
 
-def judge_case(place: CaseFolder, shelf: SuiteResources, shell: Shell, mode: Mode) -> Verdict:
+def judge_case(place: CaseFolder, resources: SuiteResources, shell: Shell, mode: Mode) -> Verdict:
     """The verdict on the case in a folder. Whatever is wrong with the case is in the verdict: nothing is raised for it."""
     begun = perf_counter_ns()
     try:
         case = load_case(place.folder, place.top)
     except PromptcError as error:
         return break_place(place, error.diagnostics)
-    return judge_loaded(case, place, shelf, shell, mode, begun)
+    return judge_loaded(case, place, resources, shell, mode, begun)
 
 
-def judge_loaded(case: Case, place: CaseFolder, shelf: SuiteResources, shell: Shell, mode: Mode, begun: int) -> Verdict:
+def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell: Shell, mode: Mode, begun: int) -> Verdict:
     """The same of a case that was read. `begun` is when that was, of `perf_counter_ns`. One that requires an extra which is not installed
     is not run, and nothing is offered of it.
     """
     idle = find_idle(case)
     if idle is not None:
         return _tell(case, "broken", findings=(idle,))
-    lacking = find_lacking(case.requires)
+    lacking = list_lacking(case.requires)
     if lacking:
         skipped = _tell(case, "skipped", findings=(_describe_lacking(case, lacking),), lacking=lacking)
-        return skipped if mode == "write" else _find_pending(place, skipped)
+        return skipped if mode == "write" else _tell_pending(place, skipped)
     try:
-        ran = run_case(case, shelf, shell)
+        ran = run_case(case, resources, shell)
         with work_in(case.root):
             verdict = _judge(case, ran, shell)
             if verdict.differences or verdict.status == "failed":
                 verdict = _explain(case, ran, _hint_requires(case, ran, verdict))
-            verdict = _pend(case, place, verdict, shelf) if mode == "write" else _find_pending(place, verdict)
+            verdict = _pend(case, place, verdict, resources) if mode == "write" else _tell_pending(place, verdict)
     except PromptcError as error:
         verdict = _tell(case, "broken", findings=error.diagnostics)
     except OSError as wrong:
@@ -104,7 +104,7 @@ def _name_extras(lacking: Sequence[str]) -> str:
     return f"the {'extras' if len(lacking) > 1 else 'extra'} {' and '.join(f'`{one}`' for one in lacking)}"
 
 
-def _find_pending(place: CaseFolder, verdict: Verdict) -> Verdict:
+def _tell_pending(place: CaseFolder, verdict: Verdict) -> Verdict:
     """Where nothing is written, one that was left behind is told. What is noted of inputs is no golden: there is nothing to accept."""
     left = [name for name in place.goldens if is_pending(name) and name != f"{INPUTS}{PENDING}"]
     if not left:
@@ -118,7 +118,7 @@ def _describe_pending(path: str) -> Diagnostic:
     return Diagnostic("PC0923", f"`{path}` is pending: nobody has accepted or rejected it", help="`promptc review`")
 
 
-def _judge(case: Case, ran: Ran, shell: Shell) -> Verdict:
+def _judge(case: Case, ran: CaseRun, shell: Shell) -> Verdict:
     broken = check_expect(case, ran)
     is_refused = any(turn.exit for turn in ran.turns) and ran.turns[-1].exit != case.exit
     made = {} if is_refused else render_goldens(case, ran, shell.render_diagnostics)
@@ -130,7 +130,7 @@ def _judge(case: Case, ran: Ran, shell: Shell) -> Verdict:
     return _tell(case, status, findings=findings, differences=tuple(differences), found=found, made=made)
 
 
-def _explain(case: Case, ran: Ran, verdict: Verdict) -> Verdict:
+def _explain(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
     """With the figures of its last turn, before and after."""
     turn = len(ran.turns) if case.kind == "session" else 0
     reuse = min(ran.reuse, default=None)
@@ -138,10 +138,10 @@ def _explain(case: Case, ran: Ran, verdict: Verdict) -> Verdict:
     return replace(verdict, before=before, after=describe_figures(ran.turns[-1].read_report(), reuse))
 
 
-def _hint_requires(case: Case, ran: Ran, verdict: Verdict) -> Verdict:
+def _hint_requires(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
     """With a note (PC0754) where the run was told to install an extra, which the case neither requires nor goes without on purpose."""
-    told = find_told(f"{one.message} {one.help}" for turn in ran.turns for one in turn.found)
-    lacking = [one for one in find_lacking(told) if one not in case.given.get("missing", ())]
+    told = list_told(f"{one.message} {one.help}" for turn in ran.turns for one in turn.found)
+    lacking = [one for one in list_lacking(told) if one not in case.given.get("missing", ())]
     if not lacking:
         return verdict
     message = f"the case was run without {_name_extras(lacking)}, not installed here"
@@ -150,7 +150,7 @@ def _hint_requires(case: Case, ran: Ran, verdict: Verdict) -> Verdict:
     return replace(verdict, findings=(*verdict.findings, note))
 
 
-def _pend(case: Case, place: CaseFolder, verdict: Verdict, shelf: SuiteResources) -> Verdict:
+def _pend(case: Case, place: CaseFolder, verdict: Verdict, resources: SuiteResources) -> Verdict:
     """What came out, written beside the goldens. Nothing is offered of a case that breaks its own claims: it could not be accepted."""
     is_claimed = any(one.code == "PC0924" for one in verdict.findings)
     wanted = () if is_claimed else verdict.differences
@@ -158,14 +158,14 @@ def _pend(case: Case, place: CaseFolder, verdict: Verdict, shelf: SuiteResources
     drop_pending(place.folder, [name for name in place.goldens if is_pending(name) and name not in kept])
     if not wanted:
         return verdict
-    pended = write_pending(case, wanted, _note_inputs(case, verdict.after, shelf))
+    pended = write_pending(case, wanted, _note_inputs(case, verdict.after, resources))
     findings = (*verdict.findings, *pended.findings)
     return replace(verdict, differences=pended.differences, findings=findings, is_unwritten=bool(pended.findings))
 
 
-def _note_inputs(case: Case, figures: Figures | None, shelf: SuiteResources) -> bytes:
+def _note_inputs(case: Case, figures: Figures | None, resources: SuiteResources) -> bytes:
     try:
-        pack = shelf.load_pack(case.root, case.pack) if case.kind != "run" else None
+        pack = resources.load_pack(case.root, case.pack) if case.kind != "run" else None
     except PromptcError:
         pack = None
     return render_inputs(describe_inputs(case, pack), figures)
@@ -191,14 +191,14 @@ def describe_known(place: CaseFolder, root: str, pack: str) -> Verdict:
 
 def break_place(place: CaseFolder, findings: Sequence[Diagnostic]) -> Verdict:
     """The verdict on a case whose file cannot be read, or is not of its form."""
-    root = find_root(place.folder)
+    root = choose_root(place.folder)
     file = show_path(os.path.join(place.folder, CASE), root)
     return Verdict(name_case(place.folder, root), "broken", root, place.folder, file, findings=tuple(findings))
 
 
 def break_folder(place: CaseFolder) -> Verdict:
     """The verdict on a folder that could not be looked into."""
-    root = find_root(place.folder)
+    root = choose_root(place.folder)
     shown = show_path(place.folder, root)
     found = Diagnostic("PC0903", f"cannot look into the folder `{shown}`: {place.wrong}", help="whether there are cases in it is not known")
     return Verdict(name_case(place.folder, root), "broken", root, place.folder, shown, findings=(found,))
@@ -211,7 +211,7 @@ def break_unread(place: CaseFolder) -> Verdict | None:
     kept = [name for name in place.goldens if not is_pending(name) and name != INPUTS]
     if not kept:
         return None
-    root = find_root(place.folder)
+    root = choose_root(place.folder)
     shown = show_path(place.folder, root)
     help = f"`{place.misnamed}` is not read: call it `{CASE}`" if place.misnamed else f"write its `{CASE}`; {_PRUNE}"
     message = f"`{shown}` has goldens and no `{CASE}`: nobody reads {', '.join(f'`{name}`' for name in kept)}"
@@ -219,10 +219,10 @@ def break_unread(place: CaseFolder) -> Verdict | None:
     return Verdict(name_case(place.folder, root), "broken", root, place.folder, shown, findings=(found,))
 
 
-def find_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[Verdict]:
+def list_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[Verdict]:
     """A verdict for every golden in the folder that is not among the names asked for; `golden.inputs.json` goes with the others."""
     known = {*asked, *([INPUTS] if asked else [])}
-    root = find_root(place.folder)
+    root = choose_root(place.folder)
     return [
         Verdict(
             name_case(place.folder, root),
@@ -240,7 +240,7 @@ def find_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[V
     ]
 
 
-def check_expect(case: Case, ran: Ran) -> list[Diagnostic]:
+def check_expect(case: Case, ran: CaseRun) -> list[Diagnostic]:
     """A finding (PC0924) for every claim that does not hold, at its place in the `case.yaml`.
 
     Of a session all but `prefix_reuse`, `tier_changes` and the codes is claimed of its last turn. Where the exit code is another than the
@@ -255,7 +255,7 @@ def check_expect(case: Case, ran: Ran) -> list[Diagnostic]:
     return [Diagnostic("PC0924", text, span) for text, span in _iter_broken(case, ran, last, expect)]
 
 
-def _iter_broken(case: Case, ran: Ran, last: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
+def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
     if "tokens" in expect:
         yield from _check_number("tokens", last.tokens, expect["tokens"])
     if any(key in expect for key in _OF_REPORT):
@@ -366,7 +366,7 @@ def _needs_items(expect: Mapping[str, Node]) -> bool:
 
 
 def _iter_of_text(outcome: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
-    whole = (outcome.text or "") if outcome.messages is None else "\n".join(map(_find_text, outcome.messages))
+    whole = (outcome.text or "") if outcome.messages is None else "\n".join(map(_read_text, outcome.messages))
     for node in expect["contains"].value if "contains" in expect else ():
         if node.value not in whole:
             yield f"the prompt lacks {show_value(node.value)}", node.span
@@ -378,7 +378,7 @@ def _iter_of_text(outcome: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[
             yield from _check_match(node, whole, outcome)
 
 
-def _find_text(message: Mapping[str, Any]) -> str:
+def _read_text(message: Mapping[str, Any]) -> str:
     """What is counted of a message."""
     content = message["content"]
     return content if isinstance(content, str) else "\n".join(map(render_part, content))

@@ -16,9 +16,9 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.atomic import replace_file, replace_remade
 from promptc.files.reading import IrregularError, LinkError, read_file
-from promptc.golden.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, find_kind, is_pending, name_golden
-from promptc.golden.confine import find_fault, find_fence, find_root, name_case, show_path
-from promptc.golden.discover import find_cases
+from promptc.golden.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, is_pending, name_golden, read_golden_name
+from promptc.golden.confine import choose_fence, choose_root, find_fault, name_case, show_path
+from promptc.golden.discover import iter_cases
 from promptc.golden.inputs import identify
 from promptc.golden.verdict import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
 
@@ -33,7 +33,7 @@ Contents = Mapping[str, bytes | None]
 """Of files, by their paths; None: not there."""
 
 
-Status = Literal["new", "changed"]
+PendingStatus = Literal["new", "changed"]
 
 
 @frozen(eq=False)
@@ -79,7 +79,7 @@ class PendingGolden:
     folder: str
     name: str
     path: str
-    status: Status
+    status: PendingStatus
 
 
 def write_pending(case: Case, differences: Sequence[GoldenDifference], inputs: bytes) -> Pended:
@@ -116,17 +116,17 @@ def list_pending(paths: Sequence[str]) -> Iterator[PendingGolden]:
     `find_cases` does.
     """
     here = os.path.realpath(os.getcwd())
-    for place in find_cases(paths):
-        case = name_case(place.folder, find_root(place.folder))
+    for place in iter_cases(paths):
+        case = name_case(place.folder, choose_root(place.folder))
         for name in sorted((name.removesuffix(PENDING) for name in place.goldens if is_pending(name)), key=_rank):
             if name != INPUTS:
                 path = Path(place.folder, name)
-                status: Status = "changed" if path.is_symlink() or path.exists() else "new"
+                status: PendingStatus = "changed" if path.is_symlink() or path.exists() else "new"
                 yield PendingGolden(case, place.folder, name, show_path(str(path), here), status)
 
 
 def _rank(name: str) -> tuple[int, int, str]:
-    kind, turn = find_kind(name)
+    kind, turn = read_golden_name(name)
     return turn, list(GOLDENS).index(kind) if kind else len(GOLDENS), name
 
 
@@ -135,7 +135,7 @@ def read_pending(pending: PendingGolden) -> Seen:
 
     Raises `DiskError` (PC0945) for a file that cannot be read, and for a pending golden that is not there any more.
     """
-    kind, turn = find_kind(pending.name)
+    kind, turn = read_golden_name(pending.name)
     old, new = _read(pending, pending.name), _read(pending, pending.name + PENDING)
     if new is None:
         is_there = Path(pending.folder, pending.name + PENDING).is_symlink() or Path(pending.folder, pending.name + PENDING).exists()
@@ -147,7 +147,7 @@ def read_pending(pending: PendingGolden) -> Seen:
         golden = _read(pending, name)
         reports = (golden, _read(pending, name + PENDING) or golden)
     found = compare_outputs(kind, GoldenOutput(old or b"", reports[0] if old is not None else None), GoldenOutput(new, reports[1]))
-    return Seen(found, old, new, find_stale(pending))
+    return Seen(found, old, new, list_stale(pending))
 
 
 def _read(pending: PendingGolden, name: str) -> bytes | None:
@@ -160,15 +160,15 @@ def _read(pending: PendingGolden, name: str) -> bytes | None:
         raise DiskError([Diagnostic("PC0945", f"cannot read {pending.path}: {wrong.strerror or wrong}")]) from wrong
 
 
-def find_stale(pending: PendingGolden) -> tuple[str, ...]:
+def list_stale(pending: PendingGolden) -> tuple[str, ...]:
     """The files it was made of that read otherwise now, or are gone: paths from the working folder, sorted. None where nothing is noted
     beside it. Never raises.
     """
     files = _read_noted(pending).get("files")
     if not isinstance(files, dict):
         return ()
-    root, here = find_root(pending.folder), os.path.realpath(os.getcwd())
-    fence = find_fence(pending.folder)
+    root, here = choose_root(pending.folder), os.path.realpath(os.getcwd())
+    fence = choose_fence(pending.folder)
     paths = {os.path.join(root, path): identity for path, identity in files.items() if not find_fault(path, root, fence)}
     return tuple(sorted(show_path(path, here) for path, identity in paths.items() if _identify(path) != identity))
 

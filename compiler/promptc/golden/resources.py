@@ -62,7 +62,7 @@ def _refuse(wrong: OSError) -> None:
 class SuiteResources:
     """To be used in a `with`, which gives back what was opened. Not for several threads.
 
-    A file that changes while the shelf is open may be seen as it was before.
+    A file that changes while these are open may be seen as it was before.
     """
 
     def __init__(self, cache: Cache | None = None) -> None:
@@ -98,7 +98,7 @@ class SuiteResources:
             raise found
         return found
 
-    def find_memory(self, root: str, path: str) -> Memory:
+    def load_memory(self, root: str, path: str) -> Memory:
         """What renders of the pack have selected so far."""
         memory = self._memories.get((root, path))
         if memory is None:
@@ -198,7 +198,7 @@ class SuiteResources:
 
     @property
     def folder(self) -> str:
-        """A folder for what is made, which goes with the shelf."""
+        """A folder for what is made, which goes with these."""
         if not self._folder:
             self._folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="promptc-"))
         return self._folder

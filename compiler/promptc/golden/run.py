@@ -19,7 +19,7 @@ from promptc.diag.typed import Any, Protocol
 from promptc.files.reading import decode_text
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.json_places import set_values
-from promptc.golden.case import Case, CaseError, CaseOutcome, Ran, read_plain
+from promptc.golden.case import Case, CaseError, CaseOutcome, CaseRun, read_plain
 from promptc.golden.confine import confine, show_path
 from promptc.golden.environment import CaseEnvironment
 from promptc.golden.resources import SuiteResources, work_in
@@ -44,40 +44,40 @@ class Shell(Protocol):
     def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
         """Findings as the command line prints them, without colours."""
 
-    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
+    def run_command(self, case: Case, environment: CaseEnvironment) -> CaseOutcome:
         """The exit code of the case's command line and what it found; its output is `text`. Raises `CaseError` for one that a case may not
         call, nothing that `run` would report."""
 
     def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
         """An operation, run on a state as it was written, which findings call `name`. Raises `PromptcError`."""
 
-    def surround(self, case: Case, shelf: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
+    def surround(self, case: Case, resources: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
         """Makes the circumstances of a case: `given`."""
 
 
-def run_case(case: Case, shelf: SuiteResources, shell: Shell) -> Ran:
+def run_case(case: Case, resources: SuiteResources, shell: Shell) -> CaseRun:
     """What the case comes to, in its circumstances and its root as the working folder. What its pack or state is refused for is an outcome.
 
-    Raises `CaseError` where the case itself is at fault: a state that is not there, a circumstance that cannot be made. The shelf must
+    Raises `CaseError` where the case itself is at fault: a state that is not there, a circumstance that cannot be made. The resources must
     be open as long as reports of the outcome are read.
     """
-    with shell.surround(case, shelf) as there, work_in(there.root):
-        return _RUNS[case.kind](case, there, shell)
+    with shell.surround(case, resources) as environment, work_in(environment.root):
+        return _RUNS[case.kind](case, environment, shell)
 
 
-def _render(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
-    return Ran((_end(case, lambda: _render_turn(case, there, read_state(case, 0, there))),))
+def _render(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
+    return CaseRun((_end(case, lambda: _render_turn(case, environment, read_state(case, 0, environment))),))
 
 
-def _run_session(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+def _run_session(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
     """Each turn is rendered; the first one that fails is the last."""
     outcomes: list[CaseOutcome] = []
     before: JsonDocument | None = None
 
     def render(turn: int) -> CaseOutcome:
         nonlocal before
-        before = _carry(case, read_state(case, turn, there, before), outcomes)
-        return _render_turn(case, there, before)
+        before = _carry(case, read_state(case, turn, environment, before), outcomes)
+        return _render_turn(case, environment, before)
 
     for turn in range(len(case.states)):
         outcomes.append(_end(case, partial(render, turn), turn))
@@ -85,39 +85,39 @@ def _run_session(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
             break
     tiers = [(one.read_facts() or {}).get("strain") for one in outcomes]
     changes = sum(1 for one, after in pairwise(tiers) if one != after)
-    return Ran(tuple(outcomes), measure_reuse([one.compiled for one in outcomes if one.compiled is not None]), changes)
+    return CaseRun(tuple(outcomes), measure_reuse([one.compiled for one in outcomes if one.compiled is not None]), changes)
 
 
-def _apply(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+def _apply(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
     answers = read_answers(case)
 
     def apply() -> CaseOutcome:
-        document = read_state(case, 0, there)
-        pack = there.shelf.load_pack(there.root, case.pack)
+        document = read_state(case, 0, environment)
+        pack = environment.resources.load_pack(environment.root, case.pack)
         raw = document.canonical if case.states[0].changes else document.source.text.encode()
         return shell.apply(pack, raw, case, answers, document.source.name)
 
-    return Ran((_end(case, apply),))
+    return CaseRun((_end(case, apply),))
 
 
-def _recall(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
-    return Ran((_end(case, lambda: ask_index(there.shelf.load_pack(there.root, case.pack), case)),))
+def _recall(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
+    return CaseRun((_end(case, lambda: ask_index(environment.resources.load_pack(environment.root, case.pack), case)),))
 
 
-def _check(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
+def _check(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
     def check() -> CaseOutcome:
-        pack: Pack = there.shelf.load_pack(there.root, case.pack)
-        found = pack.check(there.stores if case.given else None)
+        pack: Pack = environment.resources.load_pack(environment.root, case.pack)
+        found = pack.check(environment.stores if case.given else None)
         return CaseOutcome(0 if all(one.level == "note" for one in found) else 1, found)
 
-    return Ran((_end(case, check),))
+    return CaseRun((_end(case, check),))
 
 
-def _run_command(case: Case, there: CaseEnvironment, shell: Shell) -> Ran:
-    return Ran((_end(case, lambda: shell.run_command(case, there)),))
+def _run_command(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
+    return CaseRun((_end(case, lambda: shell.run_command(case, environment)),))
 
 
-_RUNS: dict[str, Callable[[Case, CaseEnvironment, Shell], Ran]] = {
+_RUNS: dict[str, Callable[[Case, CaseEnvironment, Shell], CaseRun]] = {
     "render": _render,
     "session": _run_session,
     "apply": _apply,
@@ -207,7 +207,7 @@ def read_answers(case: Case) -> Mapping[str, str]:
     return answers
 
 
-def read_state(case: Case, turn: int, there: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
+def read_state(case: Case, turn: int, environment: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
     """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
 
     Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for
@@ -218,10 +218,10 @@ def read_state(case: Case, turn: int, there: CaseEnvironment, before: JsonDocume
         assert before is not None
         document = before
     else:
-        folder = os.path.normpath(os.path.join(there.root, os.path.relpath(case.folder, case.root)))
-        path = confine(one.base, folder, there.fence, _find_node(case, turn).span)
+        folder = os.path.normpath(os.path.join(environment.root, os.path.relpath(case.folder, case.root)))
+        path = confine(one.base, folder, environment.fence, _load_state_node(case, turn).span)
         shown = show_path(os.path.normpath(os.path.join(case.folder, one.base)), case.root)
-        document = there.shelf.load_state(path, shown, _find_node(case, turn).span)
+        document = environment.resources.load_state(path, shown, _load_state_node(case, turn).span)
     changes = [*one.changes, *case.flags.get("set", {}).items()]
     if not changes:
         return document
@@ -231,7 +231,7 @@ def read_state(case: Case, turn: int, there: CaseEnvironment, before: JsonDocume
         raise CaseError(place_changes(error.diagnostics, case, turn)) from error
 
 
-def _find_node(case: Case, turn: int) -> Node:
+def _load_state_node(case: Case, turn: int) -> Node:
     """Where the case names the state of a turn."""
     node: Node = case.node.value["apply"] if case.kind == "apply" else case.node
     if case.kind == "session":
@@ -266,7 +266,7 @@ def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
 
 def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
     """The mappings of changes, the one that counts first."""
-    for holder in (case.node.get("with"), _find_node(case, turn)):
+    for holder in (case.node.get("with"), _load_state_node(case, turn)):
         changes = holder.get("set") if holder is not None else None
         if changes is not None:
             yield changes
@@ -284,18 +284,18 @@ def _carry(case: Case, document: JsonDocument, outcomes: list[CaseOutcome]) -> J
     return set_values(document, [(case.carry, json.dumps(facts.get("strain")))])
 
 
-def _render_turn(case: Case, there: CaseEnvironment, document: JsonDocument) -> CaseOutcome:
-    pack = there.shelf.load_pack(there.root, case.pack)
+def _render_turn(case: Case, environment: CaseEnvironment, document: JsonDocument) -> CaseOutcome:
+    pack = environment.resources.load_pack(environment.root, case.pack)
     flags = case.flags
     axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
     compiled = pack.compile(
-        there.shelf.fill_state(pack, document),
+        environment.resources.fill_state(pack, document),
         budget=flags.get("budget"),
         variants=axes,
         patches=tuple(flags.get("patch", ())),
         format=flags.get("format"),
-        stores=there.stores,
-        memory=there.shelf.find_memory(there.root, case.pack),
+        stores=environment.stores,
+        memory=environment.resources.load_memory(environment.root, case.pack),
     )
     if compiled.emitted is None:
         return CaseOutcome(

@@ -22,7 +22,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, TypeVar
 from promptc.golden.case import Case, is_pending
-from promptc.golden.confine import MANIFEST, find_pack, find_root
+from promptc.golden.confine import MANIFEST, choose_pack, choose_root
 from promptc.golden.discover import CaseFolder, load_case
 from promptc.golden.inputs import InputWatch, Pass, Passes, Touched, is_touched, note_pass
 from promptc.golden.judge import (
@@ -32,8 +32,8 @@ from promptc.golden.judge import (
     break_unread,
     describe_known,
     find_idle,
-    find_obsolete,
     judge_loaded,
+    list_obsolete,
     refuse_skipped,
 )
 from promptc.golden.resources import SuiteResources
@@ -121,14 +121,14 @@ def _start(suite: Suite, is_wanted: Callable[[], bool]) -> Iterator[Callable[[Se
     import gc
 
     gc.set_threshold(20_000, 20, 100)  # what a case leaves goes by itself; the collector would look at the packs again and again
-    with SuiteResources(suite.cache) as shelf:
-        yield _Run(suite, shelf, is_wanted).judge
+    with SuiteResources(suite.cache) as resources:
+        yield _Run(suite, resources, is_wanted).judge
 
 
 class _Run:
-    def __init__(self, suite: Suite, shelf: SuiteResources, is_wanted: Callable[[], bool]) -> None:
+    def __init__(self, suite: Suite, resources: SuiteResources, is_wanted: Callable[[], bool]) -> None:
         self._suite = suite
-        self._shelf = shelf
+        self._resources = resources
         self._is_wanted = is_wanted
         self._looked = perf_counter_ns()
         self._known: dict[str, Passes] = {}
@@ -167,12 +167,12 @@ class _Run:
         if not place.is_case:
             yield from self._judge_unread(place)
             return
-        root = find_root(place.folder)
+        root = choose_root(place.folder)
         known = self._find_pass(place, root)
         if known is not None:
             if self._is_meant(place, root, known.pack):
                 yield None if self._suite.only_changed else describe_known(place, root, known.pack)
-                yield from self._find_obsolete(place, known.goldens)
+                yield from self._list_obsolete(place, known.goldens)
             return
         begun = perf_counter_ns()
         watch = InputWatch(place.folder)
@@ -185,15 +185,15 @@ class _Run:
         if self._is_meant(place, root, case.pack):
             yield self._judge(case, place, passes, begun, watch)
             if find_idle(case) is None:
-                yield from self._find_obsolete(place, [name for _, _, name in case.list_goldens()])
+                yield from self._list_obsolete(place, [name for _, _, name in case.list_goldens()])
 
     def _judge_unread(self, place: CaseFolder) -> list[Verdict]:
         """Of goldens without a case, told wherever they are met: to be without one is no way to pass."""
-        root = find_root(place.folder)
-        if not self._is_meant(place, root, find_pack(place.folder, root)):
+        root = choose_root(place.folder)
+        if not self._is_meant(place, root, choose_pack(place.folder, root)):
             return []
         unread = break_unread(place)
-        return [unread] if unread is not None else self._find_obsolete(place, ())
+        return [unread] if unread is not None else self._list_obsolete(place, ())
 
     def _is_meant(self, place: CaseFolder, root: str, pack: str) -> bool:
         if not place.packs:
@@ -204,11 +204,11 @@ class _Run:
 
     def _judge(self, case: Case, place: CaseFolder, passes: dict[str, dict[str, Pass]], begun: int, watch: InputWatch) -> Verdict | None:
         suite = self._suite
-        if suite.touched is not None and not is_touched(case, self._shelf, suite.touched):
+        if suite.touched is not None and not is_touched(case, self._resources, suite.touched):
             return None
         if suite.cache is not None:
             watch.begin(case)
-        judged = judge_loaded(case, place, self._shelf, suite.shell, suite.mode, begun)
+        judged = judge_loaded(case, place, self._resources, suite.shell, suite.mode, begun)
         verdict = judged if suite.may_skip else refuse_skipped(judged)
         passed = self._note_pass(case, verdict) if suite.cache is not None else None
         if passed is not None and watch.is_still():
@@ -219,7 +219,7 @@ class _Run:
         """Also of a case whose goldens alone are not what comes out: accepted, they are, and it need not be run again to know that."""
         if verdict.status != "passed" and any(one.code not in _DIFFERS for one in verdict.findings):
             return None
-        return note_pass(case, self._shelf, verdict.made)
+        return note_pass(case, self._resources, verdict.made)
 
     def _find_pass(self, place: CaseFolder, root: str) -> Pass | None:
         """A pass that still holds. Where a pending golden lies about, the case is run: the golden has to be taken away, or told of."""
@@ -228,10 +228,10 @@ class _Run:
             return None
         if root not in self._known:
             self._known[root] = Passes(cache, root)
-        return self._known[root].find(place.folder, self._shelf)
+        return self._known[root].find(place.folder, self._resources)
 
-    def _find_obsolete(self, place: CaseFolder, asked: Sequence[str]) -> list[Verdict]:
-        return find_obsolete(place, asked, self._suite.mode) if self._suite.is_whole else []
+    def _list_obsolete(self, place: CaseFolder, asked: Sequence[str]) -> list[Verdict]:
+        return list_obsolete(place, asked, self._suite.mode) if self._suite.is_whole else []
 
 
 def run_workers(

@@ -31,7 +31,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import as_plain, field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, Ran, fail_case, name_golden, refuse_reading
+from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, fail_case, name_golden, refuse_reading
 from promptc.golden.confine import show_path
 
 PROMPTS = ("text", "messages")
@@ -142,17 +142,17 @@ class Verdict:
         return self.status in ("failed", "broken")
 
 
-def render_goldens(case: Case, ran: Ran, print_found: Print) -> dict[str, bytes]:
+def render_goldens(case: Case, ran: CaseRun, print_found: Print) -> dict[str, bytes]:
     """What the goldens that the case asks for would have to be, by their names, in order. `print_found` is how findings are printed."""
     found = ((kind, _find_turn(ran, turn), name) for kind, turn, name in case.list_goldens())
     return {name: render_golden(kind, outcome, print_found) if outcome is not None else b"" for kind, outcome, name in found}
 
 
-def _find_turn(ran: Ran, turn: int) -> CaseOutcome | None:
+def _find_turn(ran: CaseRun, turn: int) -> CaseOutcome | None:
     return ran.turns[max(turn - 1, 0)] if turn <= len(ran.turns) else None
 
 
-def compare_goldens(case: Case, ran: Ran, made: Mapping[str, bytes]) -> list[GoldenDifference]:
+def compare_goldens(case: Case, ran: CaseRun, made: Mapping[str, bytes]) -> list[GoldenDifference]:
     """Every golden the case asks for that is missing, or differs by a byte from what was `made`, in order.
 
     Raises `CaseError`: PC0903 for a golden that cannot be read, PC0906 for one that is a link or no file.
@@ -354,14 +354,14 @@ def read_golden(path: str, shown: str) -> bytes | None:
 def describe_difference(case: Case, difference: GoldenDifference) -> Diagnostic:
     """A finding: PC0921 for a golden that is missing, PC0920 at the first line that differs."""
     if difference.old is None:
-        return Diagnostic("PC0921", f"there is no golden `{difference.path}` yet", _find_claim(case, difference.kind))
+        return Diagnostic("PC0921", f"there is no golden `{difference.path}` yet", _claim_span(case, difference.kind))
     old, new = difference.old.split(b"\n"), difference.new.split(b"\n")
     line = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
     excerpt = old[line][:400].decode("utf-8", "replace") if line < len(old) else ""
     return Diagnostic("PC0920", f"the golden of {difference.kind} is not what comes out", Span(difference.path, line + 1, 1, excerpt))
 
 
-def _find_claim(case: Case, kind: str) -> Span:
+def _claim_span(case: Case, kind: str) -> Span:
     claims = case.node.get("golden")
     found = [node.span for node in (claims.value if claims is not None else ()) if node.value == kind]
     return found[0] if found else case.node.span

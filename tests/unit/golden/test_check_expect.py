@@ -58,7 +58,7 @@ def test_a_claim(tmp_path, true, false):
     for claim, count in ((true, 0), (false, 1)):
         (tmp_path / "case.yaml").write_text(f"title: a claim\nstate: state.json\nexpect: {{{claim}}}\n", encoding="utf-8")
         case = load_case(str(tmp_path))
-        with SuiteResources() as shelf:
-            found = check_expect(case, run_case(case, shelf, CaseShell()))
+        with SuiteResources() as resources:
+            found = check_expect(case, run_case(case, resources, CaseShell()))
         assert [one.code for one in found] == ["PC0924"] * count, [one.message for one in found]
         assert all(one.span.file == "case.yaml" and one.span.line == 3 for one in found if "exit" not in claim)

@@ -39,8 +39,8 @@ class _Shell:
     def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
         raise AssertionError("no case here asks for it")
 
-    def surround(self, case: Case, shelf: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
-        return prepare_case(case, shelf)
+    def surround(self, case: Case, resources: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
+        return prepare_case(case, resources)
 
 
 _CASE = "title: x\nstate: {base: state.json, set: {/input: 'Who are you?'}}\ngolden: [text, report]\n"
@@ -66,8 +66,8 @@ def there(tmp_path: Path) -> Path:
 def _accept(folder: Path) -> None:
     """Writes the goldens of the case."""
     case = load_case(str(folder))
-    with work_in(case.root), SuiteResources() as shelf:
-        for name, content in render_goldens(case, run_case(case, shelf, _Shell()), _Shell().render_diagnostics).items():
+    with work_in(case.root), SuiteResources() as resources:
+        for name, content in render_goldens(case, run_case(case, resources, _Shell()), _Shell().render_diagnostics).items():
             (folder / name).write_bytes(content)
 
 

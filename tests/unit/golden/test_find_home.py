@@ -2,8 +2,8 @@
 
 import pytest
 
-from promptc.golden.confine import find_pack, find_root, name_case
-from promptc.golden.discover import find_cases
+from promptc.golden.confine import choose_pack, choose_root, name_case
+from promptc.golden.discover import iter_cases
 
 
 def make(folder, *files):
@@ -29,8 +29,8 @@ def make(folder, *files):
 def test_root_pack_and_name(tmp_path, files, case, root, pack, name):
     make(tmp_path, *files, f"{case}/case.yaml")
     folder, wanted = str(tmp_path / case), str(tmp_path / root) if root else str(tmp_path)
-    assert find_root(folder) == wanted
-    assert find_pack(folder, wanted) == pack
+    assert choose_root(folder) == wanted
+    assert choose_pack(folder, wanted) == pack
     assert name_case(folder, wanted) == name
 
 
@@ -38,6 +38,6 @@ def test_what_is_looked_into(tmp_path):
     make(tmp_path, "b/case.yaml", "b/golden.txt", "b/golden.txt.new", "a/x/case.yaml", "c/golden.txt", "c/notes.md")
     make(tmp_path, ".git/x/case.yaml", "node_modules/x/case.yaml", "b/__pycache__/case.yaml", "d/state.json")
     (tmp_path / "link").symlink_to("b")
-    found = list(find_cases([str(tmp_path / "b"), str(tmp_path)]))
+    found = list(iter_cases([str(tmp_path / "b"), str(tmp_path)]))
     shown = [(place.folder.removeprefix(f"{tmp_path}/"), place.goldens, place.is_case) for place in found]
     assert shown == [("a/x", (), True), ("b", ("golden.txt", "golden.txt.new"), True), ("c", ("golden.txt",), False)]

@@ -49,10 +49,10 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
         f"database: {{kept.db: \"{TABLE}\"}}, environment: {{CI: '', PROMPTC_SEA_URL: 'sqlite:sea.db'}}}}"
     )
     before = read_all(tmp_path)
-    with SuiteResources() as shelf, prepare_case(case, shelf) as there:
-        root = Path(there.root)
+    with SuiteResources() as resources, prepare_case(case, resources) as environment:
+        root = Path(environment.root)
         folder = root / "fixtures/tavern/calm"
-        assert there.root != case.root and there.shelf is not shelf
+        assert environment.root != case.root and environment.resources is not resources
         assert (folder / "there.md").read_text() == "short###\n"
         long = (folder / "long.md").read_text()
         assert len(long) == 3000000 and long.endswith("#\n")
@@ -82,7 +82,7 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
 def test_what_cannot_be_made(make, tmp_path, wanted, told):
     case = make(wanted)
     before = read_all(tmp_path)
-    with pytest.raises(CaseError) as raised, SuiteResources() as shelf, prepare_case(case, shelf):
+    with pytest.raises(CaseError) as raised, SuiteResources() as resources, prepare_case(case, resources):
         pytest.fail("it was made")
     (found,) = raised.value.diagnostics
     assert found.code == "PC0905" and told in found.message and found.span.file == "fixtures/tavern/calm/case.yaml"
@@ -101,7 +101,11 @@ _MANY = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i 
 )
 def test_sql_that_works_without_end_is_stopped(make, monkeypatch, sql, told):
     monkeypatch.setattr("promptc.golden.environment.SECONDS", 2)
-    with pytest.raises(CaseError) as raised, SuiteResources() as shelf, prepare_case(make(f"{{database: {{a.db: '{sql}'}}}}"), shelf):
+    with (
+        pytest.raises(CaseError) as raised,
+        SuiteResources() as resources,
+        prepare_case(make(f"{{database: {{a.db: '{sql}'}}}}"), resources),
+    ):
         pytest.fail("it was made")
     assert told in raised.value.diagnostics[0].message
 
@@ -118,17 +122,17 @@ def test_variables_that_start_programs_are_not_for_cases(make, name):
 def test_what_is_missing_is_so_for_the_run_alone(make, name, module):
     case = make(f"{{missing: [{name}]}}")
     before = importlib.import_module(module)
-    with SuiteResources() as shelf, prepare_case(case, shelf) as there:
+    with SuiteResources() as resources, prepare_case(case, resources) as environment:
         with pytest.raises(ImportError):
             importlib.import_module(module)
-        assert there.shelf is not shelf and there.root == case.root
+        assert environment.resources is not resources and environment.root == case.root
     assert importlib.import_module(module) is before
 
 
 def test_missing_vocabularies_are_so_for_the_run_alone(make):
     case = make("{missing: [vocabularies]}")
     table = find_vocabulary("cl100k_base")
-    with SuiteResources() as shelf, prepare_case(case, shelf), pytest.raises(PromptcError, match="PC0181"):
+    with SuiteResources() as resources, prepare_case(case, resources), pytest.raises(PromptcError, match="PC0181"):
         check_vocabulary("cl100k_base", find_vocabulary("cl100k_base"))
     assert find_vocabulary("cl100k_base") == table
     check_vocabulary("cl100k_base", table)

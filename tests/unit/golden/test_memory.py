@@ -41,11 +41,11 @@ STEP = st.tuples(st.sampled_from(sorted(BASES)), st.lists(ONE, max_size=3), st.s
 
 @given(st.lists(STEP, min_size=2, max_size=6))
 def test_a_memory_changes_nothing(steps):
-    with SuiteResources() as shelf:
+    with SuiteResources() as resources:
         memory = Memory()
         for base, changes, budget, form in steps:
-            document = set_values(shelf.load_state(str(BASES[base]), base, None), changes)
-            with_memory = PACK.compile(shelf.fill_state(PACK, document), budget=budget, format=form, memory=memory)
+            document = set_values(resources.load_state(str(BASES[base]), base, None), changes)
+            with_memory = PACK.compile(resources.fill_state(PACK, document), budget=budget, format=form, memory=memory)
             plain = PACK.compile(PACK.load_document(document), budget=budget, format=form)
             assert with_memory.report == plain.report
             assert (with_memory.emitted is None) == (plain.emitted is None)
@@ -56,25 +56,25 @@ def test_a_memory_changes_nothing(steps):
 
 
 def test_a_filled_state_is_what_loading_gives():
-    with SuiteResources() as shelf:
+    with SuiteResources() as resources:
         for changes in ([], [("/input", '"x"')], [("/transcript/0", "{}")], []):
-            document = set_values(shelf.load_state(str(BASES["table"]), "table", None), changes)
+            document = set_values(resources.load_state(str(BASES["table"]), "table", None), changes)
             try:
                 plain = PACK.load_document(document)
             except promptc.PromptcError as error:
                 with pytest.raises(promptc.PromptcError, match=str(error.diagnostics[0].code)):
-                    shelf.fill_state(PACK, document)
+                    resources.fill_state(PACK, document)
                 continue
-            shared = shelf.fill_state(PACK, document)
+            shared = resources.fill_state(PACK, document)
             assert json.dumps(shared.value) == json.dumps(plain.value) and shared.digest == plain.digest
 
 
 def test_sections_that_nothing_touched_are_not_selected_again():
-    with SuiteResources() as shelf:
+    with SuiteResources() as resources:
         memory = Memory()
         base = load_json(BASES["table"].read_bytes(), "table")
         _, _, first, second = (
-            PACK.compile(shelf.fill_state(PACK, set_values(base, [("/input", json.dumps(text))])), memory=memory)
+            PACK.compile(resources.fill_state(PACK, set_values(base, [("/input", json.dumps(text))])), memory=memory)
             for text in ("a", "b", "c", "d")
         )
         items = [{one.section.id: one.items for one in outcome.fitted.strained.selection.sections} for outcome in (first, second)]
@@ -105,8 +105,8 @@ def _come_to(pack, state, memory=None):
 def test_states_of_different_files_share_what_is_the_same(tmp_path):
     for name, text in {"a": '{"n": [1], "m": {"b": 1, "a": 2}, "t": "x"}', "b": '{"m": {"b": 1, "a": 2}, "n": [1.5], "t": "x"}'}.items():
         (tmp_path / name).write_text(text)
-    with SuiteResources() as shelf:
-        first, second = (shelf.load_state(str(tmp_path / name), name, None) for name in "ab")
+    with SuiteResources() as resources:
+        first, second = (resources.load_state(str(tmp_path / name), name, None) for name in "ab")
     assert first.value["m"] is second.value["m"]
     assert first.value["n"] is not second.value["n"] and type(second.value["n"][0]) is float
     assert second.canonical == b'{"m":{"a":2,"b":1},"n":[1.5],"t":"x"}'

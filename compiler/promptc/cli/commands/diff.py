@@ -25,7 +25,7 @@ from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.golden.case import find_kind, name_golden
+from promptc.golden.case import name_golden, read_golden_name
 from promptc.golden.cause import is_inside
 from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
 from promptc.model.state import State
@@ -192,7 +192,7 @@ def _read_messages(content: bytes) -> Sequence[Mapping[str, Any]] | None:
 
 def _read_prompt(path: Path) -> Side:
     """With its report, where it is a golden and that lies beside it."""
-    report = path.with_name(name_golden("report", find_kind(path.name)[1]))
+    report = path.with_name(name_golden("report", read_golden_name(path.name)[1]))
     known = read_report(_read(report)) if path.name.startswith("golden.") and report.is_file() else None
     content = _read(path)
     messages = _read_messages(content) if path.suffix == ".json" else None

@@ -19,10 +19,10 @@ from promptc.cli.terminal import escape_controls, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
 from promptc.golden.case import PENDING
-from promptc.golden.confine import find_root, show_path
-from promptc.golden.discover import CASE, CaseFolder, find_places, load_case
-from promptc.golden.judge import break_unread, find_idle, find_obsolete
-from promptc.golden.pending import PendingGolden, SettledGolden, accept_golden, find_stale, list_pending, reject_golden
+from promptc.golden.confine import choose_root, show_path
+from promptc.golden.discover import CASE, CaseFolder, choose_places, load_case
+from promptc.golden.judge import break_unread, find_idle, list_obsolete
+from promptc.golden.pending import PendingGolden, SettledGolden, accept_golden, list_pending, list_stale, reject_golden
 from promptc.golden.verdict import Verdict
 
 PATTERNS = click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
@@ -113,7 +113,7 @@ def accept_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, 
 
 def _accept_fresh(pending: PendingGolden) -> SettledGolden:
     """Raises `PromptcError` (PC0947) for one that is not what `promptc test` would write now."""
-    stale = find_stale(pending)
+    stale = list_stale(pending)
     if stale:
         made = escape_controls(stale[0]) + (f" and {len(stale) - 1} more" if len(stale) > 1 else "")
         raise fail("PC0947", f"{pending.path} is made of {made} as it was", help="run `promptc test`, which makes it anew; or `--stale`")
@@ -139,9 +139,9 @@ def prune_command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> 
     refuse_in_ci()
     found: list[Verdict] = []
     refused: list[Diagnostic] = []
-    for place in find_places(cases).places:
+    for place in choose_places(cases).places:
         try:
-            found += find_obsolete(place, _list_asked(place), "write")
+            found += list_obsolete(place, _list_asked(place), "write")
         except PromptcError as error:
             refused += error.diagnostics
     removed = [one for one in found if dry_run or _remove(one, refused)]
@@ -262,7 +262,7 @@ def _choose(pattern: str, found: Sequence[PendingGolden], at_path: Sequence[Pend
 
 def _list_names(one: PendingGolden) -> tuple[str, ...]:
     """What it is called wherever the work is done: its case, its name in it, and its path from the case's root, as of `promptc test`."""
-    return one.case, f"{one.case}/{one.name}", show_path(str(Path(one.folder, one.name)), find_root(one.folder))
+    return one.case, f"{one.case}/{one.name}", show_path(str(Path(one.folder, one.name)), choose_root(one.folder))
 
 
 def _list_paths(one: PendingGolden) -> tuple[str, ...]:

@@ -32,9 +32,9 @@ from promptc.diag.typed import Any, Self
 from promptc.files.atomic import write_file
 from promptc.golden.case import Case, CaseError, CaseOutcome
 from promptc.golden.cause import Cause, KnownCause, find_cause
-from promptc.golden.discover import CaseFolders, check_met, find_places, load_case, match_names
+from promptc.golden.discover import CaseFolders, check_met, choose_places, load_case, match_names
 from promptc.golden.environment import CaseEnvironment, prepare_case
-from promptc.golden.inputs import find_touched
+from promptc.golden.inputs import load_touched
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.suite import JudgedCases, Suite, run_suite
 from promptc.golden.verdict import GoldenDifference, Verdict
@@ -122,8 +122,8 @@ def test_command(
     """
     is_ci = ci or os.environ.get("CI", "").lower() not in _NO
     wanted = [(format, ""), *_read_reports(reports)]
-    found = find_places(cases, match_names(expression) if expression is not None else None)
-    touched = find_touched(since, os.getcwd()) if since is not None else None  # noqa: PTH109
+    found = choose_places(cases, match_names(expression) if expression is not None else None)
+    touched = load_touched(since, os.getcwd()) if since is not None else None  # noqa: PTH109
     suite = Suite(
         CaseShell(),
         "compare" if is_ci else "write",
@@ -344,18 +344,18 @@ class CauseFinder:
     """To be used in a `with`. Verdicts are given in the order in which they are told, so that the same ones have a cause each time."""
 
     def __init__(self, cache: Cache | None) -> None:
-        self._shelf = SuiteResources(cache)
+        self._resources = SuiteResources(cache)
         self._left = MOST
         self._known: list[tuple[KnownCause, tuple[str, ...]]] = []
 
     def __enter__(self) -> Self:
-        self._shelf.__enter__()
+        self._resources.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         for known, _lines in self._known:
             known.close()
-        self._shelf.__exit__()
+        self._resources.__exit__()
 
     def explain(self, verdict: Verdict) -> Verdict:
         """The verdict with its cause (a line for each edit; more than one did it together), or why that was not looked for."""
@@ -387,7 +387,7 @@ class CauseFinder:
 
     def _find_pack(self, case: Case) -> Pack | None:
         try:
-            return self._shelf.load_pack(case.root, case.pack)
+            return self._resources.load_pack(case.root, case.pack)
         except PromptcError:
             return None
 
@@ -437,9 +437,9 @@ class CaseShell:
 
         return apply_case(pack, state, case, answers, name)
 
-    def surround(self, case: Case, shelf: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
+    def surround(self, case: Case, resources: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
         """The circumstances that a case asks for."""
-        return prepare_case(case, shelf)
+        return prepare_case(case, resources)
 
 
 @contextlib.contextmanager
