@@ -15,7 +15,7 @@ from promptc.files.reading import IrregularError, LinkError, TooLongError, read_
 from promptc.model.state import Node
 from promptc.pipeline import Outcome
 
-_TURN = re.compile(r"golden\.([1-9][0-9]*)\.")
+_TURN = re.compile(r"golden\.([0-9]+)\.")
 
 CaseKind = Literal["render", "session", "apply", "recall", "check", "run"]
 """What a case does: renders a state (`state`), or one after the other (`states`), runs an operation (`apply`), asks an index queries
@@ -148,9 +148,7 @@ class CaseError(PromptcError):
 def is_golden(name: str) -> bool:
     """Whether promptc writes a file of that name beside a case: a golden, of a session's turn too, the note beside it, or one pending."""
     plain = name.removesuffix(PENDING)
-    first, _, rest = plain.partition(".")
-    turn, _, after = rest.partition(".")
-    return plain == INPUTS or (f"{first}.{after}" if turn.isdigit() else plain) in GOLDENS.values()
+    return plain == INPUTS or bool(read_golden_name(plain)[0])
 
 
 def is_pending(name: str) -> bool:
@@ -169,7 +167,7 @@ def read_golden_name(name: str) -> tuple[str, int]:
     golden is called so.
     """
     turn = _TURN.match(name)
-    return _KINDS.get(_TURN.sub("golden.", name), ""), int(turn[1]) if turn is not None else 0
+    return _KINDS.get(_TURN.sub("golden.", name, count=1), ""), int(turn[1]) if turn is not None else 0
 
 
 def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> bytes:

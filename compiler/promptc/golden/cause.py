@@ -11,22 +11,21 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from promptc.api import Pack
-from promptc.compare import read_json
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case
-from promptc.golden.confine import choose_root, find_fault
+from promptc.golden.confine import choose_root, find_fault, is_inside
 from promptc.golden.discover import load_case
 from promptc.golden.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
 from promptc.golden.environment import add_case
 from promptc.golden.git import GitError, TreeEntry, is_blob, list_entries, read_blobs, run_git
-from promptc.golden.inputs import describe_inputs, identify, list_packs
+from promptc.golden.inputs import describe_inputs, identify, identify_file, list_packs, read_inputs
 from promptc.golden.judge import check_expect
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.run import Shell, run_case
@@ -38,7 +37,6 @@ _MOST = 60
 
 _GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")
-_UNFIT = re.compile(r"[\x00\\:]")
 
 
 @frozen
@@ -314,14 +312,14 @@ def read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) -
 
 def _read_noted(case: Case) -> dict[str, Any] | None:
     """The note, if it is one, with what can be trusted of its files."""
-    try:
-        noted = read_json(read_file(os.path.join(case.folder, INPUTS), MAX_PLAIN_BYTES))
-    except OSError:
+    noted = read_inputs(os.path.join(case.folder, INPUTS))
+    if noted is None:
         return None
-    files = noted.get("files") if isinstance(noted, dict) else None
-    if not isinstance(files, dict):
-        return None
-    kept = {path: name for path, name in files.items() if isinstance(name, str) and _IDENTITY.fullmatch(name) and _is_readable(case, path)}
+    kept = {
+        path: name
+        for path, name in noted["files"].items()
+        if isinstance(name, str) and _IDENTITY.fullmatch(name) and _is_readable(case, path)
+    }
     return {**noted, "files": kept}
 
 
@@ -332,18 +330,11 @@ def _is_readable(case: Case, path: str) -> bool:
 
 def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", version: str = "") -> Before:
     """What was read then is looked up where it was, whether it is still read or not."""
-    here = {path: _identify(case, path) for path in files} | now["files"]
+    here = {path: identify_file(os.path.join(case.root, path)) for path in files} | now["files"]
     changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
     contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
     lost = tuple(path for path, content in contents.items() if content is None and path in files)
     return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, version)
-
-
-def _identify(case: Case, path: str) -> str | None:
-    try:
-        return identify(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
-    except OSError:
-        return None
 
 
 def _read_blob(root: str, identity: str) -> str | None:
@@ -403,10 +394,10 @@ def _is_gone(case: Case, path: str) -> bool:
     return not os.path.basename(path).startswith(_GOLDEN) and not os.path.lexists(os.path.join(case.root, path))
 
 
-def find_edited_golden(case: Case) -> str:
-    """A golden of the case that is not what the last commit has, empty where there is none or git does not know."""
+def find_edited_golden(case: Case) -> str | None:
+    """A golden of the case that is not what the last commit has; None where there is none, or git does not know."""
     committed = _list_entries(case, "HEAD", *_list_goldens(case))
-    return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), "")
+    return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), None)
 
 
 def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
@@ -414,9 +405,3 @@ def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
         return is_blob(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES), entry.identity)
     except (OSError, ValueError):
         return False
-
-
-def is_inside(path: str) -> bool:
-    """Whether a path from a root stays in it, by its text."""
-    pure = PurePosixPath(path)
-    return bool(path) and not pure.is_absolute() and not _UNFIT.search(path) and ".." not in pure.parts

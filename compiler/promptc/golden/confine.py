@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import PureWindowsPath
+from pathlib import PurePosixPath, PureWindowsPath
 
 from promptc.diag.findings import Span
 from promptc.golden.case import Case, CaseError, fail_case
@@ -31,6 +32,7 @@ PACKS = "packs"
 MANIFEST = "pack.yaml"
 _REPOSITORY_MARK = ".git"
 _SHORTENED = ("fixtures", PACKS)
+_UNFIT = re.compile(r"[\x00\\:]")
 
 
 @lru_cache(maxsize=4096)
@@ -133,8 +135,8 @@ def confine(path: str, folder: str, fence: str, span: Span | None = None) -> str
     return os.path.normpath(os.path.join(folder, path))
 
 
-def find_fault(path: str, folder: str, fence: str) -> str:
-    """What is wrong with a path that a case names, as the rest of a sentence about it; empty where it stays in `fence`."""
+def find_fault(path: str, folder: str, fence: str) -> str | None:
+    """Tells what is wrong with a path that a case names, as the rest of a sentence about it; None where it stays in `fence`."""
     if "\0" in path:
         return "holds a NUL character"
     if "\\" in path:
@@ -148,7 +150,7 @@ def find_fault(path: str, folder: str, fence: str) -> str:
     except (OSError, ValueError):
         return "is no path"
     if all(is_under(real, fence) for real in reals):
-        return ""
+        return None
     is_link = is_under(plain, fence)
     return f"is a link, or behind one, that leads out of {_REPOSITORY}" if is_link else f"leads out of {_REPOSITORY}"
 
@@ -199,7 +201,7 @@ def _iter_stores(stores: Node) -> Iterator[tuple[str, Span]]:
 
 
 def confine_pack(case: Case, root: str, fence: str) -> None:
-    """The same of its pack, which is looked for in `root`: of its folder, and of the manifest in it."""
+    """Raises `CaseError` (PC0750) where the folder of the case's pack, looked for in `root`, or the manifest in it is outside `fence`."""
     named = case.node.get("pack")
     span = named.span if named is not None else case.node.span
     found = confine(case.pack, root, fence, span)
@@ -230,3 +232,9 @@ def refuse_path(path: str, why: str, span: Span | None = None, *, help: str = _H
 def is_under(path: str, folder: str) -> bool:
     """Whether an absolute path is the folder or under it, as both are written."""
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else f"{folder}{os.sep}")
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path from a root stays in it, by its text."""
+    pure = PurePosixPath(path)
+    return bool(path) and not pure.is_absolute() and not _UNFIT.search(path) and ".." not in pure.parts

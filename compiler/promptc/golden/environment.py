@@ -223,8 +223,8 @@ def copy_case(case: Case) -> Iterator[str]:
 
 
 def add_case(case: Case, root: str) -> None:
-    """Copies the same to where other cases may have been copied to before: a file that is there stays as it is. Raises `CaseError` as
-    `copy_case` does, and `OSError`.
+    """Copies the case and its pack to `root`, where other cases may have been copied to before: a file that is there stays as it is. Raises
+    `CaseError` as `copy_case` does, and `OSError`.
     """
     pack = Path(os.path.normpath(os.path.join(case.root, case.pack)))
     if not is_under(str(pack), case.root):

@@ -19,6 +19,7 @@ from functools import cache
 
 from promptc.api import Pack
 from promptc.cache import Cache
+from promptc.compare import read_json
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
@@ -162,6 +163,31 @@ def _read_inputs(case: Case, pack: Pack | None) -> dict[str, bytes]:
     return files
 
 
+def identify(content: bytes) -> str:
+    """The name git has for a blob of that content, line ends as `\\n`."""
+    plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return hashlib.sha1(b"blob %d\0%b" % (len(plain), plain), usedforsecurity=False).hexdigest()
+
+
+def identify_file(path: str) -> str | None:
+    """The name git has for the content of a file; None where it cannot be read."""
+    try:
+        return identify(read_file(path, MAX_PLAIN_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def read_inputs(path: str) -> dict[str, Any] | None:
+    """The note that `render_inputs` wrote to that file; None where there is none that has a mapping of `files`. Nothing else of it is
+    sure: anybody may have written it.
+    """
+    try:
+        noted = read_json(read_file(path, MAX_PLAIN_BYTES))
+    except OSError:
+        return None
+    return noted if isinstance(noted, dict) and isinstance(noted.get("files"), dict) else None
+
+
 def render_inputs(inputs: Mapping[str, Any], figures: Figures | None) -> bytes:
     """The bytes of `golden.inputs.json`: the inputs, and what the prompt came to."""
     noted = {**inputs, **({"figures": write_figures(figures)} if figures is not None else {})}
@@ -258,7 +284,7 @@ class Passes:
         return self._known
 
     def _choose_pack(self, folder: str) -> str:
-        """As `find_pack`; what lies above is looked for once for all cases that stand beside each other."""
+        """As `choose_pack`; what lies above is looked for once for all cases that stand beside each other."""
         if os.path.isfile(f"{folder}{os.sep}{MANIFEST}"):
             return choose_pack(folder, self._root)
         above = os.path.dirname(folder)
@@ -411,12 +437,6 @@ def list_stores(case: Case) -> tuple[str, ...]:
 def _iter_stores(case: Case) -> Iterator[str]:
     for wanted in case.given.get("stores", {}).values():
         yield _place(case, wanted if isinstance(wanted, str) else wanted["from"])
-
-
-def identify(content: bytes) -> str:
-    """The name git has for a blob of that content, line ends as `\\n`."""
-    plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return hashlib.sha1(b"blob %d\0%b" % (len(plain), plain), usedforsecurity=False).hexdigest()
 
 
 class Touched:

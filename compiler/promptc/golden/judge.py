@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter_ns
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, join_names, show_value, suggest
+from promptc.diag.findings import Diagnostic, Level, PromptcError, Span, join_names, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.golden.case import INPUTS, PENDING, Case, CaseOutcome, CaseRun, is_pending
@@ -66,8 +66,8 @@ def judge_case(place: CaseFolder, resources: SuiteResources, shell: Shell, mode:
 
 
 def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell: Shell, mode: Mode, begun: int) -> Verdict:
-    """The same of a case that was read. `begun` is when that was, of `perf_counter_ns`. One that requires an extra which is not installed
-    is not run, and nothing is offered of it.
+    """The verdict on a case that was read; `begun` is when that was, of `perf_counter_ns`. One that requires an extra which is not
+    installed is not run, and nothing is offered of it.
     """
     idle = find_idle(case)
     if idle is not None:
@@ -183,25 +183,28 @@ def refuse_skipped(verdict: Verdict) -> Verdict:
     return replace(verdict, status="broken", findings=tuple(replace(one, level="error") for one in verdict.findings))
 
 
-def describe_known(place: CaseFolder, root: str, pack: str) -> Verdict:
+def describe_known(place: CaseFolder, pack: str) -> Verdict:
     """The verdict on a case that is known to have passed, and whose file was not read again."""
-    file = show_path(os.path.join(place.folder, CASE), root)
-    return Verdict(name_case(place.folder, root), "passed", root, place.folder, file, pack=pack, is_known=True)
+    return _tell_of(place, "passed", CASE, pack=pack, is_known=True)
+
+
+def _tell_of(place: CaseFolder, status: Status, name: str = "", **more: Any) -> Verdict:
+    """A verdict on a folder, or on the file of that name in it."""
+    root = choose_root(place.folder)
+    file = show_path(os.path.join(place.folder, name) if name else place.folder, root)
+    return Verdict(name_case(place.folder, root), status, root, place.folder, file, **more)
 
 
 def break_place(place: CaseFolder, findings: Sequence[Diagnostic]) -> Verdict:
     """The verdict on a case whose file cannot be read, or is not of its form."""
-    root = choose_root(place.folder)
-    file = show_path(os.path.join(place.folder, CASE), root)
-    return Verdict(name_case(place.folder, root), "broken", root, place.folder, file, findings=tuple(findings))
+    return _tell_of(place, "broken", CASE, findings=tuple(findings))
 
 
 def break_folder(place: CaseFolder) -> Verdict:
     """The verdict on a folder that could not be looked into."""
-    root = choose_root(place.folder)
-    shown = show_path(place.folder, root)
-    found = Diagnostic("PC0903", f"cannot look into the folder `{shown}`: {place.wrong}", help="whether there are cases in it is not known")
-    return Verdict(name_case(place.folder, root), "broken", root, place.folder, shown, findings=(found,))
+    told = _tell_of(place, "broken")
+    message = f"cannot look into the folder `{told.file}`: {place.wrong}"
+    return replace(told, findings=(Diagnostic("PC0903", message, help="whether there are cases in it is not known"),))
 
 
 def break_unread(place: CaseFolder) -> Verdict | None:
@@ -211,32 +214,19 @@ def break_unread(place: CaseFolder) -> Verdict | None:
     kept = [name for name in place.goldens if not is_pending(name) and name != INPUTS]
     if not kept:
         return None
-    root = choose_root(place.folder)
-    shown = show_path(place.folder, root)
+    told = _tell_of(place, "broken")
     help = f"`{place.misnamed}` is not read: call it `{CASE}`" if place.misnamed else f"write its `{CASE}`; {_PRUNE}"
-    message = f"`{shown}` has goldens and no `{CASE}`: nobody reads {', '.join(f'`{name}`' for name in kept)}"
-    found = Diagnostic("PC0922", message, None, help, "error")
-    return Verdict(name_case(place.folder, root), "broken", root, place.folder, shown, findings=(found,))
+    message = f"`{told.file}` has goldens and no `{CASE}`: nobody reads {', '.join(f'`{name}`' for name in kept)}"
+    return replace(told, findings=(Diagnostic("PC0922", message, None, help, "error"),))
 
 
 def list_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[Verdict]:
     """A verdict for every golden in the folder that is not among the names asked for; `golden.inputs.json` goes with the others."""
     known = {*asked, *([INPUTS] if asked else [])}
-    root = choose_root(place.folder)
+    level: Level = "error" if mode == "compare" else "warn"
+    obsolete = (_tell_of(place, "obsolete", name) for name in place.goldens if name.removesuffix(PENDING) not in known)
     return [
-        Verdict(
-            name_case(place.folder, root),
-            "obsolete",
-            root,
-            place.folder,
-            path,
-            findings=(
-                Diagnostic("PC0922", f"no case asks for the golden `{path}`", None, _PRUNE, "error" if mode == "compare" else "warn"),
-            ),
-        )
-        for name in place.goldens
-        if name.removesuffix(PENDING) not in known
-        for path in (show_path(os.path.join(place.folder, name), root),)
+        replace(one, findings=(Diagnostic("PC0922", f"no case asks for the golden `{one.file}`", None, _PRUNE, level),)) for one in obsolete
     ]
 
 

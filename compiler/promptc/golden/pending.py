@@ -10,16 +10,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from promptc.compare import Difference, read_json
+from promptc.compare import Difference
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import field, frozen, replace
-from promptc.diag.typed import Any, Literal
+from promptc.diag.typed import Literal
 from promptc.files.atomic import replace_file, replace_remade
 from promptc.files.reading import IrregularError, LinkError, read_file
 from promptc.golden.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, is_pending, name_golden, read_golden_name
 from promptc.golden.confine import choose_fence, choose_root, find_fault, name_case, show_path
 from promptc.golden.discover import iter_cases
-from promptc.golden.inputs import identify
+from promptc.golden.inputs import identify_file, read_inputs
 from promptc.golden.verdict import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
 
 _HELP = "`promptc test` writes what differs now"
@@ -164,28 +164,13 @@ def list_stale(pending: PendingGolden) -> tuple[str, ...]:
     """The files it was made of that read otherwise now, or are gone: paths from the working folder, sorted. None where nothing is noted
     beside it. Never raises.
     """
-    files = _read_noted(pending).get("files")
-    if not isinstance(files, dict):
+    noted = read_inputs(os.path.join(pending.folder, INPUTS + PENDING))
+    if noted is None:
         return ()
     root, here = choose_root(pending.folder), os.path.realpath(os.getcwd())
     fence = choose_fence(pending.folder)
-    paths = {os.path.join(root, path): identity for path, identity in files.items() if not find_fault(path, root, fence)}
-    return tuple(sorted(show_path(path, here) for path, identity in paths.items() if _identify(path) != identity))
-
-
-def _read_noted(pending: PendingGolden) -> dict[str, Any]:
-    try:
-        noted = read_json(read_file(Path(pending.folder, INPUTS + PENDING), MAX_PLAIN_BYTES))
-    except OSError:
-        return {}
-    return noted if isinstance(noted, dict) else {}
-
-
-def _identify(path: str) -> str:
-    try:
-        return identify(read_file(path, MAX_PLAIN_BYTES))
-    except (OSError, ValueError):
-        return ""
+    paths = {os.path.join(root, path): identity for path, identity in noted["files"].items() if not find_fault(path, root, fence)}
+    return tuple(sorted(show_path(path, here) for path, identity in paths.items() if identify_file(path) != identity))
 
 
 def accept_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:

@@ -33,8 +33,8 @@ _SIZE = 16
 
 
 def digest_tree(path: str) -> bytes | None:
-    """Of the names and contents of all files at or under `path`, hidden ones and folders too; None where one cannot be read, or there is a
-    link or anything else but files and folders.
+    """A digest of the names and contents of all files at or under `path`, hidden ones and folders too; None where one cannot be read, or
+    there is a link or anything else but files and folders.
     """
     whole = blake2b(digest_size=_SIZE)
     try:
@@ -179,7 +179,7 @@ class SuiteResources:
         return found
 
     def digest_golden(self, path: str) -> bytes | None:
-        """The same of a golden, which is read anew each time."""
+        """The digest of a golden, which is read anew each time; None where it cannot be read."""
         content = _read(path)
         return _digest(content) if content is not None else None
 
@@ -222,7 +222,7 @@ def _read(path: str) -> bytes | None:
 
 
 def digest_pack(pack: Pack) -> bytes:
-    """Of every file of a pack and of its counter."""
+    """A digest of every file of a pack and of its counter."""
     made = blake2b(repr((pack.counter.name, pack.counter.digest)).encode(), digest_size=_SIZE)
     for one in pack.inputs.files:
         made.update(b"%b\0%b\0%d\0" % (os.fsencode(one.folder), os.fsencode(one.path), len(one.content)))

@@ -171,7 +171,7 @@ class _Run:
         known = self._find_pass(place, root)
         if known is not None:
             if self._is_meant(place, root, known.pack):
-                yield None if self._suite.only_changed else describe_known(place, root, known.pack)
+                yield None if self._suite.only_changed else describe_known(place, known.pack)
                 yield from self._list_obsolete(place, known.goldens)
             return
         begun = perf_counter_ns()

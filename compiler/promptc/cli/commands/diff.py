@@ -26,7 +26,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.golden.case import name_golden, read_golden_name
-from promptc.golden.cause import is_inside
+from promptc.golden.confine import is_inside
 from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
 from promptc.model.state import State
 from promptc.prompt import Prompt
