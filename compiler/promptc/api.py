@@ -1,59 +1,50 @@
-"""What the library offers: load a pack, load a state, render."""
+"""What the library offers: `load` gives a `Pack`, which loads states, renders them, checks itself and does operations."""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike, fspath
 
-from promptc.cache import Cache, KeptCounts, KeptWords
+from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, FitError, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json import JsonDocument
-from promptc.frontend.kept_pack import Inputs, LoadedPack, NotKeptError, find_kept, keep_pack
+from promptc.frontend.kept_pack import Inputs, KeptPack, LoadedPack
 from promptc.frontend.state import load_document, load_state
 from promptc.model.messages import FORMATS, Provider
-from promptc.model.pack import Choice, Format, PackModel
-from promptc.model.stages import Bound, Gathering, Memory, RenderOptions
+from promptc.model.pack import Format, PackModel
+from promptc.model.stages import Memory, RenderOptions
 from promptc.model.state import State
 from promptc.operations.results import Listed, OperationResult, Request
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.prompt import Prompt
 from promptc.text.counters.counter import Counter
-from promptc.text.counters.exact import TableCounter
-from promptc.text.meter import Meter
+
+
+def load(path: str | PathLike[str]) -> Pack:
+    """Loads the pack at `path`, a file or a folder with `pack.yaml`. Raises `PromptcError` with every finding of the stage that fails."""
+    return Pack.load(path)
 
 
 class Pack:
     """A loaded pack. May be used from several threads; rendering changes nothing but a memory of counts."""
 
-    def __init__(self, path: str, cache: Cache | None = None, loaded: LoadedPack | None = None) -> None:
-        """As `load`; with `loaded`, of what was loaded already."""
-        self._path = path
-        self._cache = cache
-        kept = find_kept(cache, path) if cache is not None else None
-        self._is_kept = kept is not None
-        self._known: tuple[Choice, ...] = ()
-        self._loaded = loaded or kept or _load_files(path)
-        counter = self._loaded.pack.counting.counter
-        self._counts = KeptCounts(cache, counter.digest) if cache is not None else None
-        self._words = KeptWords(cache, counter) if cache is not None and isinstance(counter, TableCounter) else None
-        self._meter = Meter(counter, self._counts)
+    def __init__(self, kept: KeptPack) -> None:
+        """`load` makes one of a path."""
+        self._kept = kept
         self._sources: Any = None
 
     @classmethod
-    def load(cls, path: str | PathLike[str], cache: Cache | None = None) -> Self:
-        """The pack at `path`, a file or a folder with `pack.yaml`.
+    def load(cls, path: str | PathLike[str], cache: Cache | None = None, *, keeps_counts: bool = True) -> Self:
+        """Loads the pack at `path`, a file or a folder with `pack.yaml`.
 
         With a cache it is taken from there as long as none of its files has changed, and its counts are looked up there; at the end of
-        a `with` what is new is kept. A pack with a cache is for one thread at a time.
+        a `with` what is new is kept. Without `keeps_counts` counts of texts are left alone: for renders by the thousand, whose counts
+        would push out those of others. A pack with a cache is for one thread at a time.
         """
-        return cls(fspath(path), cache)
-
-    def count_alone(self) -> Self:
-        """This pack, without the counts that the cache keeps: for renders by the thousand, whose counts would push out those of others."""
-        self._counts = None
-        self._meter = Meter(self._loaded.pack.counting.counter)
-        return self
+        return cls(KeptPack(fspath(path), cache, keeps_counts=keeps_counts))
 
     def __enter__(self) -> Self:
         return self
@@ -62,34 +53,142 @@ class Pack:
         """Keeps what was compiled and counted in the cache, if there is one, and gives connections back. Never fails for want of either."""
         if self._sources is not None:
             self._sources.close()
-        if self._cache is not None and not self._is_kept:
-            keep_pack(self._cache, self._path, self._loaded, self._known)
-            self._is_kept = True
-        if self._counts is not None:
-            self._counts.keep()
-        if self._words is not None:
-            self._words.keep()
+        self._kept.keep()
 
     @property
     def model(self) -> PackModel:
         """The compiled pack, for tools that look into it."""
-        if self._is_kept:
-            self._load_again()
-        return self._loaded.pack
-
-    def _load_again(self) -> None:
-        """From its files, since more is asked of it than was kept."""
-        self._known = tuple(self._loaded.plans)
-        self._loaded = _load_files(self._path)
-        self._is_kept = False
+        return self._kept.load_whole().pack
 
     @property
     def name(self) -> str:
         """The pack's name."""
-        return self._loaded.pack.name
+        return self._kept.loaded.pack.name
+
+    @property
+    def counter(self) -> Counter:
+        """What counts its tokens here and now."""
+        return self._kept.loaded.pack.counting.counter
+
+    @property
+    def inputs(self) -> Inputs:
+        """Every file that the pack was made of, with its bytes as they were read."""
+        return self._kept.loaded.inputs
+
+    def asks_outside(self, given: Collection[str]) -> bool:
+        """Whether it has indexes, or stores that are not among `given`: then what it makes of a state may change though no file of it
+        does.
+        """
+        pack = self._kept.loaded.pack
+        return bool(pack.indexes) or any(one.name not in given for one in pack.stores)
+
+    # --- states, renders, findings ---
+
+    def load_state(
+        self, given: bytes | Mapping[str, Any] | State, name: str = "state.json", *, changes: Sequence[tuple[str, str]] = ()
+    ) -> State:
+        """Loads a state from JSON bytes or a dict: parsed, validated, defaults filled, digested. This is linear in its size; rendering is
+        not.
+
+        `changes` are made before it is validated: JSON pointers and the JSON texts to put there. A loaded state is given back as it is.
+        """
+        return given if isinstance(given, State) else load_state(given, self._kept.loaded.schema, name, changes)
+
+    def load_document(self, document: JsonDocument) -> State:
+        """Loads a state from a JSON text that was read already, as `load_state` does."""
+        return load_document(document, self._kept.loaded.schema)
+
+    def render(
+        self,
+        state: State | bytes | Mapping[str, Any],
+        *,
+        budget: int | None = None,
+        variants: Mapping[str, str] | None = None,
+        patches: Sequence[str] = (),
+        format: str | None = None,
+        stores: Mapping[str, str] | None = None,
+    ) -> Prompt:
+        """Renders a state. `budget` in tokens, `variants`, `patches` and `format` take the place of the pack's own choice; `stores` are
+        URLs in place of those its stores have. A provider's name as `format` gives messages, counted with its overheads.
+
+        Raises `PromptcError` with `.diagnostics` for an invalid state, `FitError` with `.report` when the content does not fit, `DiskError`
+        when a store or an index cannot be read.
+        """
+        outcome = self.compile(state, budget=budget, variants=variants, patches=patches, format=format, stores=stores)
+        if outcome.emitted is None:
+            raise FitError(outcome.errors, outcome.report)
+        return Prompt(outcome)
+
+    def compile(
+        self,
+        state: State | bytes | Mapping[str, Any],
+        *,
+        budget: int | None = None,
+        variants: Mapping[str, str] | None = None,
+        patches: Sequence[str] = (),
+        format: str | None = None,
+        without: Sequence[str] = (),
+        stores: Mapping[str, str] | None = None,
+        given: Mapping[str, Any] | None = None,
+        memory: Memory | None = None,
+    ) -> Outcome:
+        """Renders as `render` does, but content that does not fit gives an outcome with errors instead of raising. `given` are the values
+        of the names that the pack of a question sees besides the state. `memory` makes renders of states that share parts faster.
+        """
+        shape, provider = choose_format(format)
+        options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider, memory)
+        return self._compile(self.load_state(state), options, dict(stores or {}))
+
+    def _compile(self, state: State, options: RenderOptions, urls: Mapping[str, str]) -> Outcome:
+        outcome = self._kept.use(lambda loaded: self._compile_loaded(loaded.pack, state, options, urls))
+        outcome.refit = lambda provider: self._compile(state, replace(options, format="messages", provider=provider), urls)
+        return outcome
+
+    def _compile_loaded(self, pack: PackModel, state: State, options: RenderOptions, urls: Mapping[str, str]) -> Outcome:
+        """With what its sources hold now, if it has any: they are opened when first asked."""
+        if not (pack.stores or pack.indexes or urls):
+            return compile_prompt(pack, state, self._kept.meter, options)
+        from contextlib import closing
+
+        from promptc.frontend.stores import check_urls
+        from promptc.passes.gather import gather
+
+        check_urls(pack.stores, urls)
+        with closing(self._open_sources().choose(urls)) as chosen:
+            return compile_prompt(pack, state, self._kept.meter, options, lambda bound: gather(bound, chosen))
+
+    def _open_sources(self) -> Any:
+        from promptc.frontend.stores import OpenSources
+
+        if self._sources is None:
+            self._sources = OpenSources(self.counter.digest, os.environ)
+        return self._sources
+
+    def check(self, sources: Mapping[str, str] | None = None) -> tuple[Diagnostic, ...]:
+        """Lists what is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among
+        them.
+
+        With `sources`, URLs by the names of stores (none: as the pack says), stores and indexes are opened and looked at as well.
+        """
+        from promptc.check.rules.texts import check_pack
+
+        found = check_pack(self.model)
+        return sort_diagnostics([*found, *self._check_sources(sources)]) if sources is not None else found
+
+    def _check_sources(self, urls: Mapping[str, str]) -> list[Diagnostic]:
+        from promptc.check.configurations import list_configurations
+        from promptc.check.rules.items import check_chunk_sizes
+        from promptc.frontend.stores import probe_sources
+
+        probed = probe_sources(self.model, self._open_sources(), urls)
+        return [*probed.found, *check_chunk_sizes(list_configurations(self.model).loaded, probed.medians)]
+
+    # --- operations ---
 
     def list_operations(self, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
-        """The operations of the pack in the manifest's order, and with a state which are due. Raises `PromptcError` for an invalid one."""
+        """Lists the operations of the pack in the manifest's order, and with a state which are due. Raises `PromptcError` for an invalid
+        one.
+        """
         from promptc.operations.run import list_operations
 
         return list_operations(self, state)
@@ -101,7 +200,7 @@ class Pack:
         args: Mapping[str, Any] | None = None,
         answers: Mapping[str, str] | None = None,
     ) -> tuple[Request, ...]:
-        """The questions of an operation that have no answer in `answers` yet, in the manifest's order, each as a prompt.
+        """Asks: gives the questions of an operation that have no answer in `answers` yet, in the manifest's order, each as a prompt.
 
         `args` take the place of the operation's own. A question sees the answers that were given: where one reads an earlier answer, give
         that in and ask again. Raises `UsageError` for an unknown operation, argument or answer, `PromptcError` for an invalid state or
@@ -118,7 +217,7 @@ class Pack:
         args: Mapping[str, Any] | None = None,
         answers: Mapping[str, str] | None = None,
     ) -> OperationResult:
-        """The state after an operation, and what it took out. Nothing that is given is changed, and nothing is written.
+        """Does an operation: gives the state after it, and what it took out. Nothing that is given is changed, and nothing is written.
 
         `state` is the JSON as it was read, or a dict; `answers` are a model's texts by the names of the asks. Where one is missing or fails
         its check, the ask's `else` stands for it, and `.fallbacks` and `.warnings` tell. Raises `UsageError` for an unknown operation,
@@ -139,7 +238,8 @@ class Pack:
         wait: float = 30,
         if_state: str | None = None,
     ) -> OperationResult:
-        """As `apply`, on the state in a file, which is replaced as `promptc apply` does: under its lock, what was taken out archived first.
+        """Does an operation as `apply` does, on the state in a file, which is replaced as `promptc apply` does: under its
+        lock, what was taken out archived first.
 
         `archive` is the folder of the archives (None: `<path>.archive`); `wait` is how many seconds it may take to get the lock. With
         `if_state`, a digest as `state.digest` is, the file must still hold that state. Raises what `apply` raises, and `DiskError` for a
@@ -153,145 +253,16 @@ class Pack:
         return apply_to_file(self, fspath(path), operation, args, answers, folder=folder, wait=wait, expected=if_state)
 
     def render_question(self, asking: PackModel, state: State, given: Mapping[str, Any]) -> Outcome:
-        """The messages of a question that one of this pack's operations asks. Its pack sees this pack's states, and `given` besides."""
-        opened = Pack(asking.file, loaded=LoadedPack(asking, self._loaded.schema, self._loaded.inputs, {}))
+        """Renders the messages of a question that an operation asks. Its pack sees this pack's states, and `given` besides."""
+        loaded = self._kept.loaded
+        opened = Pack(KeptPack(asking.file, loaded=LoadedPack(asking, loaded.schema, loaded.inputs, {})))
         return opened.compile(state, format="messages", given=given)
 
-    def check(self, sources: Mapping[str, str] | None = None) -> tuple[Diagnostic, ...]:
-        """What is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among them.
 
-        With `sources`, URLs by the names of stores (none: as the pack says), stores and indexes are opened and looked at as well.
-        """
-        from promptc.check.rules.texts import check_pack
-
-        found = check_pack(self.model)
-        return sort_diagnostics([*found, *self._check_sources(sources)]) if sources is not None else found
-
-    def load_state(
-        self, given: bytes | Mapping[str, Any] | State, name: str = "state.json", *, changes: Sequence[tuple[str, str]] = ()
-    ) -> State:
-        """A state from JSON bytes or a dict: parsed, validated, defaults filled, digested. This is linear in its size; rendering is not.
-
-        `changes` are made before it is validated: JSON pointers and the JSON texts to put there. A loaded state is given back as it is.
-        """
-        return given if isinstance(given, State) else load_state(given, self._loaded.schema, name, changes)
-
-    def load_document(self, document: JsonDocument) -> State:
-        """The same of a JSON text that was read already."""
-        return load_document(document, self._loaded.schema)
-
-    def asks_outside(self, given: Collection[str]) -> bool:
-        """Whether it has indexes, or stores that are not among `given`: then what it makes of a state may change though no file of it
-        does.
-        """
-        return bool(self._loaded.pack.indexes) or any(one.name not in given for one in self._loaded.pack.stores)
-
-    @property
-    def counter(self) -> Counter:
-        """What counts its tokens here and now."""
-        return self._loaded.pack.counting.counter
-
-    @property
-    def inputs(self) -> Inputs:
-        """Every file that the pack was made of, with its bytes as they were read."""
-        return self._loaded.inputs
-
-    def compile(
-        self,
-        state: State | bytes | Mapping[str, Any],
-        *,
-        budget: int | None = None,
-        variants: Mapping[str, str] | None = None,
-        patches: Sequence[str] = (),
-        format: str | None = None,
-        without: Sequence[str] = (),
-        stores: Mapping[str, str] | None = None,
-        given: Mapping[str, Any] | None = None,
-        memory: Memory | None = None,
-    ) -> Outcome:
-        """As `render`, but content that does not fit gives an outcome with errors instead of raising. `given` are the values of the names
-        that the pack of a question sees besides the state. `memory` makes renders of states that share parts faster.
-        """
-        shape, provider = find_format(format)
-        options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider, memory)
-        return self._compile(self.load_state(state), options, dict(stores or {}))
-
-    def _compile(self, state: State, options: RenderOptions, stores: Mapping[str, str]) -> Outcome:
-        try:
-            outcome = self._compile_loaded(state, options, stores)
-        except NotKeptError:
-            self._load_again()
-            outcome = self._compile_loaded(state, options, stores)
-        outcome.refit = lambda provider: self._compile(state, replace(options, format="messages", provider=provider), stores)
-        return outcome
-
-    def _compile_loaded(self, state: State, options: RenderOptions, stores: Mapping[str, str]) -> Outcome:
-        gather, end = self._find_gather(stores)
-        try:
-            return compile_prompt(self._loaded.pack, state, self._meter, options, gather)
-        finally:
-            end()
-
-    def render(
-        self,
-        state: State | bytes | Mapping[str, Any],
-        *,
-        budget: int | None = None,
-        variants: Mapping[str, str] | None = None,
-        patches: Sequence[str] = (),
-        format: str | None = None,
-        stores: Mapping[str, str] | None = None,
-    ) -> Prompt:
-        """The prompt. `budget` in tokens, `variants`, `patches` and `format` take the place of the pack's own choice; `stores` are URLs in
-        place of those its stores have. A provider's name as `format` gives messages, counted with its overheads.
-
-        Raises `PromptcError` with `.diagnostics` for an invalid state, `FitError` with `.report` when the content does not fit, `DiskError`
-        when a store or an index cannot be read.
-        """
-        outcome = self.compile(state, budget=budget, variants=variants, patches=patches, format=format, stores=stores)
-        if outcome.emitted is None:
-            raise FitError(outcome.errors, outcome.report)
-        return Prompt(outcome)
-
-    def _check_sources(self, urls: Mapping[str, str]) -> Iterator[Diagnostic]:
-        from promptc.check.configurations import list_configurations
-        from promptc.check.rules.items import check_chunk_sizes
-        from promptc.frontend.stores import probe_sources
-
-        self._check_stores(urls)
-        probed = probe_sources(self.model, self._open_sources(), urls)
-        yield from probed.found
-        yield from check_chunk_sizes(list_configurations(self.model).loaded, probed.medians)
-
-    def _find_gather(self, urls: Mapping[str, str]) -> tuple[Callable[[Bound], Gathering] | None, Callable[[], object]]:
-        """What makes a render ask this pack's sources (None where it has none), and what is to be called at its end. Sources are opened
-        when first asked.
-        """
-        pack = self._loaded.pack
-        self._check_stores(urls)
-        if not pack.stores and not pack.indexes:
-            return None, tuple
-        from promptc.passes.gather import gather
-
-        chosen = self._open_sources().find_urls(urls)
-        return lambda bound: gather(bound, chosen), chosen.close
-
-    def _check_stores(self, urls: Mapping[str, str]) -> None:
-        known = [store.name for store in self._loaded.pack.stores]
-        unknown = [name for name in urls if name not in known]
-        if unknown:
-            raise UsageError(Diagnostic("PC0707", f"the pack has no store `{name}`", help=suggest(name, known)) for name in unknown)
-
-    def _open_sources(self) -> Any:
-        from promptc.frontend.stores import OpenSources
-
-        if self._sources is None:
-            self._sources = OpenSources(self._loaded.pack.counting.counter.digest, os.environ)
-        return self._sources
-
-
-def find_format(name: str | None) -> tuple[Format | None, Provider | None]:
-    """What a format that was asked for is: text or messages, and the provider they are for. `UsageError` (PC0706) for an unknown one."""
+def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:
+    """Tells what a format that was asked for is: text or messages, and the provider they are for. `UsageError` (PC0706)
+    for an unknown one.
+    """
     if name is None or name == "text" or name == "messages":
         return name, None  # type: ignore[return-value]
     if name not in FORMATS:
@@ -299,16 +270,3 @@ def find_format(name: str | None) -> tuple[Format | None, Provider | None]:
     from promptc.frontend.output import load_provider
 
     return "messages", load_provider(name)
-
-
-def _load_files(path: str) -> LoadedPack:
-    from pathlib import Path
-
-    from promptc.frontend.pack import load_pack
-
-    return load_pack(Path(path))
-
-
-def load(path: str | PathLike[str]) -> Pack:
-    """The pack at `path`, a file or a folder with `pack.yaml`. Raises `PromptcError` with every finding of the stage that fails."""
-    return Pack.load(path)

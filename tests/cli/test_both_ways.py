@@ -134,7 +134,7 @@ def test_a_second_render_is_warm(run, keep, monkeypatch):
     """Else the tests above would say nothing."""
     found = []
     find = kept_pack.find_kept
-    monkeypatch.setattr("promptc.api.find_kept", lambda *given: found.append(find(*given)) or found[-1])
+    monkeypatch.setattr("promptc.frontend.kept_pack.find_kept", lambda *given: found.append(find(*given)) or found[-1])
     for pack, state in ((PACK, STATE), (str(ROOT / "packs/sentinel"), str(ROOT / "fixtures/sentinel/base/table.json"))):
         assert [run("render", pack, state).code for _ in range(2)] == [0, 0]
         assert found[-1] is not None
@@ -143,10 +143,8 @@ def test_a_second_render_is_warm(run, keep, monkeypatch):
 def test_a_state_under_another_tier_is_warm(run, monkeypatch):
     """All tiers of a choice are kept with it; another choice is found afresh, and kept with what was there."""
     loads = []
-    from promptc import api
-
-    load = api._load_files
-    monkeypatch.setattr(api, "_load_files", lambda path: loads.append(path) or load(path))
+    load = kept_pack._load_files
+    monkeypatch.setattr(kept_pack, "_load_files", lambda path: loads.append(path) or load(path))
     pack, calm = str(ROOT / "packs/sentinel"), str(ROOT / "fixtures/sentinel/base/table.json")
     full = str(ROOT / "fixtures/sentinel/base/overfull.json")
     run("render", pack, calm)

@@ -1,5 +1,8 @@
 """Files, and new folders, put in place in one step: whoever reads one, whenever a run is killed, has the old or the new one, whole.
 
+`write_file` and `write_folder` write what a user named, and tell what is wrong as findings; `replace_file`, `replace_remade` and
+`make_folder_beside` are what they are made of, and raise `OSError`.
+
 What is made again when it is missing need not outlive a power cut; all else is on the disk when the call returns.
 
 The new one is written beside the old one, under a name of its own, and locked for as long as it is written. So what a killed run left
@@ -14,13 +17,13 @@ import stat
 from _blake2 import blake2b
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from os import PathLike
 from pathlib import Path
 
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen
+from promptc.files.lock import is_at, lock_file
+from promptc.files.reading import AnyPath
 
-AnyPath = str | PathLike[str]
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LEFT = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _INSIDE = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -53,12 +56,10 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
 
 def _make(folder: Path, files: Mapping[str, bytes]) -> None:
     """By way of a folder beside it."""
-    with make_folder_beside(folder) as made:
-        beside = Path(made)
-        for name, data in files.items():
-            (beside / name).parent.mkdir(parents=True, exist_ok=True)
-            (beside / name).write_bytes(data)
-        beside.replace(folder)
+    with make_folder_beside(folder) as beside:
+        fill_folder(beside, files)
+        os.replace(beside, folder)
+    sync_folder(folder.parent)
 
 
 def write_file(name: str, data: bytes) -> None:
@@ -89,7 +90,7 @@ def replace_file(path: AnyPath, data: bytes, *, like: AnyPath | None = None, che
 
 
 def replace_remade(path: AnyPath, data: bytes, *, mode: int = 0o666) -> None:
-    """The same for what is made again when it is missing: a power cut may take it. Raises `OSError`."""
+    """Puts a file at `path` as `replace_file` does, for what is made again when it is missing: a power cut may take it."""
     _replace(path, data, mode=mode, like=None, check=lambda: None, is_kept=False)
 
 
@@ -109,8 +110,26 @@ def make_folder_beside(path: AnyPath) -> Iterator[str]:
         os.close(opened)
 
 
+def fill_folder(folder: AnyPath, files: Mapping[str, bytes]) -> None:
+    """Writes the files into a new folder, named by paths inside it that are joined by `/`, and has all of it on the disk. Raises
+    `OSError`.
+    """
+    folders = {os.fspath(folder)}
+    for name, data in files.items():
+        path = os.path.join(folder, *name.split("/"))
+        folders.add(os.path.dirname(path))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        opened = _make_file(path, 0o666)
+        try:
+            _fill(opened, data, None, is_kept=True)
+        finally:
+            os.close(opened)
+    for one in folders:
+        sync_folder(one)
+
+
 def sync_folder(folder: AnyPath) -> None:
-    """What was renamed in it is on the disk, where the system can promise that. Raises `OSError`."""
+    """Has on the disk what was renamed in a folder, where the system can promise that. Raises `OSError`."""
     try:
         opened = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     except PermissionError:
@@ -215,7 +234,7 @@ def _take(opened: int, beside: str, kind: _Kind) -> bool:
     """Whether the new one is ours; it is closed where another run took it for one that was left."""
     is_ours = None
     try:
-        is_ours = _lock(opened) is not False and (_is_there(opened, beside) or os.name != "posix")
+        is_ours = _lock(opened) is not False and (is_at(opened, beside) or os.name != "posix")
     finally:
         if is_ours is None:  # interrupted
             kind.remove(beside)
@@ -231,7 +250,7 @@ def _remove_left(beside: str, kind: _Kind) -> bool:
     except OSError:
         return not os.path.lexists(beside)
     try:
-        if not kind.is_one(os.fstat(opened).st_mode) or _lock(opened) is not True or not _is_there(opened, beside):
+        if not kind.is_one(os.fstat(opened).st_mode) or _lock(opened) is not True or not is_at(opened, beside):
             return False
         kind.remove(beside)
         return not os.path.lexists(beside)
@@ -244,21 +263,9 @@ def _remove_left(beside: str, kind: _Kind) -> bool:
 def _lock(opened: int) -> bool | None:
     """Whether the file is locked by us now; None where the system cannot tell."""
     try:
-        import fcntl
-
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        return None
-    except OSError as wrong:
-        return False if wrong.errno in (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES) else None
-    return True
-
-
-def _is_there(opened: int, path: str) -> bool:
-    try:
-        return os.path.samestat(os.fstat(opened), os.lstat(path))
+        return lock_file(opened) if os.name == "posix" else None
     except OSError:
-        return False
+        return None
 
 
 def _make_alike(opened: int, like: os.stat_result) -> None:

@@ -1,4 +1,4 @@
-"""An exclusive lock held by a file."""
+"""Exclusive locks held by files: `hold_lock` waits for one, `lock_file` takes one that is free."""
 
 import errno
 import os
@@ -10,10 +10,12 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from promptc.diag.findings import Diagnostic, DiskError
+from promptc.files.reading import AnyPath
 
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.02
 _SIGNATURE = 200
+_HELD = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK, errno.EINTR)
 _FAR = 1 << 30
 """Where Windows locks a byte: behind all that is written, or nobody could read who holds it."""
 
@@ -35,12 +37,12 @@ def hold_lock(path: Path, *, wait: float, purpose: str, shown: str) -> Iterator[
 
 
 def _acquire(path: Path, deadline: float, wait: float, shown: str) -> int:
-    """The file, locked, and still the one of that name: somebody may have removed it in between."""
+    """The file, locked, and still the one of that name."""
     while True:
         opened, is_ours = _open(path, shown), False
         try:
             _wait(opened, shown, deadline, wait)
-            is_ours = _is_there(opened, path)
+            is_ours = is_at(opened, path)
             if is_ours:
                 return opened
         finally:
@@ -87,13 +89,19 @@ def _wait(opened: int, shown: str, deadline: float, wait: float) -> None:
 def _try(opened: int, shown: str) -> bool:
     """Whether the lock is ours now."""
     try:
+        return lock_file(opened)
+    except OSError as wrong:
+        raise _explain(shown, f"the file system has no locks: {wrong.strerror or wrong}") from wrong
+
+
+def lock_file(opened: int) -> bool:
+    """Locks an open file until it is closed, without waiting; False where another holds it. Raises `OSError` where there is no locking."""
+    try:
         _lock(opened)
     except OSError as wrong:
-        if wrong.errno in (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK):
+        if wrong.errno in _HELD:
             return False
-        if wrong.errno == errno.EINTR:
-            return False
-        raise _explain(shown, f"the file system has no locks: {wrong.strerror or wrong}") from wrong
+        raise
     return True
 
 
@@ -113,9 +121,10 @@ else:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _is_there(opened: int, path: Path) -> bool:
+def is_at(opened: int, path: AnyPath) -> bool:
+    """Whether the open file is the one of that name, no link followed: somebody may have removed it, or put another there."""
     try:
-        return os.path.samestat(os.fstat(opened), path.lstat())
+        return os.path.samestat(os.fstat(opened), os.lstat(path))
     except OSError:
         return False
 

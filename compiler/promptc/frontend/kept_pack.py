@@ -1,5 +1,7 @@
 """Packs in the compile cache: what a render needs of a checked pack, found again as long as no byte of its files has changed.
 
+A `KeptPack` is a pack that may come from there, with the counts that are kept beside it; `find_kept` and `keep_pack` are its two ways.
+
 An entry is found by the manifest's path as it was given (findings call files by it) and the working folder, and holds a digest of every
 file. It knows the plans that were asked for so far; for another one the pack is loaded from its files again. Counters are not kept: which
 one counts depends on what is installed.
@@ -11,17 +13,18 @@ import marshal
 import os
 import stat
 from _blake2 import blake2b
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from promptc.cache import Cache
+from promptc.cache import Cache, KeptCounts, KeptWords
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.typed import Any, NoReturn
+from promptc.diag.typed import Any, NoReturn, TypeVar
 from promptc.files.reading import read_file, read_inside
 from promptc.frontend.state import StateSchema
 from promptc.model.pack import Choice, Counting, PackModel, Plan, list_steps
 from promptc.model.state import Node
-from promptc.text.counters.exact import load_counter
+from promptc.text.counters.exact import TableCounter, load_counter
+from promptc.text.meter import Meter
 
 MANIFEST = "pack.yaml"
 _SIZE = 32
@@ -29,6 +32,7 @@ _LONGEST = 16_000_000
 _MOST_CHOICES = 64
 _LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place", "list_operations", "find_offers")
 _FIELDS = tuple(name for name in PackModel.__match_args__ if name not in _LEFT_OUT)
+Used = TypeVar("Used")
 Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]
 """Folder, path and digest of every file, and the paths that must not be links."""
 
@@ -38,6 +42,56 @@ MISSING = "PC0181"
 
 class NotKeptError(Exception):
     """The pack's files are needed for what was asked."""
+
+
+class KeptPack:
+    """The pack at a path, from the cache as long as none of its files has changed, else from its files; and what counts its tokens."""
+
+    def __init__(self, path: str, cache: Cache | None = None, *, loaded: LoadedPack | None = None, keeps_counts: bool = True) -> None:
+        """With `loaded`, the pack is that. Without `keeps_counts` the cache's counts of texts are neither read nor written."""
+        self._path = path
+        self._cache = cache
+        kept = find_kept(cache, path) if cache is not None else None
+        self._is_kept = kept is not None
+        self._known: tuple[Choice, ...] = ()
+        self.loaded = loaded or kept or _load_files(path)
+        counter = self.loaded.pack.counting.counter
+        self._counts = KeptCounts(cache, counter.digest) if cache is not None and keeps_counts else None
+        self._words = KeptWords(cache, counter) if cache is not None and isinstance(counter, TableCounter) else None
+        self.meter = Meter(counter, self._counts)
+
+    def use(self, act: Callable[[LoadedPack], Used]) -> Used:
+        """Does what may need more than was kept: then the pack is loaded from its files, and it is done once more."""
+        try:
+            return act(self.loaded)
+        except NotKeptError:
+            return act(self.load_whole())
+
+    def load_whole(self) -> LoadedPack:
+        """Loads the pack from its files, unless it was. Raises what `load_pack` raises."""
+        if self._is_kept:
+            self._known = tuple(self.loaded.plans)
+            self.loaded = _load_files(self._path)
+            self._is_kept = False
+        return self.loaded
+
+    def keep(self) -> None:
+        """Keeps what was compiled and counted, where there is a cache and anything is new."""
+        if self._cache is not None and not self._is_kept:
+            keep_pack(self._cache, self._path, self.loaded, self._known)
+            self._is_kept = True
+        if self._counts is not None:
+            self._counts.keep()
+        if self._words is not None:
+            self._words.keep()
+
+
+def _load_files(path: str) -> LoadedPack:
+    from pathlib import Path
+
+    from promptc.frontend.pack import load_pack
+
+    return load_pack(Path(path))
 
 
 def find_kept(cache: Cache, path: str) -> LoadedPack | None:

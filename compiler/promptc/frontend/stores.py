@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median_high
 from threading import Lock
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.files.paths import check_pack_path
 from promptc.files.reading import find_link
@@ -33,7 +33,8 @@ class Probed:
 
 
 def probe_sources(pack: PackModel, opened: OpenSources, urls: Mapping[str, str]) -> Probed:
-    """Opens every store and every index over files, in all its versions."""
+    """Opens every store and every index over files, in all its versions. Raises `UsageError` as `check_urls` does."""
+    check_urls(pack.stores, urls)
     found: list[Diagnostic] = []
     medians: dict[str, int] = {}
     for store in pack.stores:
@@ -52,6 +53,14 @@ def probe_sources(pack: PackModel, opened: OpenSources, urls: Mapping[str, str])
             sizes = [chunk.tokens for part in parts for chunk in part.store.read_chunks(range(part.store.count))]
             medians |= {index.name: median_high(sizes)} if sizes else {}
     return Probed(tuple(found), medians)
+
+
+def check_urls(stores: Sequence[Store], urls: Mapping[str, str]) -> None:
+    """`UsageError` (PC0707) for URLs of stores that are not among these."""
+    known = [store.name for store in stores]
+    unknown = [name for name in urls if name not in known]
+    if unknown:
+        raise UsageError(Diagnostic("PC0707", f"the pack has no store `{name}`", help=suggest(name, known)) for name in unknown)
 
 
 class OpenSources:
@@ -82,8 +91,8 @@ class OpenSources:
                 self._indexes[key] = open_corpus(index, self._counter, version, self._environment)
             return self._indexes[key]
 
-    def find_urls(self, urls: Mapping[str, str]) -> ChosenSources:
-        """The sources with these URLs in place of the pack's, by the names of stores."""
+    def choose(self, urls: Mapping[str, str]) -> ChosenSources:
+        """Gives the sources with these URLs in place of the pack's, by the names of stores."""
         return ChosenSources(self, urls)
 
     def close(self) -> None:

@@ -205,7 +205,7 @@ class SuiteResources:
 
     def _load(self, path: str) -> Pack | PromptcError:
         try:
-            return self._stack.enter_context(Pack.load(path, self._cache).count_alone())
+            return self._stack.enter_context(Pack.load(path, self._cache, keeps_counts=False))
         except PromptcError as error:
             return error
 

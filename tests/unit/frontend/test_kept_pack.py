@@ -103,7 +103,7 @@ def test_counts_are_kept_and_the_same(cache, monkeypatch):
     with Pack.load(SENTINEL, cache) as pack:
         first = pack.render(TABLE)
     with Pack.load(SENTINEL, cache) as pack:
-        counter = pack._meter.counter.__class__
+        counter = pack._kept.meter.counter.__class__
         monkeypatch.setattr(counter, "measure", lambda *_: pytest.fail("counted again"))
         second = pack.render(TABLE)
     assert first.text == second.text and first.tokens == second.tokens and first.report == second.report

@@ -37,13 +37,13 @@ def _write(folder, content):
 def test_a_render_sees_one_moment(pack, tmp_path):
     opened = OpenSources("", {})
     (store,) = pack.model.stores
-    chosen = opened.find_urls({})
+    chosen = opened.choose({})
     first = chosen.read_segments(store, [("a", None)], [], None)
     _write(tmp_path, "second")
     second = chosen.read_segments(store, [("b", None)], [], None)
     assert [one.content for one in (*first.rows, *second.rows)] == ["first", "first"]
     chosen.close()
-    later = opened.find_urls({})
+    later = opened.choose({})
     assert [one.content for one in later.read_segments(store, [("a", None)], [], None).rows] == ["second"]
     later.close()
     opened.close()
@@ -67,7 +67,7 @@ def test_nothing_is_held_after_a_render_or_after_one_that_fails(pack, tmp_path):
 
 
 def test_a_table_that_goes_while_it_is_held_is_a_finding(pack, tmp_path):
-    chosen = OpenSources("", {}).find_urls({})
+    chosen = OpenSources("", {}).choose({})
     (store,) = pack.model.stores
     with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as opened:
         opened.execute("DROP TABLE prompt_segments")
@@ -94,5 +94,5 @@ def test_an_index_is_read_when_it_is_first_asked(tmp_path, monkeypatch):
     (index, _) = promptc.load(tmp_path).model.indexes
     opened = OpenSources("sha256:0", {})
     for version in ("1", "2", "1"):
-        opened.find_urls({}).open_corpus(index, version)
+        opened.choose({}).open_corpus(index, version)
     assert calls == ["1", "2"]

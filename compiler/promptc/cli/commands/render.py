@@ -13,7 +13,7 @@ from functools import cache
 
 import click
 
-from promptc.api import Pack, find_format
+from promptc.api import Pack, choose_format
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, STATE, Command, read_count, take, take_request
 from promptc.cli.options import NO_CACHE, RENDER, REQUEST, RenderRequest, make_render
@@ -303,7 +303,7 @@ def _find_names(
         return {"state": state.value, RUN: pack.model.open_account()}
     if section is not None or item is not None:
         return _find_scope(compile_request(pack, state, request), section, item)
-    shape, provider = find_format(request.format)
+    shape, provider = choose_format(request.format)
     options = RenderOptions(request.budget, request.variants, request.patches, shape, provider=provider)
     bound = bind(pack.model, state, meter, options)
     if not reads & _LATE:

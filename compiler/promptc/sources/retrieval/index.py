@@ -7,7 +7,6 @@ of. A folder holds a manifest and one folder of files (a generation) that it nam
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from array import array
@@ -18,7 +17,7 @@ from pathlib import Path
 from promptc.diag.findings import Diagnostic, DiskError, Span
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.files.atomic import make_folder_beside, replace_file, sync_folder
+from promptc.files.atomic import fill_folder, make_folder_beside, replace_file
 from promptc.files.reading import TooLongError, read_file, read_inside
 from promptc.model.sources import Chunk, CorpusIndex, Document
 from promptc.sources.retrieval.encoder import KNOWN
@@ -360,13 +359,10 @@ def _write_generation(folder: Path, generation: str, files: dict[str, bytes]) ->
         return
     final = folder / generation
     with make_folder_beside(folder / _BUILDING) as made:
-        beside = Path(made)
-        for name, content in files.items():
-            _write_file(beside / name, content)
-        sync_folder(beside)
+        fill_folder(made, files)
         if final.exists():
             shutil.rmtree(final)
-        beside.rename(final)
+        Path(made).rename(final)
 
 
 def name_generation(fingerprint: str) -> str:
@@ -379,13 +375,6 @@ def _is_there(folder: Path, relative: str, content: bytes) -> bool:
         return read_inside(folder, relative, len(content)) == content
     except OSError:
         return False
-
-
-def _write_file(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _remove_others(folder: Path, generation: str) -> None:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from promptc.diag.findings import DiskError, Span
+from promptc.files import atomic
 from promptc.files.atomic import make_folder_beside
 from promptc.model.sources import ChunkPlan, CorpusIndex, Document, Matching, Weights
 from promptc.sources.retrieval import index as writing
@@ -86,13 +87,13 @@ def test_without_vectors_no_file_of_them(place):
 def test_a_build_that_is_stopped_leaves_the_index_that_was_there(step, place, monkeypatch):
     write_index(place.folder, build())
     before = read_index(place)
-    write, replaced, rename = writing._write_file, os.replace, type(place.folder).rename
+    write, replaced, rename = atomic._make_file, os.replace, type(place.folder).rename
 
     def stop_at(name):
         if name == step:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing, "_write_file", lambda path, content: (stop_at(path.name), write(path, content)))
+    monkeypatch.setattr(atomic, "_make_file", lambda path, mode: stop_at(path.rpartition("/")[2]) or write(path, mode))
     monkeypatch.setattr(type(place.folder), "rename", lambda self, to: (stop_at("rename"), rename(self, to)))
     monkeypatch.setattr(os, "replace", lambda source, to: (stop_at("manifest"), replaced(source, to)))
     with pytest.raises(KeyboardInterrupt):
