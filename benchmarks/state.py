@@ -14,8 +14,7 @@ from benchmarks.blocks import make_transcript
 from benchmarks.measure import Scale, judge, show, time_interleaved, time_turns
 from promptc.diag.findings import Span
 from promptc.frontend.json import load_json
-from promptc.frontend.state import StateSchema, load_state
-from promptc.frontend.state_findings import load_state_schema
+from promptc.frontend.state import StateSchema, load_state, load_state_schema
 
 _ROOT = Path(__file__).parents[1]
 _SCHEMA = _ROOT / "packs/sentinel/state.schema.json"

@@ -1,25 +1,24 @@
-"""JSON → plain data whose every value can be found again in the text."""
+"""JSON → plain data whose every value can be found again in the text.
+
+`load_json` reads a text, `load_plain` plain data as if it were one, `InternedJson` many texts that hold the same parts. All give a
+`JsonDocument`: the value and, on being asked, the place of each value in it. Python's parser builds the values; only a text that it
+refuses, or in which something may be wrong, is gone through again, for findings with places.
+"""
 
 from __future__ import annotations
 
 import re
 from _json import encode_basestring, make_encoder, make_scanner, scanstring
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from math import isinf
 
-from promptc.diag.findings import PromptcError, Source, Span, fail
+from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import decode_text
-from promptc.text.json import read_float, render_canonical_json
+from promptc.text.json import read_float, render_canonical_json, split_pointer
 
-_MOST_PARTS = 8_000_000
-"""Characters that are kept of parts."""
-
-_MOST_ALIKE = 16
-"""Parts that are kept of one key, those that were met last."""
-
-_PART_SPACE = re.compile(r"[ \t\n]*")
-_DELIMITED = ("{", "[", '"')
 MAX_STATE_BYTES = 96_000_000
 """Bytes of the longest JSON text that is read."""
 
@@ -34,87 +33,39 @@ _LONGEST_PLAIN = MAX_STATE_BYTES // 12
 """Bytes of canonical JSON that are at most MAX_STATE_BYTES with every character escaped."""
 
 _MOST_SHAPES = 1000
+"""Orders of keys that one reading remembers."""
+
+_MOST_PARTS = 8_000_000
+"""Characters that are kept of parts."""
+
+_MOST_ALIKE = 16
+"""Parts that are kept of one key, those that were met last."""
+
 _SPACE = " \t\n"
+_SPACES = re.compile(r"[ \t\n]*")
+_DELIMITED = ("{", "[", '"')
+_MOST_FAULTS = 50
+_EXCERPT = 400
+_TRAILING = "Illegal trailing comma"
+_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_MESSAGES = {
+    "Expecting value": "a value is expected here",
+    "Expecting property name enclosed in double quotes": "a key in double quotes is expected here",
+    "Expecting ',' delimiter": "a `,` or the closing bracket is expected here",
+    "Expecting ':' delimiter": "a `:` is expected here",
+    "Extra data": "the value ends before this",
+    "Unterminated string starting at": "this text is not closed",
+    "Invalid control character at": "a raw control character in a text; write it as an escape such as `\\n`",
+    "Invalid \\escape": "an escape JSON does not know",
+    "Invalid \\uXXXX escape": "a `\\u` needs four hexadecimal digits",
+    "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a second byte order mark",
+}
 
-
-class InternedJson:
-    """What stood at the keys of the objects that were read. Not for several threads."""
-
-    __slots__ = ("_by_key", "_length")
-
-    def __init__(self) -> None:
-        self._by_key: dict[str, list[tuple[str, Any]]] = {}
-        self._length = 0
-
-    def load(self, raw: bytes, name: str) -> JsonDocument:
-        """What `load_json` gives. A list, an object or a text that reads as one before did at the same key, is the same object as there."""
-        if len(raw) <= MAX_STATE_BYTES:
-            text = decode_text(raw, name)
-            value = self._read_object(text)
-            if value is not None:
-                return JsonDocument(value, Source(name, text))
-        return load_json(raw, name)
-
-    def _read_object(self, text: str) -> dict[str, Any] | None:
-        """The object of a text; None for anything else, and for what has to be looked at."""
-        at = _skip(text, 0)
-        if text[at : at + 1] != "{":
-            return None
-        found: dict[str, Any] = {}
-        mark = ","
-        while mark == ",":
-            key, at = _read_key(text, _skip(text, at + 1))
-            if key is None or key in found:
-                return None
-            read = self._read_part(key, text, at)
-            if read is None:
-                return None
-            found[key], end = read
-            at = _skip(text, end)
-            mark = text[at : at + 1]
-        if mark != "}" or _skip(text, at + 1) < len(text):
-            return None
-        return dict(sorted(found.items()))
-
-    def _read_part(self, key: str, text: str, at: int) -> tuple[Any, int] | None:
-        """The value that begins at `at`, and where it ends. What ends by a mark of its own is known by its text."""
-        known = self._by_key.setdefault(key, [])
-        for number, (part, value) in enumerate(known):
-            if text.startswith(part, at):
-                if number:
-                    known.insert(0, known.pop(number))
-                return value, at + len(part)
-        read = read_value(text, at)
-        if read is not None and text.startswith(_DELIMITED, at):
-            self._keep(known, text[at : read[1]], read[0])
-        return read
-
-    def _keep(self, known: list[tuple[str, Any]], part: str, value: Any) -> None:
-        self._length += len(part)
-        if self._length > _MOST_PARTS:
-            for parts in self._by_key.values():
-                parts.clear()
-            self._length = len(part)
-        known.insert(0, (part, value))
-        del known[_MOST_ALIKE:]
-
-
-def _skip(text: str, at: int) -> int:
-    """Where something but white space stands, from `at` on."""
-    found = _PART_SPACE.match(text, at)
-    return found.end() if found is not None else at
-
-
-def _read_key(text: str, at: int) -> tuple[str | None, int]:
-    """A key that is written as it is, and where its value begins; None for any other."""
-    try:
-        key, end = scanstring(text, at + 1, True) if text[at : at + 1] == '"' else (None, at)
-    except ValueError:
-        return None, at
-    colon = _skip(text, end)
-    if key is None or len(key) != end - at - 2 or not key.isprintable() or text[colon : colon + 1] != ":":
-        return None, at
-    return key, _skip(text, colon + 1)
+# Of those that look for faults; `re` compiles them when they are first used, which most runs never do.
+_TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+'
+_ESCAPE = r"\\(?:u([0-9a-fA-F]{4})|.)"
+_HIGH, _LOW = "u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}"
+_BAD = rf"\\(?:{_HIGH}\\{_LOW}|(u0000|{_HIGH}|{_LOW})|.)"
 
 
 @frozen(eq=False)
@@ -126,7 +77,7 @@ class JsonDocument:
 
     value: Any
     source: Source = field(repr=False)
-    _places: list[Any] = field(default_factory=list, repr=False)
+    _places: list[JsonPlaces] = field(default_factory=list, repr=False)
     _canonical: list[bytes] = field(default_factory=list, repr=False)
 
     @property
@@ -143,19 +94,15 @@ class JsonDocument:
 
     def span(self, pointer: str) -> Span:
         """The place of the value at a JSON pointer (RFC 6901), or of the nearest value around it that exists."""
-        found: Span = self._find_places().find_value(pointer)
-        return found
+        return self._load_places().value_span(pointer)
 
     def key_span(self, pointer: str) -> Span:
         """The place of the key that the pointer ends in; that of the value where there is none."""
-        found: Span = self._find_places().find_key(pointer)
-        return found
+        return self._load_places().key_span(pointer)
 
-    def _find_places(self) -> Any:
+    def _load_places(self) -> JsonPlaces:
         """Made when first asked for: a state without findings has no use for them."""
         if not self._places:
-            from promptc.frontend.json_places import JsonPlaces
-
             self._places.append(JsonPlaces(self.source.name, self.source.text))
         return self._places[0]
 
@@ -177,24 +124,13 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
         value = reading.parse(text)
         canonical = b"" if reading.doubtful or _is_deep(value) else _render(value)
     except (ValueError, StopIteration, RecursionError):
-        from promptc.frontend.json_places import explain_failure
-
-        raise explain_failure(name, text) from None
+        raise _explain_failure(name, text) from None
     if not canonical:
-        _look_again(name, text)
+        found = _list_faults(text, JsonPlaces(name, text))
+        if found:
+            raise PromptcError(found)
         canonical = render_canonical_json(value).encode()
     return JsonDocument(value, Source(name, text), [], [canonical])
-
-
-def read_value(text: str, at: int) -> tuple[Any, int] | None:
-    """The value that begins at a place of an object's text, and where it ends; None for what `load_json` refuses or looks at again."""
-    reading = _JsonReading(False)
-    try:
-        value, end = reading.scan(text, at)
-    except (ValueError, StopIteration, RecursionError):
-        return None
-    wide = b"0" * _DOUBTFUL in text[at:end].encode().translate(_DIGITS)
-    return None if wide or reading.doubtful or _is_deep([value]) or not _render(value) else (value, end)
 
 
 def load_plain(given: Mapping[str, Any], name: str) -> JsonDocument | None:
@@ -290,15 +226,6 @@ def _render(value: Any) -> bytes:
     return b"" if b"\\u0000" in canonical else canonical
 
 
-def _look_again(name: str, text: str) -> None:
-    """Raises a PromptcError with what is wrong in a text whose syntax is right, if anything is."""
-    from promptc.frontend.json_places import JsonPlaces, find_faults
-
-    found = find_faults(text, JsonPlaces(name, text))
-    if found:
-        raise PromptcError(found)
-
-
 def _is_deep(value: Any) -> bool:
     """Whether more than MAX_DEPTH containers stand in each other; level by level, without recursion."""
     level = [value] if type(value) in (dict, list) else []
@@ -308,3 +235,267 @@ def _is_deep(value: Any) -> bool:
         if not level:
             return False
     return True
+
+
+class InternedJson:
+    """What stood at the keys of the objects that were read. Not for several threads."""
+
+    __slots__ = ("_by_key", "_length")
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, list[tuple[str, Any]]] = {}
+        self._length = 0
+
+    def load(self, raw: bytes, name: str) -> JsonDocument:
+        """What `load_json` gives. A list, an object or a text that reads as one before did at the same key, is the same object as there."""
+        if len(raw) <= MAX_STATE_BYTES:
+            text = decode_text(raw, name)
+            value = self._read_object(text)
+            if value is not None:
+                return JsonDocument(value, Source(name, text))
+        return load_json(raw, name)
+
+    def _read_object(self, text: str) -> dict[str, Any] | None:
+        """The object of a text; None for anything else, and for what has to be looked at."""
+        at = _skip(text, 0)
+        if text[at : at + 1] != "{":
+            return None
+        found: dict[str, Any] = {}
+        mark = ","
+        while mark == ",":
+            key, at = _read_key(text, _skip(text, at + 1))
+            if key is None or key in found:
+                return None
+            read = self._read_part(key, text, at)
+            if read is None:
+                return None
+            found[key], end = read
+            at = _skip(text, end)
+            mark = text[at : at + 1]
+        if mark != "}" or _skip(text, at + 1) < len(text):
+            return None
+        return dict(sorted(found.items()))
+
+    def _read_part(self, key: str, text: str, at: int) -> tuple[Any, int] | None:
+        """The value that begins at `at`, and where it ends. What ends by a mark of its own is known by its text."""
+        known = self._by_key.setdefault(key, [])
+        for number, (part, value) in enumerate(known):
+            if text.startswith(part, at):
+                if number:
+                    known.insert(0, known.pop(number))
+                return value, at + len(part)
+        read = _read_value(text, at)
+        if read is not None and text.startswith(_DELIMITED, at):
+            self._keep(known, text[at : read[1]], read[0])
+        return read
+
+    def _keep(self, known: list[tuple[str, Any]], part: str, value: Any) -> None:
+        self._length += len(part)
+        if self._length > _MOST_PARTS:
+            for parts in self._by_key.values():
+                parts.clear()
+            self._length = len(part)
+        known.insert(0, (part, value))
+        del known[_MOST_ALIKE:]
+
+
+def _read_value(text: str, at: int) -> tuple[Any, int] | None:
+    """The value that begins at `at`, and where it ends; None for what `load_json` refuses or looks at again."""
+    reading = _JsonReading(False)
+    try:
+        value, end = reading.scan(text, at)
+    except (ValueError, StopIteration, RecursionError):
+        return None
+    wide = b"0" * _DOUBTFUL in text[at:end].encode().translate(_DIGITS)
+    return None if wide or reading.doubtful or _is_deep([value]) or not _render(value) else (value, end)
+
+
+def _skip(text: str, at: int) -> int:
+    """Where something but white space stands, from `at` on."""
+    found = _SPACES.match(text, at)
+    return found.end() if found is not None else at
+
+
+def _read_key(text: str, at: int) -> tuple[str | None, int]:
+    """A key that is written as it is, and where its value begins; None for any other."""
+    try:
+        key, end = scanstring(text, at + 1, True) if text[at : at + 1] == '"' else (None, at)
+    except ValueError:
+        return None, at
+    colon = _skip(text, end)
+    if key is None or len(key) != end - at - 2 or not key.isprintable() or text[colon : colon + 1] != ":":
+        return None, at
+    return key, _skip(text, colon + 1)
+
+
+class JsonPlaces:
+    """Finds the places of the values in a text that is valid JSON. The children of a container are found once."""
+
+    def __init__(self, name: str, text: str) -> None:
+        from json import JSONDecoder
+
+        self._scan = JSONDecoder().raw_decode
+        self._name = name
+        self._text = text
+        self._children: dict[int, dict[str, tuple[int, int]]] = {}
+
+    def span_at(self, offset: int) -> Span:
+        """The place of a character. Of a long line the excerpt is what stands around it."""
+        text = self._text
+        start = text.rfind("\n", 0, offset) + 1
+        shown = start if offset - start < _EXCERPT else offset - _EXCERPT // 2
+        end = text.find("\n", shown, shown + _EXCERPT)
+        excerpt = text[shown : end if end >= 0 else shown + _EXCERPT]
+        return Span(self._name, text.count("\n", 0, start) + 1, offset - start + 1, excerpt, shown - start)
+
+    def value_span(self, pointer: str) -> Span:
+        """The place of the value at a pointer, or of the nearest value around it that exists."""
+        return self.span_at(self._offsets(pointer)[1])
+
+    def key_span(self, pointer: str) -> Span:
+        """The place of the pointer's last key; of the value where it has none."""
+        return self.span_at(self._offsets(pointer)[0])
+
+    def _offsets(self, pointer: str) -> tuple[int, int]:
+        """The offsets of the key (or element) and the value."""
+        key = value = _skip(self._text, 0)
+        for step in split_pointer(pointer):
+            found = self._list_children(value).get(step)
+            if found is None:
+                break
+            key, value = found
+        return key, value
+
+    def _list_children(self, at: int) -> dict[str, tuple[int, int]]:
+        if at not in self._children:
+            pairs = {"{": _iter_members, "[": _iter_elements}.get(self._text[at : at + 1])
+            self._children[at] = dict(pairs(self._text, at, self._scan)) if pairs else {}
+        return self._children[at]
+
+
+def _iter_members(text: str, at: int, scan: Any) -> Iterator[tuple[str, tuple[int, int]]]:
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        key, after = scan(text, at)
+        value = _skip(text, _skip(text, after) + 1)
+        yield key, (at, value)
+        at = _skip_comma(text, scan(text, value)[1])
+
+
+def _iter_elements(text: str, at: int, scan: Any) -> Iterator[tuple[str, tuple[int, int]]]:
+    at = _skip(text, at + 1)
+    number = 0
+    while text[at] != "]":
+        yield str(number), (at, at)
+        number += 1
+        at = _skip_comma(text, scan(text, at)[1])
+
+
+def _skip_comma(text: str, at: int) -> int:
+    at = _skip(text, at)
+    return _skip(text, at + 1) if text[at] == "," else at
+
+
+def _explain_failure(name: str, text: str) -> PromptcError:
+    """What is wrong in a text that the parser refuses."""
+    import json
+
+    places = JsonPlaces(name, text)
+    try:
+        json.loads(text, parse_int=float)
+    except json.JSONDecodeError as wrong:
+        return _explain_syntax(wrong.msg, text, wrong.pos, places)
+    except RecursionError:
+        pass
+    return PromptcError(_list_faults(text, places) or [_too_deep(places, 0)])
+
+
+def _explain_syntax(message: str, text: str, at: int, places: JsonPlaces) -> PromptcError:
+    at += message.startswith(_TRAILING)  # from 3.13 on the parser points at the comma, before that behind it
+    before = text[:at].rstrip(_SPACE)
+    if before.endswith(",") and text[at:].lstrip(_SPACE)[:1] in ("}", "]", ","):
+        return fail("PC0130", "JSON: a `,` with nothing after it", places.span_at(len(before) - 1), help="remove it")
+    return fail("PC0130", f"JSON: {_MESSAGES.get(message, message)}", places.span_at(at), help=_find_help(text, at))
+
+
+def _find_help(text: str, at: int) -> str:
+    if text.startswith(("//", "/*", "#"), at):
+        return "JSON has no comments"
+    return "texts stand in double quotes" if text[at : at + 1] == "'" else ""
+
+
+def _too_deep(places: JsonPlaces, at: int) -> Diagnostic:
+    return Diagnostic("PC0105", f"nested deeper than {MAX_DEPTH} levels", places.span_at(at))
+
+
+def _list_faults(text: str, places: JsonPlaces) -> list[Diagnostic]:
+    """Keys met twice, numbers that are none, lone surrogates, U+0000, the first place that is too deep; at most 50, in the text's order."""
+    return list(islice(_iter_faults(text, places), _MOST_FAULTS))
+
+
+def _iter_faults(text: str, places: JsonPlaces) -> Iterator[Diagnostic]:
+    keys: list[dict[str, int] | None] = []
+    wants_key = False
+    for match in re.finditer(_TOKEN, text):
+        token, at = match.group(), match.start()
+        if token in "{[":
+            keys.append({} if token == "{" else None)
+            wants_key = token == "{"
+            if len(keys) > MAX_DEPTH:
+                yield _too_deep(places, at)
+                return
+        elif token in "}]":
+            keys.pop()
+        elif token == ",":
+            wants_key = keys[-1] is not None
+        elif token[0] == '"':
+            yield from _check_text(token, at, places)
+            if wants_key:
+                yield from _check_key(token, at, keys[-1], places)
+            wants_key = False
+        elif token != ":":
+            yield from _check_number(token, at, places)
+
+
+def _check_key(token: str, at: int, met: dict[str, int] | None, places: JsonPlaces) -> Iterator[Diagnostic]:
+    key = re.sub(_ESCAPE, _unescape, token) if "\\" in token else token
+    if met is None:
+        return
+    if key in met:
+        first = places.span_at(met[key])
+        message = f"the key {token[:80]} is here a second time; the first is at line {first.line}, column {first.column}"
+        yield Diagnostic("PC0106", message, places.span_at(at), "keep one of the two")
+    else:
+        met[key] = at
+
+
+def _unescape(match: re.Match[str]) -> str:
+    """Enough to compare keys: an escape and the character it stands for give the same text."""
+    code = match.group(1)
+    return chr(int(code, 16)) if code else _SHORT.get(match.group()[1], match.group()[1])
+
+
+def _check_text(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnostic]:
+    """The first bad escape of a text, at the text's place."""
+    for match in re.finditer(_BAD, token) if "\\u" in token else ():
+        escape = match.group(1)
+        if escape == "u0000":
+            message = f"this text has U+0000 (`\\u0000`) at its {_ordinal(match, token)}; no prompt can hold it"
+            yield Diagnostic("PC0133", message, places.span_at(at), "remove it")
+            return
+        if escape:
+            message = f"this text has half of a surrogate pair (`\\{escape}`) at its {_ordinal(match, token)}; alone it is no character"
+            yield Diagnostic("PC0132", message, places.span_at(at), "write both halves, or remove it")
+            return
+
+
+def _ordinal(match: re.Match[str], token: str) -> str:
+    return f"character {len(re.sub(_ESCAPE, 'x', token[1 : match.start()])) + 1}"
+
+
+def _check_number(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnostic]:
+    if token in ("NaN", "Infinity", "-Infinity"):
+        yield Diagnostic("PC0131", f"`{token}` is not JSON", places.span_at(at), "write null, or leave the key out")
+    elif token not in ("true", "false", "null") and isinf(float(token)):
+        shown = token if len(token) <= 40 else f"{token[:12]}… of {len(token)} characters"
+        yield Diagnostic("PC0107", f"the number {shown} is out of range", places.span_at(at))

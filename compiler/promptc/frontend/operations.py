@@ -13,8 +13,7 @@ from promptc.files.paths import show_path
 from promptc.files.reading import find_mode
 from promptc.frontend.json import load_json
 from promptc.frontend.manifest import MANIFEST
-from promptc.frontend.state import StateSchema
-from promptc.frontend.state_findings import load_state_schema
+from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.messages import AnswerCheck, Append, Ask, Keep, Operation, Remove, Set, StateEdit
 from promptc.model.pack import Choice, PackModel

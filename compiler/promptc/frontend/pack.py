@@ -18,8 +18,7 @@ from promptc.frontend.operations import AskPacks, OperationLoader
 from promptc.frontend.output import OfferedFiles, find_offers, load_output, load_shared_fence
 from promptc.frontend.sections import find_declared, load_section, load_steps, read_ratio, read_total
 from promptc.frontend.shape import check_effective_shape
-from promptc.frontend.state import StateSchema
-from promptc.frontend.state_findings import load_state_schema
+from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel, Plan, Strain, Tier
 from promptc.model.section import Fence, Section, Step, Use

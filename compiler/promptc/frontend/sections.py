@@ -207,7 +207,7 @@ def _load_message(node: Node | None, compiler: TextCompiler) -> MessageForm | No
     return MessageForm(
         role=compiler.expression(node.value["role"]),
         content=compiler.expression(node.value["content"]),
-        parts=node.texts("parts") or _ALL_PARTS,
+        parts=node.texts("parts") if parts else _ALL_PARTS,
         roles=node.texts("roles") or _ALL_ROLES,
         span=parts.span if parts else node.span,
     )

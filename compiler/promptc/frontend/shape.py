@@ -1,19 +1,44 @@
-"""What a manifest's faults say to its author: one finding a mistake, at the key or value that is wrong."""
+"""What the faults of a manifest, of another file of ours, or of a state say to their author: one finding a mistake, at its place.
+
+The `check_…_shape` functions hold files against the schemas that are shipped; `describe_state` tells what is wrong with a state that its
+schema refuses. The faults themselves come from `schema.faults.iter_faults`; here they get words and places.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 
 from promptc.diag.findings import Diagnostic, shorten, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import find_shipped
+from promptc.frontend.json import JsonDocument
 from promptc.frontend.schema.check import Verdicts
-from promptc.frontend.schema.faults import Path, SchemaFault, SchemaWords, find_causes, find_help, find_rule, iter_faults, join_or
+from promptc.frontend.schema.faults import (
+    STATE_WORDS,
+    Path,
+    SchemaFault,
+    SchemaWords,
+    find_causes,
+    find_help,
+    find_rule,
+    iter_faults,
+    join_or,
+)
+from promptc.frontend.schema.runtime import FuelError
 from promptc.frontend.yaml import resolve_scalar
 from promptc.model.state import Node
+from promptc.text.json import join_pointer
+
+MAX_SHOWN = 50
+"""Findings that are reported of one state."""
+
+_MAX_COUNTED = 1000
+_LONGEST_POINTER = 200
+_FUEL_HELP = "look for alternatives inside alternatives that lead to the same `$ref`"
 
 _PLENTY = 10**9
 """The shipped schema asks each value a bounded number of times, and manifests are small."""
@@ -289,3 +314,60 @@ def _inside(place: str) -> str:
 
 def join_and(words: list[str]) -> str:
     return join_or(f"`{word}`" for word in words).replace(" or ", " and ")
+
+
+def describe_state(schema: Any, document: JsonDocument, fuel: int) -> list[Diagnostic]:
+    """What is wrong with a state: at most MAX_SHOWN findings, and one that says how many more there are; nothing when it is valid."""
+    try:
+        return _limit_findings(_iter_state_findings(schema, document, fuel))
+    except (FuelError, RecursionError):
+        return [Diagnostic("PC0315", "checking this state against its schema takes too many steps", document.span(""), _FUEL_HELP)]
+
+
+def _iter_state_findings(schema: Any, document: JsonDocument, fuel: int) -> Iterator[Diagnostic]:
+    for fault in iter_faults(Verdicts(schema), schema, document.value, [fuel]):
+        for cause in find_causes(fault):
+            yield from _describe_in_state(cause, document)
+
+
+def _limit_findings(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
+    shown = list(sort_diagnostics(islice(findings, MAX_SHOWN)))
+    more = sum(1 for _ in islice(findings, _MAX_COUNTED))
+    if more:
+        count = f"{more} more" if more < _MAX_COUNTED else f"at least {_MAX_COUNTED} more"
+        shown.append(Diagnostic("PC0305", f"{count} findings in this state are not shown", shown[-1].span, "mend these first", "note"))
+    return shown
+
+
+def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[Diagnostic]:
+    pointer = join_pointer(fault.path)
+    name = f"`{shorten(pointer, _LONGEST_POINTER)}`" if pointer else "the state"
+    since = f", since {fault.condition}" if fault.condition else ""
+    match fault.keyword:
+        case "required":
+            yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`{since}", document.span(pointer), "give it")
+        case "dependentRequired":
+            key, needed = fault.wanted
+            yield Diagnostic(
+                "PC0303", f"{name} has the key `{key}` and lacks `{needed}`, which goes with it", document.span(pointer), "give it"
+            )
+        case "additionalProperties":
+            yield Diagnostic("PC0304", _describe_extra_key(fault), document.key_span(pointer), _suggest_key(fault))
+        case "unevaluatedProperties":
+            yield Diagnostic("PC0304", f"{name} has keys that its schema does not know", document.span(pointer))
+        case "propertyNames":
+            wrong = STATE_WORDS.describe(fault.branches[0][0])
+            yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer))
+        case _:
+            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), find_help(fault))
+
+
+def _describe_extra_key(fault: SchemaFault) -> str:
+    around = join_pointer(fault.path[:-1])
+    name = f"`{shorten(around, _LONGEST_POINTER)}`" if around else "the state"
+    return f"{name} has the unknown key `{shorten(str(fault.path[-1]))}`"
+
+
+def _suggest_key(fault: SchemaFault) -> str:
+    known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else ()
+    return suggest(str(fault.path[-1]), known)

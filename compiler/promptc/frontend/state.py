@@ -1,33 +1,41 @@
-"""The JSON Schema of a pack's states: what it says of a state, and what it fills in."""
+"""States and their schema: `load_state` reads, checks and fills one; `load_state_schema` reads what it must be; `set_values` changes one.
+
+A `StateSchema` is code made of a JSON Schema, so that a valid state needs neither the schema nor anything that could explain it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, PromptcError, fail
-from promptc.diag.frozen import field, frozen
+from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, UsageError, count_noun, fail
+from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
-from promptc.frontend.json import JsonDocument, load_json, load_plain
-from promptc.frontend.schema.runtime import FuelError, Functions, run_code
+from promptc.frontend.json import JsonDocument, JsonPlaces, load_json, load_plain
+from promptc.frontend.schema.runtime import EndlessDefaultError, FuelError, Functions, run_code
 from promptc.model.state import LazyDigest, State
-from promptc.text.json import render_digest
+from promptc.text.json import MISSING, extend_pointer, find_at, join_pointer, render_digest, split_pointer
 
 MAX_FILLED = 5_000_000
 """Keys that the defaults of a schema may add to one state."""
 
 _SPARE_FUEL = 10_000
 _MAX_FUEL = 20_000_000
+_DEFAULT_FUEL = 10_000
+"""Steps by which a default must be known to be wrong."""
+
+Change = tuple[str, str]
+"""A JSON pointer (RFC 6901; `-` behind the last element of a list) and the JSON text of the value to put there."""
+
+_QUOTES = "the value is JSON: a text stands in double quotes, such as '\"calm\"'"
 
 
-def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[tuple[str, str]] = ()) -> State:
+def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
     """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
     document = load_plain(given, name) if not isinstance(given, bytes) and not changes else None
     if document is not None and isinstance(document.value, dict) and (schema is None or schema.is_valid(document)):
         return _fill(document, schema)
     document = load_json(given if isinstance(given, bytes) else _dump(given), name)
     if changes:
-        from promptc.frontend.json_places import set_values
-
         document = set_values(document, changes)
     return load_document(document, schema)
 
@@ -59,6 +67,46 @@ def _dump(given: Mapping[str, Any]) -> bytes:
         ) from error
 
 
+def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
+    """The JSON Schema (2020-12) of a pack's states; `name` is the file, `span` where the pack names it.
+
+    Only references inside the file are followed (PC0312). Raises a PromptcError with every finding; unknown keywords and
+    defaults that are invalid are among the schema's `warnings`.
+    """
+    from promptc.frontend.schema.check import Verdicts, compile_schema
+    from promptc.frontend.schema.lint import lint_schema
+
+    document = load_json(raw, name)
+    found = [replace(finding, span=document.key_span(pointer)) for pointer, finding in lint_schema(document.value)]
+    if any(finding.level == "error" for finding in found):
+        raise PromptcError(found)
+    verdicts = Verdicts(document.value)
+    try:
+        code, functions = compile_schema(verdicts)
+    except EndlessDefaultError:
+        message = "a default in this schema holds itself, without end"
+        raise fail("PC0313", message, document.span(""), help=f"it is the schema that {span} names") from None
+    return StateSchema(verdicts.root, (*found, *_iter_wrong_defaults(document, verdicts)), code, [functions])
+
+
+def _iter_wrong_defaults(document: JsonDocument, verdicts: Any) -> Iterator[Diagnostic]:
+    from promptc.frontend.schema.faults import STATE_WORDS
+    from promptc.frontend.schema.lint import iter_schemas
+
+    for pointer, schema in iter_schemas(verdicts.root):
+        if isinstance(schema, dict) and "default" in schema and _is_wrong_default(schema, verdicts):
+            message = f"this default, {STATE_WORDS.show(schema['default'])}, is not valid by its own schema"
+            yield Diagnostic("PC0317", message, document.key_span(f"{pointer}/default"), "give one that is", "warn")
+
+
+def _is_wrong_default(schema: Any, verdicts: Any) -> bool:
+    """Whether a schema's default is surely invalid: what takes too many steps to tell is not."""
+    try:
+        return not verdicts.find(schema)(schema["default"], [_DEFAULT_FUEL])
+    except (FuelError, RecursionError):
+        return False
+
+
 @frozen(eq=False)
 class StateSchema:
     """A schema without errors. `warnings` are what is doubtful in it, `code` is what `compile_schema` made of it: it holds for one
@@ -75,7 +123,7 @@ class StateSchema:
         """Whether a state is surely valid: of a rare few it takes too many steps to tell."""
         try:
             valid, _ = self._find_functions()
-            return valid(document.value, [count_fuel(document)])
+            return valid(document.value, [_count_fuel(document)])
         except (FuelError, RecursionError):
             return False
 
@@ -83,9 +131,9 @@ class StateSchema:
         """What is wrong with a state, each with its place: at most MAX_SHOWN findings, and one that says how many more there are."""
         if self.is_valid(document):
             return []
-        from promptc.frontend.state_findings import describe_state
+        from promptc.frontend.shape import describe_state
 
-        return describe_state(self.schema, document, count_fuel(document))
+        return describe_state(self.schema, document, _count_fuel(document))
 
     def fill(self, value: Any) -> Any:
         """The value with everything that its schema declares and it leaves out: the default, else none.
@@ -113,6 +161,115 @@ class StateSchema:
         return StateSchema, (self.schema, self.warnings, self.code)
 
 
-def count_fuel(document: JsonDocument) -> int:
+def _count_fuel(document: JsonDocument) -> int:
     """As many references as there are characters, for a value takes at least one: schemas that need more ask again and again."""
     return min(_SPARE_FUEL + len(document.source.text), _MAX_FUEL)
+
+
+def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocument:
+    """The document with every change made, in order; mappings on the way that are not there are made.
+
+    What was set is found at its own text (`--set /pointer:1:1`), all else where it stood. `UsageError` for a text that is no JSON, and
+    for a pointer that leads nowhere (PC0722).
+    """
+    texts = _load_all(changes)
+    value, places = document.value, []
+    for (pointer, _), given in zip(changes, texts, strict=True):
+        value = _put(value, _split(pointer, document), 0, given.value, document)
+        places.append((_settle(pointer, value), given))
+    whole = "".join((document.source.text, *(given.source.text for _, given in places)))
+    changed = _ChangedPlaces(document, tuple(places))
+    return JsonDocument(value, Source(document.source.name, whole), [changed])
+
+
+def _load_all(changes: Sequence[Change]) -> list[JsonDocument]:
+    """The JSON texts, with the findings of all of them when one is none."""
+    texts: list[JsonDocument] = []
+    findings: list[Diagnostic] = []
+    for pointer, text in changes:
+        try:
+            texts.append(load_json(text.encode("utf-8", "surrogatepass"), f"--set {pointer}"))
+        except PromptcError as error:
+            findings += [replace(found, help=found.help or _QUOTES) for found in error.diagnostics]
+    if findings:
+        raise UsageError(findings)
+    return texts
+
+
+def _split(pointer: str, document: JsonDocument) -> Sequence[str]:
+    if pointer and not pointer.startswith("/"):
+        raise _refuse(pointer, "a JSON pointer begins with `/`", document.span(""), f"`--set /{pointer}=...`")
+    return split_pointer(pointer)
+
+
+def _put(value: Any, way: Sequence[str], depth: int, new: Any, document: JsonDocument) -> Any:
+    """`value` with `new` at the end of the way: what lies on it is copied, all else shared. Keys stay in code-point order."""
+    if depth == len(way):
+        return new
+    part = way[depth]
+    if isinstance(value, list):
+        at = _find_place(value, way, depth, document)
+        inner = _put(value[at] if at < len(value) else {}, way, depth + 1, new, document)
+        return [*value[:at], inner, *value[at + 1 :]]
+    if isinstance(value, dict):
+        inner = _put(value.get(part, {}), way, depth + 1, new, document)
+        return dict(sorted({**value, part: inner}.items()))
+    above = join_pointer(way[:depth])
+    raise _refuse(join_pointer(way), f"`{above}` is neither a list nor a mapping", document.span(above), "set the whole value instead")
+
+
+def _find_place(value: list[Any], way: Sequence[str], depth: int, document: JsonDocument) -> int:
+    part = way[depth]
+    if part == "-":
+        return len(value)
+    if part.isascii() and part.isdigit() and int(part[:9]) < len(value):
+        return int(part)
+    above = join_pointer(way[:depth])
+    last = f"; its elements are 0 to {len(value) - 1}" if len(value) > 1 else ""
+    message = f"the list `{above}` has {count_noun(len(value), 'element')} and none at `{part}`{last}"
+    raise _refuse(join_pointer(way), message, document.span(above), f"`{above}/-` appends")
+
+
+def _settle(pointer: str, value: Any) -> str:
+    """The pointer with every `-` as the number of the element that was appended there."""
+    settled = ""
+    for step in split_pointer(pointer):
+        if isinstance(value, list):
+            step = str(len(value) - 1) if step == "-" else step
+            value = value[int(step)]
+        else:
+            value = value[step]
+        settled = extend_pointer(settled, step)
+    return settled
+
+
+def _refuse(pointer: str, why: str, span: Span, help: str) -> UsageError:
+    return UsageError([Diagnostic("PC0722", f"`--set {pointer}` leads nowhere: {why}", span, help)])
+
+
+class _ChangedPlaces(JsonPlaces):
+    """The places of a document and of the values set in it; the newest value at or above a pointer counts. What was made on the way to a
+    value stands where that value does.
+    """
+
+    def __init__(self, document: JsonDocument, changes: tuple[tuple[str, JsonDocument], ...]) -> None:
+        self._document = document
+        self._changes = changes
+
+    def value_span(self, pointer: str) -> Span:
+        """The place of the value at a pointer, or of the nearest value around it that exists."""
+        document, inner = self._choose(pointer)
+        return document.span(inner)
+
+    def key_span(self, pointer: str) -> Span:
+        """The place of the pointer's last key; of the value where it has none."""
+        document, inner = self._choose(pointer)
+        return document.key_span(inner)
+
+    def _choose(self, pointer: str) -> tuple[JsonDocument, str]:
+        for at, document in reversed(self._changes):
+            if pointer == at or pointer.startswith(f"{at}/"):
+                return document, pointer[len(at) :]
+        made = (document for at, document in reversed(self._changes) if at.startswith(f"{pointer}/"))
+        found = next(made, None) if find_at(self._document.value, split_pointer(pointer)) is MISSING else None
+        return (found, "") if found is not None else (self._document, pointer)

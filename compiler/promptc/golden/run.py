@@ -18,7 +18,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Protocol
 from promptc.files.reading import decode_text
 from promptc.frontend.json import JsonDocument
-from promptc.frontend.json_places import set_values
+from promptc.frontend.state import set_values
 from promptc.golden.case import Case, CaseError, CaseOutcome, CaseRun, read_plain
 from promptc.golden.confine import confine, show_path
 from promptc.golden.environment import CaseEnvironment
@@ -278,7 +278,7 @@ def _carry(case: Case, document: JsonDocument, outcomes: list[CaseOutcome]) -> J
         return document
     import json
 
-    from promptc.frontend.json_places import set_values
+    from promptc.frontend.state import set_values
 
     facts = outcomes[-1].read_facts() or {}
     return set_values(document, [(case.carry, json.dumps(facts.get("strain")))])

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend.state import load_state
-from promptc.frontend.state_findings import load_state_schema
+from promptc.frontend.state import load_state, load_state_schema
 
 DONE = {"properties": {"status": {"const": "DONE"}}, "required": ["status"]}
 LATE = {"properties": {"status": {"enum": ["LATE", 2, None]}}, "required": ["status", "owner"]}

@@ -12,8 +12,7 @@ from types import MappingProxyType
 import pytest
 
 from promptc.diag.findings import PromptcError, Span
-from promptc.frontend.state import load_state
-from promptc.frontend.state_findings import load_state_schema
+from promptc.frontend.state import load_state, load_state_schema
 from promptc.model.state import LazyDigest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,7 +21,7 @@ STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
 DEAR = (
     "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse",
     "ipaddress", "fractions", "decimal", "difflib", "hashlib", "json", "promptc.diag.codes",
-    "promptc.frontend.shape", "promptc.frontend.json_places", "promptc.frontend.schema.pattern",
+    "promptc.frontend.shape", "promptc.frontend.schema.pattern",
 )  # fmt: skip
 """What is for finding out what is wrong, or costs a start more than it is worth."""
 _LOAD = """

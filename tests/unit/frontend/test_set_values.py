@@ -4,7 +4,7 @@ import pytest
 
 from promptc.diag.findings import UsageError
 from promptc.frontend.json import load_json
-from promptc.frontend.json_places import set_values
+from promptc.frontend.state import set_values
 
 STATE = b'{"b": {"c": 1, "~/": 2},\n "a": [10, {"x": "y"}], "": 3}'
 

@@ -9,7 +9,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.frontend.json import load_json
-from promptc.frontend.state_findings import load_state_schema
+from promptc.frontend.state import load_state_schema
 
 SPAN = Span("pack.yaml", 6, 18)
 
@@ -235,7 +235,7 @@ def test_what_is_valid_needs_no_jsonschema():
     """Start-up: a valid pack and state are told without importing it."""
     script = (
         "import sys; from pathlib import Path; from promptc.diag.findings import Span; from promptc.frontend.json import load_json; "
-        "from promptc.frontend.state_findings import load_state_schema; from promptc.frontend.shape import check_pack_shape; "
+        "from promptc.frontend.state import load_state_schema; from promptc.frontend.shape import check_pack_shape; "
         "from promptc.frontend.yaml import load_yaml; "
         "from tests.unit.frontend.manifests import WHOLE; assert not check_pack_shape(load_yaml(WHOLE.encode(), 'p', Path())); "
         """schema = load_state_schema(b'{"properties": {"a": {"default": 1}}}', 's', Span('p', 1, 1)); """

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.frontend.json import load_json
-from promptc.frontend.json_places import set_values
+from promptc.frontend.state import set_values
 from promptc.golden.resources import SuiteResources
 from promptc.model.stages import MOST, Memory
 from promptc.passes.fit.ladder import Expander
