@@ -75,6 +75,9 @@ def draw_schemas(*, unevaluated):
     )
 
 
+ANY_SCHEMA = draw_schemas(unevaluated=True) | draw_schemas(unevaluated=False)
+
+
 def attempt(schema):
     """The loaded schema and no findings, or None and the findings."""
     try:
@@ -98,7 +101,7 @@ def load(schema):
     return Verdicts(schema)
 
 
-@given(draw_schemas(unevaluated=False), VALUES)
+@given(ANY_SCHEMA, VALUES)
 def test_the_verdict_is_that_of_jsonschema(schema, value):
     """Of functions compiled ahead, as a render runs them, and of those made when they are called."""
     verdicts = load(schema)
@@ -108,7 +111,7 @@ def test_the_verdict_is_that_of_jsonschema(schema, value):
 
 
 @given(
-    draw_schemas(unevaluated=False),
+    ANY_SCHEMA,
     VALUES,
     st.sampled_from([("_FEW", 0), ("_FEW", 1), ("_DEEPEST", 0), ("_DEEPEST", 1), ("_LONGEST_INLINE", 0)]),
 )
@@ -120,7 +123,7 @@ def test_where_functions_are_parted_changes_no_verdict(schema, value, limit):
         assert compile_check(verdicts)(value, [PLENTY]) == expected
 
 
-@given(draw_schemas(unevaluated=False))
+@given(ANY_SCHEMA)
 def test_any_schema_says_of_any_of_its_own_values(schema):
     """An enum holds its values, and a default is judged: values that are likely to fit, unlike drawn ones."""
     verdicts = load(schema)
@@ -130,14 +133,14 @@ def test_any_schema_says_of_any_of_its_own_values(schema):
         assert check(value, [PLENTY]) == jsonschema.Draft202012Validator(schema).is_valid(value)
 
 
-@given(draw_schemas(unevaluated=True) | draw_schemas(unevaluated=False), VALUES)
+@given(ANY_SCHEMA, VALUES)
 def test_there_are_faults_where_jsonschema_finds_some(schema, value):
     verdicts = load(schema)
     faults = list(iter_faults(verdicts, verdicts.root, value, [PLENTY]))
     assert bool(faults) != jsonschema.Draft202012Validator(schema).is_valid(value)
 
 
-@given(draw_schemas(unevaluated=True) | draw_schemas(unevaluated=False), VALUES)
+@given(ANY_SCHEMA, VALUES)
 def test_findings_have_places_in_the_state(schema, value):
     load(schema)
     document = load_json(json.dumps(value, indent=1).encode(), "state.json")

@@ -1,8 +1,12 @@
-"""A schema as the text of a Python function that says whether a value is valid, and nothing more.
+"""A schema as Python: the text of functions that say whether a value is valid, and of others that fill in what it leaves out.
+
+`compile_schema` makes both ahead, as code that can be kept; `make_functions` makes them as they are needed; `Verdicts` are the checks of
+all schemas in a schema, and of single keywords, for who looks for what is wrong.
 
 Plain tests become expressions. What stands in a schema is written into its function as far as Python's limits allow; what a reference
-names is a function of its own, which takes one from the fuel. It agrees with jsonschema's Draft202012Validator, but for patterns, which
-are ECMA-262's, and `multipleOf`, which is exact in decimals.
+names is a function of its own, which takes one from the fuel. A check agrees with the official test suite of 2020-12, where that asks for
+nothing outside the file; patterns are ECMA-262's, `multipleOf` is exact in decimals, and dates and times are checked where `format` names
+them.
 """
 
 from __future__ import annotations
@@ -80,25 +84,16 @@ def make_functions(verdicts: Verdicts) -> Functions:
     writer = FillWriter(verdicts.root, verdicts.references)
     space: dict[str, Any] = dict(vars(runtime))
     for name in writer.names:
-        compile_lazily(space, name, partial(writer.write, name))
+        _compile_lazily(space, name, partial(writer.write, name))
     exec(writer.write_end(), space)
     return verdicts.find(verdicts.root), space["fill"]
 
 
 def _iter_checks(verdicts: Verdicts) -> Iterator[str]:
     """The check of the root, `valid`, and the functions that it calls."""
-    names: dict[tuple[int, str], str] = {}
-    waiting: list[tuple[Schema, str, str]] = []
-
-    def name(schema: Schema, part: str) -> str:
-        key = id(schema), part
-        if key not in names:
-            names[key] = f"c{len(names)}"
-            waiting.append((schema, names[key], part))
-        return names[key]
-
-    writer = CheckWriter(verdicts.references, name)
-    first = name(verdicts.root, "")
+    waiting: list[tuple[str, Schema, str]] = []
+    writer = CheckWriter(verdicts.references, lambda *new: waiting.append(new))
+    first = writer.name(verdicts.root)
     while waiting:
         yield writer.write(*waiting.pop())
     yield f"{writer.take_constants()}\nvalid = {first}"
@@ -118,26 +113,21 @@ class Verdicts:
         self.references = References(schema)
         self.size = len(self.references.inside)
         """How many schemas it consists of."""
-        self._writer = CheckWriter(self.references, self._name)
-        self._names: dict[tuple[int, str], str] = {}
+        self._writer = CheckWriter(self.references, self._prepare)
         self._space: dict[str, Any] = dict(vars(runtime))
 
     def find(self, schema: Schema, keyword: str = "") -> Check:
         """The check of the root or of any schema in it, or of one keyword there."""
         if isinstance(schema, bool):
             return lambda value, fuel: schema
-        check: Check = self._space[self._name(schema, keyword)]
+        check: Check = self._space[self._writer.name(schema, keyword)]
         return check
 
-    def _name(self, schema: Schema, part: str) -> str:
-        name = self._names.get((id(schema), part))
-        if name is None:
-            name = self._names[id(schema), part] = f"c{len(self._names)}"
-            compile_lazily(self._space, name, lambda: f"{self._writer.write(schema, name, part)}\n{self._writer.take_constants()}")
-        return name
+    def _prepare(self, name: str, schema: Schema, part: str) -> None:
+        _compile_lazily(self._space, name, lambda: f"{self._writer.write(name, schema, part)}\n{self._writer.take_constants()}")
 
 
-def compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -> None:
+def _compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -> None:
     """Puts a function of a value and fuel into `space`, where its text, once it is called, puts another of the same name."""
 
     def first(value: Any, fuel: Any) -> Any:
@@ -148,30 +138,371 @@ def compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -
     space[name] = first
 
 
+class CheckWriter:
+    """Writes the functions of schemas without errors (`lint_schema`)."""
+
+    def __init__(self, references: References, announce: Callable[[str, Schema, str], None]) -> None:
+        """`announce` is told the name of a function, its schema and the part of it, once, before the function is called: it is to be
+        written.
+        """
+        self._references = references
+        self._announce = announce
+        self._names: dict[tuple[int, str], str] = {}
+        self._constants: dict[str, str] = {}
+        self._pending: Lines = []
+
+    def name(self, schema: Schema, part: str = "") -> str:
+        """The name of the function of a schema in the root, or of a part of it, as `write` has it."""
+        key = id(schema), part
+        if key not in self._names:
+            self._names[key] = f"c{len(self._names)}"
+            self._announce(self._names[key], schema, part)
+        return self._names[key]
+
+    def write(self, name: str, schema: Schema, part: str = "") -> str:
+        """The text of a function, `name(value, fuel)`.
+
+        It is the check of the whole schema; or, where `part` is a keyword, of what that asks; or, where it is one of `_EVALUATED`, what
+        gives the set of keys or places of which the other keywords speak.
+        """
+        pay = _PAY if not part and self._references.is_target(schema) else []
+        if part in _EVALUATED:
+            return _write_function(name, [*self._gather(schema, part), "return s"])
+        if part in _UNEVALUATED:
+            lines = _block(f"if v.__class__ is {_UNEVALUATED[part]}:", self._check_unevaluated(schema, part, "v", 0))
+        else:
+            asked = {word: schema[word] for word in (part, *_BESIDE.get(part, ())) if word in schema} if part else schema
+            lines = self._check(asked, "v", 0, own=True)
+        return _write_function(name, [*pay, *lines, "return True"])
+
+    def take_constants(self) -> str:
+        """What the functions written since the last call need beside them, to come after them in the text."""
+        taken, self._pending = self._pending, []
+        return "\n".join(taken)
+
+    def _keep(self, written: str) -> str:
+        if written not in self._constants:
+            name = self._constants[written] = f"K{len(self._constants)}"
+            self._pending.append(f"{name} = {written}")
+        return self._constants[written]
+
+    # Tests: expressions that are true or false.
+
+    def _test(self, schema: Schema, v: str, depth: int = 0) -> str:
+        return self._find_expression(schema, v, depth) or f"{self.name(schema)}({v}, f)"
+
+    def _find_expression(self, schema: Schema, v: str, depth: int = 0) -> str | None:
+        """None where it takes statements."""
+        if isinstance(schema, bool):
+            return str(schema)
+        if depth > _DEEPEST or _looks_inside(schema):
+            return None
+        return _join_and([*_iter_plain(schema, v, self._keep), *self._iter_joint(schema, v, depth)])
+
+    def _iter_joint(self, schema: Mapping[str, Any], v: str, depth: int) -> Iterator[str]:
+        """Tests of the schemas that are asked about the same value."""
+        yield from (self._refer(schema[word], v) for word in REFERENCES if word in schema)
+        for word, join in (("allOf", _join_and), ("anyOf", _join_or), ("oneOf", _join_one)):
+            if word in schema:
+                yield join([self._test(inner, v, depth + 1) for inner in schema[word]])
+        if "not" in schema:
+            yield f"not ({self._test(schema['not'], v, depth + 1)})"
+        if "if" in schema:
+            asked, then, other = (self._test(schema.get(word, True), v, depth + 1) for word in ("if", "then", "else"))
+            yield f"(({then}) if ({asked}) else ({other}))"
+
+    def _refer(self, reference: str, v: str) -> str:
+        target = self._references.find(reference)
+        if isinstance(target, bool):
+            return str(target)
+        if not _looks_inside(target) and not any(word in target for word in (*_JOINT, *REFERENCES)):
+            written = _join_and([*_iter_plain(target, v, self._keep)])
+            if len(written) <= _LONGEST_INLINE:
+                return f"({written})"
+        return f"{self.name(target)}({v}, f)"
+
+    # Checks: statements that return False, or end.
+
+    def _check(self, schema: Schema, v: str, depth: int, *, own: bool = False) -> Lines:
+        written = self._find_expression(schema, v)
+        if written is not None:
+            return _deny(written)
+        if depth > _DEEPEST and not own:
+            return _deny(f"{self.name(schema)}({v}, f)")
+        lines = _deny(_join_and([*_iter_plain(schema, v, self._keep)]))
+        for kind, keywords, write in (("object", OF_MAPPINGS, self._check_mapping), ("array", OF_LISTS, self._check_list)):
+            types = list_types(schema)
+            if not keywords.isdisjoint(schema) and (not types or kind in types):
+                block = write(schema, v, depth + 1)
+                lines += block if types == [kind] else _block(f"if {v}.__class__ is {'dict' if kind == 'object' else 'list'}:", block)
+        return lines + self._check_joint(schema, v, depth)
+
+    def _check_joint(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
+        lines: Lines = []
+        for inner in schema.get("allOf", ()):
+            lines += self._check(inner, v, depth + 1)
+        if "if" in schema:
+            then, other = (self._check(schema.get(word, True), v, depth + 1) for word in ("then", "else"))
+            lines += [*_block(f"if {self._test(schema['if'], v)}:", then or ["pass"]), *_block("else:", other)]
+        rest = {word: value for word, value in schema.items() if word in ("anyOf", "oneOf", "not", *REFERENCES)}
+        return lines + _deny(_join_and([*self._iter_joint(rest, v, 0)]))
+
+    def _check_mapping(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
+        required = [f"{key!r} in {v}" for key in schema.get("required", ())]
+        lines = _deny(_join_and([*_write_size(v, schema, "minProperties", "maxProperties"), *required]))
+        if "dependentRequired" in schema:
+            needs = self._keep(repr(schema["dependentRequired"]))
+            lines += [f"for k{depth} in {v}:", f"  for n{depth} in {needs}.get(k{depth}, ()):", f"    if n{depth} not in {v}: return False"]
+        if "propertyNames" in schema:
+            lines += _block(f"for k{depth} in {v}:", self._check(schema["propertyNames"], f"k{depth}", depth))
+        lines += self._check_members(schema, v, depth)
+        for key, inner in schema.get("dependentSchemas", {}).items():
+            lines += _block(f"if {key!r} in {v}:", self._check(inner, v, depth))
+        return lines + self._check_unevaluated(schema, "unevaluatedProperties", v, depth)
+
+    def _check_members(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
+        known, patterns, other = (schema.get(word, {}) for word in ("properties", "patternProperties", "additionalProperties"))
+        item = f"v{depth}"
+        lines: Lines = []
+        inside: Lines = []
+        if len(known) > _FEW:
+            inside = [f"t{depth} = {self._keep_table(known)}.get(k{depth})", f"if t{depth} and not t{depth}({item}, f): return False"]
+        else:
+            required = schema.get("required", ())
+            for key, inner in known.items():
+                block = self._check(inner, item, depth)
+                fetch = [f"{item} = {v}[{key!r}]", *block] if block else []
+                lines += fetch if key in required else _block(f"if {key!r} in {v}:", fetch)
+        rest = self._check(other, item, depth) if "additionalProperties" in schema else []
+        for pattern, inner in patterns.items():
+            block = [*([f"m{depth} = True"] if rest else ()), *self._check(inner, item, depth)]
+            inside += _block(f"if {self._keep_matcher(pattern)}(k{depth}):", block)
+        if rest and patterns:
+            inside = [f"m{depth} = {_write_known(known, depth)}", *inside, *_block(f"if not m{depth}:", rest)]
+        elif rest:
+            inside += _block(f"if not ({_write_known(known, depth)}):", rest) if known else rest
+        return lines + _block(f"for k{depth}, {item} in {v}.items():", inside)
+
+    def _check_list(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
+        first, item = schema.get("prefixItems", ()), f"v{depth}"
+        lines = _deny(_join_and([*_write_size(v, schema, "minItems", "maxItems")]))
+        if len(first) > _FEW:
+            table = self._keep(f"({', '.join(map(self._write_callable, first))},)")
+            lines += [f"for t{depth}, {item} in zip({table}, {v}):", f"  if not t{depth}({item}, f): return False"]
+        else:
+            for place, inner in enumerate(first):
+                block = self._check(inner, item, depth)
+                lines += _block(f"if len({v}) > {place}:", [f"{item} = {v}[{place}]", *block] if block else [])
+        rest = f"{v}[{len(first)}:]" if first else v
+        lines += _block(f"for {item} in {rest}:", self._check(schema.get("items", True), item, depth))
+        if "contains" in schema:
+            lines += self._count_contained(schema, v, depth)
+        lines += _deny(f"is_unique({v})" if schema.get("uniqueItems") else "True")
+        return lines + self._check_unevaluated(schema, "unevaluatedItems", v, depth)
+
+    def _count_contained(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
+        least, most = schema.get("minContains", 1), schema.get("maxContains")
+        tests = [f"n{depth} >= {least!r}", *([f"n{depth} <= {most!r}"] if most is not None else ())]
+        count = [f"n{depth} = 0", f"for v{depth} in {v}:", f"  if {self._test(schema['contains'], f'v{depth}')}: n{depth} += 1"]
+        return [*count, *_deny(_join_and(tests))]
+
+    # What is evaluated: lines that gather keys or places in the set `s`.
+
+    def _check_unevaluated(self, schema: Mapping[str, Any], word: str, v: str, depth: int) -> Lines:
+        checks = self._check(schema.get(word, True), f"v{depth}", depth)
+        if not checks:
+            return []
+        members = f"{v}.items()" if word == "unevaluatedProperties" else f"enumerate({v})"
+        gather = f"s{depth} = {self.name(schema, word.removeprefix('un'))}({v}, f)"
+        return [gather, f"for k{depth}, v{depth} in {members}:", *_indent(_block(f"if k{depth} not in s{depth}:", checks))]
+
+    def _gather(self, schema: Mapping[str, Any], part: str) -> Lines:
+        if part == "evaluatedProperties":
+            lines = ["s = set(v)" if "additionalProperties" in schema else f"s = {{*{tuple(schema.get('properties', ()))!r}}}"]
+            lines += [f"s.update(filter({self._keep_matcher(pattern)}, v))" for pattern in schema.get("patternProperties", ())]
+            for key, inner in schema.get("dependentSchemas", {}).items():
+                lines += _block(f"if {key!r} in v:", self._add(inner, part))
+        else:
+            lines = [f"s = set(range({'len(v)' if 'items' in schema else len(schema.get('prefixItems', ()))}))"]
+            if "contains" in schema:
+                lines.append(f"s.update(k for k, e in enumerate(v) if {self._test(schema['contains'], 'e')})")
+        for word in ("allOf", "anyOf", "oneOf"):
+            for inner in schema.get(word, ()):
+                lines += _block(f"if {self._test(inner, 'v')}:", self._add(inner, part))
+        if "if" in schema:
+            then, other = (self._add(schema.get(word, True), part) for word in ("then", "else"))
+            lines += [f"if {self._test(schema['if'], 'v')}:", *_indent([*self._add(schema["if"], part), *then, "pass"])]
+            lines += _block("else:", other)
+        return lines + [line for target in self._references.iter_targets(schema) for line in self._add(target, part)]
+
+    def _add(self, inner: Schema, part: str) -> Lines:
+        """What a schema that holds of the same value evaluates: all, where it has a word for the rest itself."""
+        if isinstance(inner, bool):
+            return []
+        if f"un{part}" in inner:
+            return ["s.update(v)" if part == "evaluatedProperties" else "s.update(range(len(v)))"]
+        return [f"s |= {self.name(inner, part)}(v, f)"]
+
+    def _keep_table(self, schemas: Mapping[str, Schema]) -> str:
+        return self._keep(f"{{{', '.join(f'{key!r}: {self._write_callable(inner)}' for key, inner in schemas.items())}}}")
+
+    def _write_callable(self, schema: Schema) -> str:
+        """An expression for the function of a schema."""
+        written = self._find_expression(schema, "v")
+        return self.name(schema) if written is None else f"lambda v, f: {written}"
+
+    def _keep_matcher(self, pattern: str) -> str:
+        return self._keep(f"find_matcher({pattern!r})")
+
+
+def _looks_inside(schema: Mapping[str, Any]) -> bool:
+    return not (OF_MAPPINGS.isdisjoint(schema) and OF_LISTS.isdisjoint(schema))
+
+
+def _join_one(tests: list[str]) -> str:
+    return f"sum(({', '.join(tests)},)) == 1"
+
+
+def _write_known(known: Mapping[str, Schema], depth: int) -> str:
+    return f"k{depth} in {{{', '.join(map(repr, known))}}}" if known else "False"
+
+
+def _deny(test: str) -> Lines:
+    if test in ("True", "False"):
+        return ["return False"] if test == "False" else []
+    return [f"if not ({test}): return False"]
+
+
+def _write_function(name: str, lines: Lines) -> str:
+    return "\n".join([f"def {name}(v, f):", *_indent(lines)])
+
+
+def _block(head: str, lines: Lines) -> Lines:
+    """A statement with others in it; nothing where there are none."""
+    return [head, *_indent(lines)] if lines else []
+
+
+def _indent(lines: Lines) -> Lines:
+    return [f"  {line}" for line in lines]
+
+
+def _iter_plain(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
+    """Expressions on the variable `v`, all of which hold of a valid value."""
+    if "type" in schema:
+        yield _join_or([_TYPES[name].format(v) for name in list_types(schema)])
+    if "enum" in schema:
+        yield _write_choice(schema["enum"], v)
+    if "const" in schema:
+        yield _write_choice([schema["const"]], v)
+    yield from _guard(_iter_number(schema, v), schema, ("integer", "number"), v)
+    yield from _guard(_iter_text(schema, v, constant), schema, ("string",), v)
+
+
+def list_types(schema: Mapping[str, Any]) -> list[str]:
+    """The types a schema allows, each once; none where it names none."""
+    types = schema.get("type", [])
+    return [types] if isinstance(types, str) else types
+
+
+def _write_size(value: str, schema: Mapping[str, Any], least: str, most: str) -> Iterator[str]:
+    """That the length of a value is within two bounds, where there are any."""
+    if schema.get(least, 0) > 0:
+        yield f"len({value}) >= {schema[least]!r}"
+    if most in schema:
+        yield f"len({value}) <= {schema[most]!r}"
+
+
+def _guard(tests: Iterator[str], schema: Mapping[str, Any], types: tuple[str, ...], v: str) -> Iterator[str]:
+    """Tests that concern values of some types only, passed by all others."""
+    test = _join_and([*tests])
+    allowed = list_types(schema)
+    if test == "True" or (allowed and not any(name in types for name in allowed)):
+        return
+    if not allowed or any(name not in types for name in allowed):
+        test = f"not {_TYPES[types[-1]].format(v)} or {test}" if types[-1] == "number" else f"{v}.__class__ is not str or {test}"
+    yield f"({test})"
+
+
+def _iter_number(schema: Mapping[str, Any], v: str) -> Iterator[str]:
+    for word, sign in _BOUNDS:
+        if word in schema:
+            yield f"{v} {sign} {schema[word]!r}"
+    if "multipleOf" in schema:
+        yield f"is_multiple({v}, {schema['multipleOf']!r})"
+
+
+def _iter_text(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
+    yield from _write_size(v, schema, "minLength", "maxLength")
+    if "pattern" in schema:
+        matcher = constant(f"find_matcher({schema['pattern']!r})")
+        yield f"{matcher}({v})"
+    if schema.get("format") in _FORMATS:
+        known = constant(f"find_format({schema['format']!r})")
+        yield f"{known}({v})"
+
+
+def _write_choice(values: list[Any], v: str) -> str:
+    """That a value is one of a list. The hashes of numbers can be made to collide, so many of them are compared as texts."""
+    texts = [value for value in values if isinstance(value, str)]
+    numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    spelt = [spell(value) for value in values if isinstance(value, (list, dict))]
+    tests = [f"{v} is {value}" for value in (None, True, False) if any(value is each for each in values)]
+    if texts:
+        tests.append(f"{v}.__class__ is str and {_write_membership(v, texts)}")
+    if len(numbers) > _FEW_PLAIN:
+        spelt += map(spell, numbers)
+    elif numbers:
+        tests.append(f"{_TYPES['number'].format(v)} and {v} in ({', '.join(map(repr, numbers))},)")
+    if spelt:
+        tests.append(f"{v}.__class__ is not str and {_write_membership(f'spell({v})', spelt)}")
+    return _join_or(tests)
+
+
+def _write_membership(value: str, texts: list[str]) -> str:
+    distinct = list(dict.fromkeys(texts))
+    return f"{value} == {distinct[0]!r}" if len(distinct) == 1 else f"{value} in {{{', '.join(map(repr, distinct))}}}"
+
+
+def _join_and(tests: list[str]) -> str:
+    """That all tests hold."""
+    kept = [test for test in tests if test != "True"]
+    if "False" in kept:
+        return "False"
+    return " and ".join(f"({test})" if len(kept) > 1 and " or " in test else test for test in kept) or "True"
+
+
+def _join_or(tests: list[str]) -> str:
+    """That a test holds."""
+    kept = [test for test in tests if test != "False"]
+    if "True" in kept:
+        return "True"
+    return f"({' or '.join(kept)})" if len(kept) > 1 else "".join(kept) or "False"
+
+
 class FillWriter:
     """Writes the functions that fill values through `properties`, `items`, `prefixItems`, `$ref` and `allOf`. What a schema declares
     twice has its first default.
 
     `fill(value, fuel)` gives the value with what is absent filled in, mappings in code-point order of their keys. What needs nothing
-    stays the same object, and what is filled in is the same object every time. All use the names in `rules`.
+    stays the same object, and what is filled in is the same object every time. All use the names in `runtime`.
     """
 
     def __init__(self, root: Schema, references: References) -> None:
         plan = _Plan(references)
         self._first = plan.find((root,))
         self._fillers = {f"d{filler.number}": filler for filler in plan.fillers.values() if not filler.is_idle()}
-        self._insteads = [filler for filler in plan.fillers.values() if filler.has_parts()]
+        self._inner_defaults = [filler for filler in plan.fillers.values() if filler.has_parts()]
         self.names = tuple(self._fillers)
         """Of the functions to be written."""
 
     def write(self, name: str) -> str:
         """The text of a function."""
-        return "\n".join([f"def {name}(v, f):", *_indent(_write_filler(self._fillers[name])), "  return v"])
+        return _write_function(name, [*_write_filler(self._fillers[name]), "return v"])
 
     def write_end(self) -> str:
         """What comes after the functions. To run it raises an EndlessDefaultError where a default never ends."""
-        insteads = [f"{each.number}: ({each.default!r}, {_call(each)})" for each in self._insteads]
-        return f"D = Insteads({{{', '.join(insteads)}}})\nD.make_all()\nfill = {_call(self._first)}"
+        defaults = [f"{each.number}: ({each.default!r}, {_call(each)})" for each in self._inner_defaults]
+        return f"D = Defaults({{{', '.join(defaults)}}})\nD.make_all()\nfill = {_call(self._first)}"
 
 
 class _Filler:
@@ -278,334 +609,3 @@ def _write_elements(filler: _Filler) -> Lines:
 
 def _call(filler: _Filler) -> str:
     return "keep" if filler.is_idle() else f"d{filler.number}"
-
-
-class CheckWriter:
-    """Writes the functions of schemas without errors (`lint_schema`)."""
-
-    def __init__(self, references: References, name: Callable[[Schema, str], str]) -> None:
-        """`name` gives the name of the function of a part of a schema, and sees to it that the function is there when it is called."""
-        self._references = references
-        self._find_name = name
-        self._constants: dict[str, str] = {}
-        self._pending: Lines = []
-
-    def write(self, schema: Schema, name: str, part: str = "") -> str:
-        """The text of a function, `name(value, fuel)`.
-
-        It is the check of the whole schema; or, where `part` is a keyword, of what that asks; or, where it is one of `_EVALUATED`, what
-        gives the set of keys or places of which the other keywords speak.
-        """
-        if part in _EVALUATED:
-            lines = [*self._gather(schema, part), "return s"]
-        elif part in _UNEVALUATED:
-            checks = self._check_unevaluated(schema, part, "v", 0)
-            lines = [*_block(f"if v.__class__ is {_UNEVALUATED[part]}:", checks), "return True"]
-        elif part:
-            alone = {word: schema[word] for word in (part, *_BESIDE.get(part, ())) if word in schema}
-            lines = [*self._check(alone, "v", 0, own=True), "return True"]
-        else:
-            lines = [*(_PAY if self._references.is_target(schema) else ()), *self._check(schema, "v", 0, own=True), "return True"]
-        return "\n".join([f"def {name}(v, f):", *_indent(lines)])
-
-    def take_constants(self) -> str:
-        """What the functions written since the last call need beside them, to come after them in the text."""
-        taken, self._pending = self._pending, []
-        return "\n".join(taken)
-
-    def _keep(self, written: str) -> str:
-        if written not in self._constants:
-            name = self._constants[written] = f"K{len(self._constants)}"
-            self._pending.append(f"{name} = {written}")
-        return self._constants[written]
-
-    def _name(self, schema: Schema) -> str:
-        return self._find_name(schema, "")
-
-    # Tests: expressions that are true or false.
-
-    def _test(self, schema: Schema, v: str, depth: int = 0) -> str:
-        return self._find_expression(schema, v, depth) or f"{self._name(schema)}({v}, f)"
-
-    def _find_expression(self, schema: Schema, v: str, depth: int = 0) -> str | None:
-        """None where it takes statements."""
-        if isinstance(schema, bool):
-            return str(schema)
-        if depth > _DEEPEST or _looks_inside(schema):
-            return None
-        return join_and([*iter_plain(schema, v, self._keep), *self._iter_joint(schema, v, depth)])
-
-    def _iter_joint(self, schema: Mapping[str, Any], v: str, depth: int) -> Iterator[str]:
-        """Tests of the schemas that are asked about the same value."""
-        yield from (self._refer(schema[word], v) for word in REFERENCES if word in schema)
-        for word, join in (("allOf", join_and), ("anyOf", join_or), ("oneOf", _join_one)):
-            if word in schema:
-                yield join([self._test(inner, v, depth + 1) for inner in schema[word]])
-        if "not" in schema:
-            yield f"not ({self._test(schema['not'], v, depth + 1)})"
-        if "if" in schema:
-            asked, then, other = (self._test(schema.get(word, True), v, depth + 1) for word in ("if", "then", "else"))
-            yield f"(({then}) if ({asked}) else ({other}))"
-
-    def _refer(self, reference: str, v: str) -> str:
-        target = self._references.find(reference)
-        if isinstance(target, bool):
-            return str(target)
-        if not _looks_inside(target) and not any(word in target for word in (*_JOINT, *REFERENCES)):
-            written = join_and([*iter_plain(target, v, self._keep)])
-            if len(written) <= _LONGEST_INLINE:
-                return f"({written})"
-        return f"{self._name(target)}({v}, f)"
-
-    # Checks: statements that return False, or end.
-
-    def _check(self, schema: Schema, v: str, depth: int, *, own: bool = False) -> Lines:
-        written = self._find_expression(schema, v)
-        if written is not None:
-            return _deny(written)
-        if depth > _DEEPEST and not own:
-            return _deny(f"{self._name(schema)}({v}, f)")
-        lines = _deny(join_and([*iter_plain(schema, v, self._keep)]))
-        for kind, keywords, write in (("object", OF_MAPPINGS, self._check_mapping), ("array", OF_LISTS, self._check_list)):
-            types = list_types(schema)
-            if not keywords.isdisjoint(schema) and (not types or kind in types):
-                block = write(schema, v, depth + 1)
-                lines += block if types == [kind] else _block(f"if {v}.__class__ is {'dict' if kind == 'object' else 'list'}:", block)
-        return lines + self._check_joint(schema, v, depth)
-
-    def _check_joint(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
-        lines: Lines = []
-        for inner in schema.get("allOf", ()):
-            lines += self._check(inner, v, depth + 1)
-        if "if" in schema:
-            then, other = (self._check(schema.get(word, True), v, depth + 1) for word in ("then", "else"))
-            lines += [*_block(f"if {self._test(schema['if'], v)}:", then or ["pass"]), *_block("else:", other)]
-        rest = {word: value for word, value in schema.items() if word in ("anyOf", "oneOf", "not", *REFERENCES)}
-        return lines + _deny(join_and([*self._iter_joint(rest, v, 0)]))
-
-    def _check_mapping(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
-        required = [f"{key!r} in {v}" for key in schema.get("required", ())]
-        lines = _deny(join_and([*write_size(v, schema, "minProperties", "maxProperties"), *required]))
-        if "dependentRequired" in schema:
-            needs = self._keep(repr(schema["dependentRequired"]))
-            lines += [f"for k{depth} in {v}:", f"  for n{depth} in {needs}.get(k{depth}, ()):", f"    if n{depth} not in {v}: return False"]
-        if "propertyNames" in schema:
-            lines += _block(f"for k{depth} in {v}:", self._check(schema["propertyNames"], f"k{depth}", depth))
-        lines += self._check_members(schema, v, depth)
-        for key, inner in schema.get("dependentSchemas", {}).items():
-            lines += _block(f"if {key!r} in {v}:", self._check(inner, v, depth))
-        return lines + self._check_unevaluated(schema, "unevaluatedProperties", v, depth)
-
-    def _check_members(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
-        known, patterns, other = (schema.get(word, {}) for word in ("properties", "patternProperties", "additionalProperties"))
-        item = f"v{depth}"
-        lines: Lines = []
-        inside: Lines = []
-        if len(known) > _FEW:
-            inside = [f"t{depth} = {self._keep_table(known)}.get(k{depth})", f"if t{depth} and not t{depth}({item}, f): return False"]
-        else:
-            required = schema.get("required", ())
-            for key, inner in known.items():
-                block = self._check(inner, item, depth)
-                fetch = [f"{item} = {v}[{key!r}]", *block] if block else []
-                lines += fetch if key in required else _block(f"if {key!r} in {v}:", fetch)
-        rest = self._check(other, item, depth) if "additionalProperties" in schema else []
-        for pattern, inner in patterns.items():
-            block = [*([f"m{depth} = True"] if rest else ()), *self._check(inner, item, depth)]
-            inside += _block(f"if {self._keep_matcher(pattern)}(k{depth}):", block)
-        if rest and patterns:
-            inside = [f"m{depth} = {_write_known(known, depth)}", *inside, *_block(f"if not m{depth}:", rest)]
-        elif rest:
-            inside += _block(f"if not ({_write_known(known, depth)}):", rest) if known else rest
-        return lines + _block(f"for k{depth}, {item} in {v}.items():", inside)
-
-    def _check_list(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
-        first, item = schema.get("prefixItems", ()), f"v{depth}"
-        lines = _deny(join_and([*write_size(v, schema, "minItems", "maxItems")]))
-        if len(first) > _FEW:
-            table = self._keep(f"({', '.join(map(self._write_function, first))},)")
-            lines += [f"for t{depth}, {item} in zip({table}, {v}):", f"  if not t{depth}({item}, f): return False"]
-        else:
-            for place, inner in enumerate(first):
-                block = self._check(inner, item, depth)
-                lines += _block(f"if len({v}) > {place}:", [f"{item} = {v}[{place}]", *block] if block else [])
-        rest = f"{v}[{len(first)}:]" if first else v
-        lines += _block(f"for {item} in {rest}:", self._check(schema.get("items", True), item, depth))
-        if "contains" in schema:
-            lines += self._count_contained(schema, v, depth)
-        lines += _deny(f"is_unique({v})" if schema.get("uniqueItems") else "True")
-        return lines + self._check_unevaluated(schema, "unevaluatedItems", v, depth)
-
-    def _count_contained(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
-        least, most = schema.get("minContains", 1), schema.get("maxContains")
-        tests = [f"n{depth} >= {least!r}", *([f"n{depth} <= {most!r}"] if most is not None else ())]
-        count = [f"n{depth} = 0", f"for v{depth} in {v}:", f"  if {self._test(schema['contains'], f'v{depth}')}: n{depth} += 1"]
-        return [*count, *_deny(join_and(tests))]
-
-    # What is evaluated: lines that gather keys or places in the set `s`.
-
-    def _check_unevaluated(self, schema: Mapping[str, Any], word: str, v: str, depth: int) -> Lines:
-        checks = self._check(schema.get(word, True), f"v{depth}", depth)
-        if not checks:
-            return []
-        members = f"{v}.items()" if word == "unevaluatedProperties" else f"enumerate({v})"
-        gather = f"s{depth} = {self._find_name(schema, word.removeprefix('un'))}({v}, f)"
-        return [gather, f"for k{depth}, v{depth} in {members}:", *_indent(_block(f"if k{depth} not in s{depth}:", checks))]
-
-    def _gather(self, schema: Mapping[str, Any], part: str) -> Lines:
-        if part == "evaluatedProperties":
-            lines = ["s = set(v)" if "additionalProperties" in schema else f"s = {{*{tuple(schema.get('properties', ()))!r}}}"]
-            lines += [f"s.update(filter({self._keep_matcher(pattern)}, v))" for pattern in schema.get("patternProperties", ())]
-            for key, inner in schema.get("dependentSchemas", {}).items():
-                lines += _block(f"if {key!r} in v:", self._add(inner, part))
-        else:
-            lines = [f"s = set(range({'len(v)' if 'items' in schema else len(schema.get('prefixItems', ()))}))"]
-            if "contains" in schema:
-                lines.append(f"s.update(k for k, e in enumerate(v) if {self._test(schema['contains'], 'e')})")
-        for word in ("allOf", "anyOf", "oneOf"):
-            for inner in schema.get(word, ()):
-                lines += _block(f"if {self._test(inner, 'v')}:", self._add(inner, part))
-        if "if" in schema:
-            then, other = (self._add(schema.get(word, True), part) for word in ("then", "else"))
-            lines += [f"if {self._test(schema['if'], 'v')}:", *_indent([*self._add(schema["if"], part), *then, "pass"])]
-            lines += _block("else:", other)
-        return lines + [line for target in self._references.iter_targets(schema) for line in self._add(target, part)]
-
-    def _add(self, inner: Schema, part: str) -> Lines:
-        """What a schema that holds of the same value evaluates: all, where it has a word for the rest itself."""
-        if isinstance(inner, bool):
-            return []
-        if f"un{part}" in inner:
-            return ["s.update(v)" if part == "evaluatedProperties" else "s.update(range(len(v)))"]
-        return [f"s |= {self._find_name(inner, part)}(v, f)"]
-
-    def _keep_table(self, schemas: Mapping[str, Schema]) -> str:
-        return self._keep(f"{{{', '.join(f'{key!r}: {self._write_function(inner)}' for key, inner in schemas.items())}}}")
-
-    def _write_function(self, schema: Schema) -> str:
-        """An expression for the function of a schema."""
-        written = self._find_expression(schema, "v")
-        return self._name(schema) if written is None else f"lambda v, f: {written}"
-
-    def _keep_matcher(self, pattern: str) -> str:
-        return self._keep(f"find_matcher({pattern!r})")
-
-
-def _looks_inside(schema: Mapping[str, Any]) -> bool:
-    return not (OF_MAPPINGS.isdisjoint(schema) and OF_LISTS.isdisjoint(schema))
-
-
-def _join_one(tests: list[str]) -> str:
-    return f"sum(({', '.join(tests)},)) == 1"
-
-
-def _write_known(known: Mapping[str, Schema], depth: int) -> str:
-    return f"k{depth} in {{{', '.join(map(repr, known))}}}" if known else "False"
-
-
-def _deny(test: str) -> Lines:
-    if test in ("True", "False"):
-        return ["return False"] if test == "False" else []
-    return [f"if not ({test}): return False"]
-
-
-def _block(head: str, lines: Lines) -> Lines:
-    """A statement with others in it; nothing where there are none."""
-    return [head, *_indent(lines)] if lines else []
-
-
-def _indent(lines: Lines) -> Lines:
-    return [f"  {line}" for line in lines]
-
-
-def iter_plain(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
-    """Expressions on the variable `v`, all of which hold of a valid value."""
-    if "type" in schema:
-        yield join_or([_TYPES[name].format(v) for name in list_types(schema)])
-    if "enum" in schema:
-        yield _write_choice(schema["enum"], v)
-    if "const" in schema:
-        yield _write_choice([schema["const"]], v)
-    yield from _guard(_iter_number(schema, v), schema, ("integer", "number"), v)
-    yield from _guard(_iter_text(schema, v, constant), schema, ("string",), v)
-
-
-def list_types(schema: Mapping[str, Any]) -> list[str]:
-    """The types a schema allows, each once; none where it names none."""
-    types = schema.get("type", [])
-    return [types] if isinstance(types, str) else types
-
-
-def write_size(value: str, schema: Mapping[str, Any], least: str, most: str) -> Iterator[str]:
-    """That the length of a value is within two bounds, where there are any."""
-    if schema.get(least, 0) > 0:
-        yield f"len({value}) >= {schema[least]!r}"
-    if most in schema:
-        yield f"len({value}) <= {schema[most]!r}"
-
-
-def _guard(tests: Iterator[str], schema: Mapping[str, Any], types: tuple[str, ...], v: str) -> Iterator[str]:
-    """Tests that concern values of some types only, passed by all others."""
-    test = join_and([*tests])
-    allowed = list_types(schema)
-    if test == "True" or (allowed and not any(name in types for name in allowed)):
-        return
-    if not allowed or any(name not in types for name in allowed):
-        test = f"not {_TYPES[types[-1]].format(v)} or {test}" if types[-1] == "number" else f"{v}.__class__ is not str or {test}"
-    yield f"({test})"
-
-
-def _iter_number(schema: Mapping[str, Any], v: str) -> Iterator[str]:
-    for word, sign in _BOUNDS:
-        if word in schema:
-            yield f"{v} {sign} {schema[word]!r}"
-    if "multipleOf" in schema:
-        yield f"is_multiple({v}, {schema['multipleOf']!r})"
-
-
-def _iter_text(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
-    yield from write_size(v, schema, "minLength", "maxLength")
-    if "pattern" in schema:
-        matcher = constant(f"find_matcher({schema['pattern']!r})")
-        yield f"{matcher}({v})"
-    if schema.get("format") in _FORMATS:
-        known = constant(f"find_format({schema['format']!r})")
-        yield f"{known}({v})"
-
-
-def _write_choice(values: list[Any], v: str) -> str:
-    """That a value is one of a list. The hashes of numbers can be made to collide, so many of them are compared as texts."""
-    texts = [value for value in values if isinstance(value, str)]
-    numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    spelt = [spell(value) for value in values if isinstance(value, (list, dict))]
-    tests = [f"{v} is {value}" for value in (None, True, False) if any(value is each for each in values)]
-    if texts:
-        tests.append(f"{v}.__class__ is str and {_write_membership(v, texts)}")
-    if len(numbers) > _FEW_PLAIN:
-        spelt += map(spell, numbers)
-    elif numbers:
-        tests.append(f"{_TYPES['number'].format(v)} and {v} in ({', '.join(map(repr, numbers))},)")
-    if spelt:
-        tests.append(f"{v}.__class__ is not str and {_write_membership(f'spell({v})', spelt)}")
-    return join_or(tests)
-
-
-def _write_membership(value: str, texts: list[str]) -> str:
-    distinct = list(dict.fromkeys(texts))
-    return f"{value} == {distinct[0]!r}" if len(distinct) == 1 else f"{value} in {{{', '.join(map(repr, distinct))}}}"
-
-
-def join_and(tests: list[str]) -> str:
-    """That all tests hold."""
-    kept = [test for test in tests if test != "True"]
-    if "False" in kept:
-        return "False"
-    return " and ".join(f"({test})" if len(kept) > 1 and " or " in test else test for test in kept) or "True"
-
-
-def join_or(tests: list[str]) -> str:
-    """That a test holds."""
-    kept = [test for test in tests if test != "False"]
-    if "True" in kept:
-        return "True"
-    return f"({' or '.join(kept)})" if len(kept) > 1 else "".join(kept) or "False"

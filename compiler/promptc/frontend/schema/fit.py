@@ -7,6 +7,7 @@ one the whole schema takes.
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.typed import Any
+from promptc.frontend.schema.check import list_types
 from promptc.frontend.schema.lint import (
     KEYWORDS,
     PATTERN_MAP,
@@ -181,14 +182,14 @@ class _Fitter:
             return None
         if "const" in schema:
             values = [value for value in values if _is_same(value, schema["const"])]
-        values = [value for value in values if _has_type(value, _list_types(schema))]
+        values = [value for value in values if _has_type(value, list_types(schema))]
         if not values:
             raise _UnfitError(_say(pointer, "no value may stand there"))
         self._leave(schema, pointer, ("enum", "const", "type"))
         return {"const": values[0]} if "const" in schema else {"enum": values}
 
     def _fit_typed(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any]:
-        types = _list_types(schema) or [name for name, implied in _IMPLIED.items() if any(key in schema for key in implied)]
+        types = list_types(schema) or [name for name, implied in _IMPLIED.items() if any(key in schema for key in implied)]
         if not types:
             return self._choose(schema, pointer)
         fitted = []
@@ -255,11 +256,6 @@ _SHAPES: Mapping[str, _Shape] = {
     "string": _Fitter.fit_string,
     **dict.fromkeys(("integer", "number", "boolean", "null"), _Fitter.fit_plain),
 }
-
-
-def _list_types(schema: Mapping[str, Any]) -> list[str]:
-    types = schema.get("type", [])
-    return [types] if isinstance(types, str) else list(types)
 
 
 def _has_type(value: Any, types: Sequence[str]) -> bool:

@@ -123,7 +123,7 @@ def keep(value: Any, _: Fuel) -> Any:
     return value
 
 
-class Insteads(dict[int, Any]):
+class Defaults(dict[int, Any]):
     """What stands in place of absent mappings and lists: each default, filled in itself by its filler, which asks for those it needs."""
 
     def __init__(self, defaults: dict[int, tuple[Any, Fill]]) -> None:

@@ -48,6 +48,26 @@ MANY = {f"k{place}": {"type": "integer"} for place in range(100)}
         ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[], [1, 2], {}], [[1, 1.0]]),
         ({"if": {"type": "object"}, "then": {"required": ["a"]}, "else": {"type": "string"}}, [{"a": 1}, "x"], [{}, 1]),
         ({"dependentSchemas": {"a": {"required": ["b"]}}}, [{"b": 1}, {"a": 1, "b": 1}, "a"], [{"a": 1}]),
+        ({"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}, [{"a": 1}, {}, [1]], [{"b": 1}]),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"patternProperties": {"^x": {}}}}, "unevaluatedProperties": False}, [{"xy": 1}], [{"y": 1}]),
+        (
+            {"anyOf": [{"properties": {"a": {"const": 1}}}, True], "unevaluatedProperties": {"type": "null"}},
+            [{"a": 1}, {"b": None}],
+            [{"a": 2}],
+        ),
+        ({"dependentSchemas": {"a": {"properties": {"b": {}}}}, "unevaluatedProperties": {"const": 0}}, [{"a": 0, "b": 1}], [{"b": 1}]),
+        (
+            {"if": {"required": ["a"], "properties": {"a": {}}}, "else": {"additionalProperties": True}, "unevaluatedProperties": False},
+            [{"a": 1}, {"b": 1}],
+            [{"a": 1, "b": 1}],
+        ),
+        ({"allOf": [{"unevaluatedProperties": {"type": "null"}}], "unevaluatedProperties": False}, [{"a": None}], [{"a": 1}]),
+        ({"prefixItems": [{}], "contains": {"const": 1}, "minContains": 0, "unevaluatedItems": False}, [[0, 1], [2], "x"], [[0, 1, 2]]),
+        (
+            {"oneOf": [{"prefixItems": [{"const": 1}, {}]}, {"items": {"const": 2}}], "unevaluatedItems": False},
+            [[1, 5], [2, 2]],
+            [[1, 5, 6]],
+        ),
         ({"items": {"$ref": "#"}, "type": "array"}, [[], [[[]], []]], [[1], [[[{}]]]]),
     ],
 )
@@ -79,6 +99,23 @@ def test_a_reference_takes_fuel():
     assert valid([[], []], [3])
     with pytest.raises(FuelError):
         valid([[], []], [2])
+
+
+def test_no_pattern_of_what_is_evaluated_takes_more_than_linear_time():
+    schema = {"allOf": [{"patternProperties": {"^(a+)+$": {}}}], "unevaluatedProperties": False}
+    _, (valid, _) = compile_schema(Verdicts(schema))
+    assert valid({"a" * 5000: 1}, [10])
+    assert not valid({"a" * 5000 + "b": 1}, [10])
+
+
+def test_a_keyword_is_judged_alone():
+    """But for those that mean nothing without others."""
+    schema = {"type": "string", "minLength": 3, "contains": {"const": 1}, "minContains": 2, "unevaluatedItems": False}
+    verdicts = Verdicts(schema)
+    asked = {word: verdicts.find(schema, word) for word in schema}
+    assert [asked[word]("ab", [10]) for word in ("type", "minLength", "contains")] == [True, False, True]
+    assert [asked["contains"](value, [10]) for value in ([1], [1, 1], [1, 2, 1])] == [False, True, True]
+    assert [asked["unevaluatedItems"](value, [10]) for value in ([1], [1, 2])] == [True, False]
 
 
 def test_of_a_large_schema_no_code_is_kept(monkeypatch):
