@@ -10,7 +10,7 @@ from random import Random
 
 from benchmarks.blocks import make_reach_state
 from benchmarks.measure import Scale, judge, show, time_interleaved
-from promptc.text.counters.bpe import VOCABULARIES, find_vocabulary
+from promptc.text.counters.bpe import VOCABULARIES, vocabulary_path
 from promptc.text.counters.exact import TableCounter
 from tests.cases.recount import load_encoding
 
@@ -99,7 +99,7 @@ def _count_anew(name: str, text: str) -> int:
 
 def _make_counter(name: str) -> TableCounter:
     """One that remembers nothing yet."""
-    return TableCounter(name, find_vocabulary(name))
+    return TableCounter(name, vocabulary_path(name))
 
 
 def _repeat(unit: str, size: int) -> str:

@@ -14,7 +14,7 @@ from promptc.model.stages import RenderOptions, Strained
 from promptc.passes.bind import bind
 from promptc.passes.fit.fit import fit
 from promptc.passes.strain import strain
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import Meter
 
 _ITEMS = (10_000, 500)
 

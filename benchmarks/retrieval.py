@@ -25,7 +25,7 @@ from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
 from promptc.sources.retrieval.local import LoadedIndex
 from promptc.sources.retrieval.retrieve import ChunkQuery, IndexVerdict, KnownAnswer, Query, Retrieved, Retriever, judge_index, retrieve
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import Meter
 
 _DOCS = Path(__file__).parents[1] / "docs"
 _PACK = """promptc: 1

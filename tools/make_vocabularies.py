@@ -18,7 +18,7 @@ from tiktoken import Encoding
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "compiler"))
 
-from promptc.text.counters.bpe import HEAD, MAGIC, VOCABULARIES, find_vocabulary  # noqa: E402  # noqa: E402
+from promptc.text.counters.bpe import HEAD, MAGIC, VOCABULARIES, vocabulary_path  # noqa: E402  # noqa: E402
 from promptc.text.counters.splitting import FILE, LETTER, LOWER, MARK, NUMBER, OTHER, STAND_INS, UPPER, WHITE  # noqa: E402
 
 RANKS = ROOT / "tools" / "ranks"
@@ -35,7 +35,7 @@ PATTERNS = {
 
 def main() -> int:
     """Write the files, or with `--check` say which of them are others than would be written."""
-    files = {Path(find_vocabulary(name)): build_table(load_ranks(name)) for name in VOCABULARIES} | {Path(FILE): build_classes()}
+    files = {Path(vocabulary_path(name)): build_table(load_ranks(name)) for name in VOCABULARIES} | {Path(FILE): build_classes()}
     stale = [path for path, content in files.items() if not path.is_file() or path.read_bytes() != content]
     if "--check" in sys.argv[1:]:
         print("".join(f"{path.relative_to(ROOT)} is not what tools/make_vocabularies.py writes\n" for path in stale), end="")

@@ -14,7 +14,7 @@ from promptc.passes.bind import bind
 from promptc.passes.fit.fit import fit
 from promptc.passes.fit.result import Fitted
 from promptc.passes.strain import strain
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import Meter
 
 
 class Outcome:

@@ -13,7 +13,7 @@ import promptc
 from promptc.diag.findings import DiskError, FitError
 from promptc.model.sources import CorpusIndex, Document
 from promptc.sources.retrieval.building import split_document
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import Meter
 from tests.cases.case import FIXTURES, ROOT
 
 FOLDER = ROOT / "packs" / "worldarchitect"

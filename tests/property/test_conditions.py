@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from promptc.check.schema_types import StateKinds
 from promptc.diag.findings import PromptcError, Span
-from promptc.template.compile import Expression, load_expression
-from promptc.template.place import Place
-from promptc.template.types.algebra import read_code
+from promptc.template.compile import Expression, Place, load_expression
 from promptc.template.types.conditions import find_clash, join_cases, list_cases
-from promptc.template.types.infer import add_name
-from promptc.template.types.scope import Scope
+from promptc.template.types.infer import add_name, read_code
+from promptc.template.types.walk import Scope
 
 VALUES: tuple[Any, ...] = (None, True, False, -1, 0, 1, 2, 3, 2.5, 1.0, "", "a", "b", "abc", [], ["a"], ["a", "b"], {}, {"k": 1})
 TESTS = ("none", "defined", "undefined", "string", "number", "boolean", "mapping", "odd", "true")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from promptc.passes.items.render import Most, find_cut, iter_cuts
 from promptc.text.counters import load_counter
+from promptc.text.counters.counter import Meter
 from promptc.text.guard import Guard
-from promptc.text.meter import Meter
 from tests.property.text_drawing import stretched, texts
 
 FENCES = ["=== A ===", "<rule ", "/"]

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from promptc.passes.layout.ledger import Piece, TokenLedger
+from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
-from promptc.text.meter import Meter
 from tests.property.drawing.words import draw_text, draw_word
 from tests.property.proof import Proof, Tally
 

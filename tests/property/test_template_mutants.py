@@ -4,13 +4,12 @@ from collections import Counter
 from random import Random
 
 from promptc.diag.findings import PromptcError
+from promptc.template.allow import Limits
 from promptc.template.compile import load_expression, load_template
-from promptc.template.place import Limits
 from promptc.template.runtime.run import RUN, Run
-from promptc.template.types.algebra import read_code
-from promptc.template.types.infer import add_name, infer_types, weigh_bytes
-from promptc.template.types.scope import Scope
+from promptc.template.types.infer import add_name, infer_types, read_code, weigh_bytes
 from promptc.template.types.types import UNKNOWN_TYPE
+from promptc.template.types.walk import Scope
 from tests.property.template_mutants import list_templates, mutate
 from tests.property.template_rules import NAMES
 from tests.unit.template.run import FILE, INLINE

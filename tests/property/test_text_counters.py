@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.text.counters import load_counter
-from promptc.text.counters.counter import iter_inner, iter_pieces
+from promptc.text.counters.counter import Meter, iter_inner, iter_pieces
 from promptc.text.cutting import PrefixMeter, iter_kept
-from promptc.text.meter import Meter
 from tests.property.text_drawing import stretched, texts
 
 EXACT = ["cl100k_base", "o200k_base"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from promptc.text.characters import normalize
 from promptc.text.cutting import BOUNDARIES, iter_kept
-from promptc.text.guard import normalize
 from tests.property.text_drawing import stretched, texts
 
 

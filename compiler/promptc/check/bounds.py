@@ -12,7 +12,7 @@ from promptc.model.pack import Output, PackModel, Plan
 from promptc.model.section import Items, Matches, Retrieve, Section
 from promptc.template.compile import Template
 from promptc.template.types.algebra import find_count
-from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, find_largest, measure
+from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, choose_largest, measure
 from promptc.template.types.filters import MAX_TOKEN
 from promptc.template.types.infer import InferredTypes, weigh_bytes
 from promptc.template.types.types import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of
@@ -110,7 +110,7 @@ def _bound_content(section: Section, texts: Texts) -> Amount | None:
 
 def _bound_item(items: Items, texts: Texts) -> Amount:
     """One item with its fence, and the header of a group it may open."""
-    made = find_largest(texts.amount(form) for form in items.forms)
+    made = choose_largest(texts.amount(form) for form in items.forms)
     if items.message is not None:
         made = amount_of(measure(texts.kind(items.message.content))).plus(MESSAGE)
     if items.trim_each is not None:

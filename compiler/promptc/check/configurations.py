@@ -13,7 +13,7 @@ from promptc.model.section import Section
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import RUN
 from promptc.template.types.conditions import Case, Cases, find_clash, join_cases
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import Meter
 
 _SHOWN = 3
 MAX_COMBINATIONS = 256

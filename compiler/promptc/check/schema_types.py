@@ -10,7 +10,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Protocol
 from promptc.model.section import Retrieve, Segments, spell_key
 from promptc.model.sources import CorpusIndex
-from promptc.template.types.algebra import find_element, find_part, join_types, keep_members, map_members, weaken
+from promptc.template.types.algebra import element_type, join_types, keep_members, map_members, part_type, weaken
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
@@ -82,8 +82,8 @@ def _step_in(member: Type, part: str) -> Type:
     if isinstance(member, UndefinedType):
         return member
     if isinstance(member, ListType) and part.isdecimal():
-        return find_element(member)
-    return find_part(member, part)
+        return element_type(member)
+    return part_type(member, part)
 
 
 def list_values(kind: Type) -> list[str] | None:

@@ -10,9 +10,8 @@ from promptc.model.pack import Assign, Band, Let, PackModel
 from promptc.model.section import Items, Retrieve, Section, Segments, iter_expressions
 from promptc.model.sources import StateIndex
 from promptc.template.compile import Expression
-from promptc.template.types.algebra import find_element, keep_members, read_code
-from promptc.template.types.infer import InferredTypes, add_name, infer_types, suppose, weigh_bytes
-from promptc.template.types.scope import Scope
+from promptc.template.types.algebra import element_type, keep_members
+from promptc.template.types.infer import InferredTypes, add_name, infer_types, read_code, suppose, weigh_bytes
 from promptc.template.types.trials import Trials
 from promptc.template.types.types import (
     BOOL_TYPE,
@@ -28,7 +27,7 @@ from promptc.template.types.types import (
     make_mapping,
     text_of,
 )
-from promptc.template.types.walk import Cost
+from promptc.template.types.walk import Cost, Scope
 
 _COUNT = NumberType(True, 0)
 _PARTS: dict[str, Type] = {
@@ -177,7 +176,7 @@ class Scopes:
         found = infer_types(read_code(source), scope, self._cost, self._trials).kind or UNKNOWN_TYPE
         kept = keep_members(found, lambda member: not isinstance(member, NoneType))
         return (
-            find_element(kept)
+            element_type(kept)
             if list_members(kept) and not any(isinstance(one, UnknownType) for one in list_members(kept))
             else UNKNOWN_TYPE
         )

@@ -44,7 +44,7 @@ from promptc.model.section import (
 )
 from promptc.model.sources import StateIndex, Store
 from promptc.template.compile import Expression, Template
-from promptc.template.types.algebra import find_element, join_types, map_members
+from promptc.template.types.algebra import element_type, join_types, map_members
 from promptc.template.types.types import (
     BOOL_TYPE,
     NONE_TYPE,
@@ -134,7 +134,7 @@ def _iter_edit(
     elif isinstance(edit, Keep):
         codes = {"last": edit.last}
         if edit.where is not None:
-            element = find_element(find_kind_at(state, edit.pointer))
+            element = element_type(find_kind_at(state, edit.pointer))
             yield _make_edit_text(
                 operation, place, "where", edit.where, {**names, "item": None}, {**kinds, "item": element or UNKNOWN_TYPE}
             )

@@ -14,7 +14,7 @@ from promptc.cli.options import REQUEST, SETTINGS, OptionSpec, is_count, make_re
 from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
-from promptc.text.counters.bpe import VOCABULARIES, Vocabulary, find_vocabulary
+from promptc.text.counters.bpe import VOCABULARIES, Vocabulary, vocabulary_path
 from promptc.text.json import render_digest
 from promptc.version import VERSION
 
@@ -298,7 +298,7 @@ def _iter_lines() -> Iterator[str]:
 
 def _find_digest(name: str, vocabulary: Vocabulary) -> str:
     try:
-        found = render_digest(Path(find_vocabulary(name)).read_bytes())
+        found = render_digest(Path(vocabulary_path(name)).read_bytes())
     except OSError:
         return "missing"
     return f"sha256:{vocabulary.sha256}" if found == f"sha256:{vocabulary.table}" else f"{found} (another was shipped)"

@@ -22,8 +22,7 @@ from promptc.passes.items.read import read_parts
 from promptc.passes.items.render import ItemRenderer, render_part, strip_lines
 from promptc.passes.report import Origins
 from promptc.passes.select import find_names
-from promptc.template.compile import Expression, Template
-from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
+from promptc.template.compile import Expression, OutputSpan, Place, Pointers, Template, TraceContext
 from promptc.template.tracing import trace_expression, trace_template
 from promptc.text.guard import REPLACEMENT, may_hide
 

@@ -23,7 +23,7 @@ from promptc.sources.retrieval.encoder import VectorEncoder
 from promptc.sources.retrieval.index import BuiltIndex, IndexPlace, check_index, read_index, write_index
 from promptc.sources.retrieval.local import LoadedIndex, open_index
 from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
-from promptc.text.guard import find_form
+from promptc.text.characters import convert_form
 from promptc.text.json import render_canonical_json, render_digest
 
 Outcome = Literal["built", "kept"]
@@ -253,7 +253,7 @@ def _walk(index: CorpusIndex, folder: str) -> Iterator[str]:
 
 def _read_document(index: CorpusIndex, path: str, values: Mapping[str, str]) -> Document:
     shown = show_path(index.span, path)
-    text = find_form("NFC", decode_text(read_pack_file(index.folder, path, index.span), shown))
+    text = convert_form("NFC", decode_text(read_pack_file(index.folder, path, index.span), shown))
     _check_characters(text, shown)
     front, body = _part_front(text)
     metadata = json.loads(render_canonical_json({**index.defaults, **values, **_read_front(front, shown, values)}))

@@ -23,8 +23,8 @@ from promptc.files.reading import read_file, read_inside
 from promptc.frontend.state import StateSchema
 from promptc.model.pack import Choice, Counting, PackModel, Plan, list_steps
 from promptc.model.state import Node
+from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import TableCounter, load_counter
-from promptc.text.meter import Meter
 
 MANIFEST = "pack.yaml"
 _SIZE = 32

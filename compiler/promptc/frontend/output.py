@@ -27,8 +27,8 @@ from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules
 from promptc.model.pack import Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema, Tool
 from promptc.model.section import Fence, Section
 from promptc.model.state import Node
+from promptc.text.characters import is_blank
 from promptc.text.json import extend_pointer
-from promptc.text.white import is_blank
 
 _ENDING = ".json"
 _MOST_FILES = 500

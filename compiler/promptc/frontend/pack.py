@@ -25,7 +25,7 @@ from promptc.model.section import Fence, Section, Step, Use
 from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
 from promptc.sources.address import names_server
-from promptc.template.place import LIMITS, Limits
+from promptc.template.allow import LIMITS, Limits
 
 
 def load_pack(path: Path) -> LoadedPack:

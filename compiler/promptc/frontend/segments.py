@@ -19,7 +19,7 @@ from promptc.model.sources import Segment
 from promptc.model.state import Node
 from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 from promptc.sources.segments.rows import MAX_CONTENT, describe_twins, judge_row, place_of
-from promptc.text.guard import find_form
+from promptc.text.characters import convert_form
 from promptc.text.json import render_canonical_json
 
 ENDINGS = (".md", ".yaml", ".yml")
@@ -267,7 +267,7 @@ def read_queries(data: bytes, name: str) -> tuple[KnownAnswer, ...]:
     FILE is the end of a path in the corpus; it ends at the last `#` but where it ends in `.md` before. Raises `PromptcError` with every
     line that is not so (PC0196).
     """
-    source = Source(name, find_form("NFC", decode_text(data, name)))
+    source = Source(name, convert_form("NFC", decode_text(data, name)))
     known: list[KnownAnswer] = []
     wrong: list[Diagnostic] = []
     for number, line in enumerate(source.text.split("\n"), 1):

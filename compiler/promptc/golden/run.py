@@ -26,8 +26,8 @@ from promptc.golden.resources import SuiteResources, work_in
 from promptc.model.state import Node
 from promptc.pipeline import Outcome
 from promptc.prompt import Prompt
+from promptc.text.counters.counter import Meter
 from promptc.text.json import render_json_line
-from promptc.text.meter import Meter
 
 _DOES_NOT_FIT = 3
 _TOP = 6

@@ -10,8 +10,8 @@ from promptc.diag.typed import Any, Literal
 from promptc.model.section import Continue, Drop, Evict, Fence, Items, Ratio, Role, Section, Step, TotalBudget, Use, iter_code
 from promptc.model.sources import Index, Store
 from promptc.model.state import Node
+from promptc.template.allow import LIMITS, Limits
 from promptc.template.compile import Expression, Template
-from promptc.template.place import LIMITS, Limits
 from promptc.template.runtime.run import Run
 from promptc.text.counters.counter import Counter
 

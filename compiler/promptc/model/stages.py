@@ -14,9 +14,9 @@ from promptc.model.messages import Provider
 from promptc.model.pack import Choice, Format, PackModel, Plan
 from promptc.model.section import Ratio, Section, Step
 from promptc.model.state import State
-from promptc.template.runtime.run import Run, find_run
+from promptc.template.runtime.run import Run, read_run
+from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
-from promptc.text.meter import Meter
 
 SectionState = Literal["present", "empty", "off", "dropped"]
 MOST = 1024
@@ -49,7 +49,7 @@ class Bound:
     @property
     def run(self) -> Run:
         """The account that everything of the render charges."""
-        return find_run(self.names)
+        return read_run(self.names)
 
 
 @frozen(eq=False)

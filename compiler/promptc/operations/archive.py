@@ -16,7 +16,7 @@ from promptc.files.reading import TooLongError, read_file
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.pack import PackModel
 from promptc.operations.results import KEPT, MAX_ARCHIVE_BYTES, Archive, Archived, OperationResult
-from promptc.text.json import MISSING, find_at, find_list, render_canonical_json, render_digest, render_json_line, split_pointer
+from promptc.text.json import MISSING, find_list, read_at, render_canonical_json, render_digest, render_json_line, split_pointer
 
 _LENGTH = 16
 _TEXTS = ("pack", "version", "operation", "pointer", "state", "file")
@@ -108,7 +108,7 @@ def _make_folder(folder: Path) -> None:
 
 def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:
     """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
-    left = find_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
+    left = read_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
     kept = () if archive.is_value else _find_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
     return Archived(
         name=archive.name,

@@ -14,7 +14,7 @@ from promptc.operations.archive import describe_archive
 from promptc.operations.results import Archive, Opened, OperationResult, StateDiff
 from promptc.passes.select import find_whole
 from promptc.template.compile import Expression
-from promptc.text.json import MISSING, PointerError, drop_at, find_at, join_pointer, put_at, split_pointer
+from promptc.text.json import MISSING, PointerError, drop_at, join_pointer, put_at, read_at, split_pointer
 
 
 @frozen(eq=False)
@@ -57,7 +57,7 @@ def _make(edit: StateEdit, edited: Edited, names: Mapping[str, Any]) -> Edited:
 
 def _set(edit: Set, edited: Edited, way: Sequence[str], value: Any) -> Edited:
     """Of several that replace one value, only the first can lose what the state held."""
-    old = find_at(edited.written, way)
+    old = read_at(edited.written, way)
     done = replace(_put(edited, way, value), replaced=edited.replaced | {edit.pointer})
     is_lost = old is not MISSING and edit.pointer not in edited.replaced and json.dumps(old) != json.dumps(value)
     if not edit.archive or not is_lost:
@@ -71,8 +71,8 @@ def _put(edited: Edited, way: Sequence[str], value: Any) -> Edited:
 
 def _begin(edited: Edited, way: Sequence[str]) -> Edited:
     """With the default written out where a list is declared and left out."""
-    filled = find_at(edited.filled, way)
-    if find_at(edited.written, way) is MISSING and isinstance(filled, list):
+    filled = read_at(edited.filled, way)
+    if read_at(edited.written, way) is MISSING and isinstance(filled, list):
         return replace(edited, written=put_at(edited.written, way, filled))
     return edited
 
@@ -80,12 +80,12 @@ def _begin(edited: Edited, way: Sequence[str]) -> Edited:
 def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
     way = split_pointer(edit.pointer)
     more = _read_list(edit, edit.each, names) if edit.each is not None else [edit.value.evaluate(names)] if edit.value is not None else []
-    old = find_at(edited.written, way)
+    old = read_at(edited.written, way)
     if old is MISSING:
         return _put(edited, way, more)
     if not isinstance(old, list):
         raise _refuse(edit, f"`{edit.pointer}` is no list")
-    filled = find_at(edited.filled, way)
+    filled = read_at(edited.filled, way)
     return replace(edited, written=put_at(edited.written, way, [*old, *more]), filled=put_at(edited.filled, way, [*filled, *more]))
 
 
@@ -99,7 +99,7 @@ def _read_list(edit: StateEdit, expression: Expression, names: Mapping[str, Any]
 
 def _keep(edit: Keep, edited: Edited, names: Mapping[str, Any]) -> Edited:
     way = split_pointer(edit.pointer)
-    written, filled = find_at(edited.written, way), find_at(edited.filled, way)
+    written, filled = read_at(edited.written, way), read_at(edited.filled, way)
     if written is MISSING:
         return edited
     if not isinstance(written, list):

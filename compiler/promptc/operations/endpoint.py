@@ -7,7 +7,7 @@ from time import monotonic, sleep
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.text.white import is_blank
+from promptc.text.characters import is_blank
 
 TRIES = 4
 MAX_ANSWER = 8_000_000

@@ -27,7 +27,7 @@ from promptc.files.reading import read_file
 from promptc.operations.archive import mark_element
 from promptc.operations.edits import format_state
 from promptc.operations.results import Archived, Opened, StateDiff
-from promptc.text.json import MISSING, PointerError, find_at, find_list, put_at, render_canonical_json, render_digest, split_pointer
+from promptc.text.json import MISSING, PointerError, find_list, put_at, read_at, render_canonical_json, render_digest, split_pointer
 
 _LONGEST = 16_000_000
 NOTED = 1000
@@ -115,7 +115,7 @@ def _put_values(
     for at in sorted(numbers, key=lambda at: _find_turn(archives[at], note, files[at] if files else "")):
         archive = archives[at]
         way, (old,) = split_pointer(archive.pointer), archive.elements
-        there = find_at(state, way)
+        there = read_at(state, way)
         mark = mark_element(None if there is MISSING else there)
         if mark == archive.replaced:
             try:

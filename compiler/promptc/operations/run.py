@@ -18,11 +18,10 @@ from promptc.operations.results import Archive, Listed, Opened, OperationResult,
 from promptc.passes.bind import bind_lets, check_asserts
 from promptc.prompt import Prompt
 from promptc.template.runtime.run import RUN
-from promptc.text.counters.counter import Counter
+from promptc.text.characters import WHITE, is_blank
+from promptc.text.counters.counter import Counter, Meter
 from promptc.text.cutting import iter_kept
 from promptc.text.json import render_canonical_json, render_digest, settle_number
-from promptc.text.meter import Meter
-from promptc.text.white import WHITE, is_blank
 
 _FENCE = "```"
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"

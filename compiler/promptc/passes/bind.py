@@ -11,7 +11,7 @@ from promptc.model.stages import Bound, RenderOptions
 from promptc.model.state import State
 from promptc.passes.select import find_whole
 from promptc.template.runtime.run import RUN
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import Meter
 
 
 def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) -> Bound:

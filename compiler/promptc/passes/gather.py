@@ -21,8 +21,8 @@ from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, F
 from promptc.sources.retrieval.scoring import has_words
 from promptc.sources.segments.rows import Malformed, Rows
 from promptc.template.compile import Expression
+from promptc.text.characters import is_blank
 from promptc.text.json import render_canonical_json, render_digest
-from promptc.text.white import is_blank
 
 _ROW = 100
 """Steps of judging one row."""

@@ -10,8 +10,8 @@ from promptc.diag.typed import Any
 from promptc.model.section import Evict, Section, Step
 from promptc.model.stages import Item, Selection
 from promptc.template.compile import Expression
-from promptc.template.runtime.run import find_run, price_count
-from promptc.text.meter import Meter
+from promptc.template.runtime.run import price_count, read_run
+from promptc.text.counters.counter import Meter
 
 _TEXT = 100
 
@@ -75,7 +75,7 @@ def find_names(selection: Selection, section: Section) -> dict[str, Any]:
 
 def pay_text(names: Mapping[str, Any], text: str, span: Span | None, what: str) -> None:
     """Pay for a rendered text: it is guarded, laid out and counted, and its tokens take the most of that."""
-    find_run(names).pay(_TEXT + price_count(text), span, what)
+    read_run(names).pay(_TEXT + price_count(text), span, what)
 
 
 def find_whole(value: Any) -> int | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from math import isinf
 
@@ -12,9 +11,10 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
-from promptc.diag.findings import Diagnostic, PromptcError, name_type, show_value, suggest
-from promptc.template.allow import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT
-from promptc.template.place import Limits, Place
+from promptc.diag.findings import Diagnostic, PromptcError, suggest
+from promptc.template.allow import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT, Limits
+from promptc.template.compile import Place
+from promptc.template.runtime.errors import reword
 
 Token = tuple[int, str, str]
 _FREE = frozenset({"whitespace", "comment_begin", "comment", "comment_end"})
@@ -24,13 +24,6 @@ _OPENING = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "
 _COUNTED = frozenset({"name", "operator", "integer", "float", "string"})
 _LOOSE = frozenset({"and", "or", "not", "if", "else"})
 _Found = tuple[str, str, str] | None
-_Words = tuple[str, str]
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
-_PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
-_QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
-PARTS_HELP = "give as many names as there are parts; a mapping has pairs: `for name, value in state.m.items()`"
-"""What mends a list of names that is filled from too many parts, or too few."""
 
 Finding = tuple[int, str, str, str]
 _BY_FILTER_NAME = frozenset({"map"})
@@ -82,13 +75,13 @@ def parse(
         _raise(check_bounds(placed, text, name, place, limits))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python deprecates unknown escapes in a text; Jinja takes them as they stand
-            environment = _find_environment()
+            environment = _load_environment()
             parser = Parser(environment, "")
             parser.stream = TokenStream(environment.lexer.wrap(tokens), None, None)
             return _parse_expression(parser) if expression else parser.parse()
     except _TooMany as wrong:
         help = "print less by hand: loop, or raise `limits.parts`"
-        raise PromptcError([Diagnostic("PC0403", wrong.message or "", place.find_span(name, text, wrong.lineno), help)]) from None
+        raise PromptcError([Diagnostic("PC0403", wrong.message or "", place.make_span(name, text, wrong.lineno), help)]) from None
     except TemplateSyntaxError as wrong:
         raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
 
@@ -108,7 +101,7 @@ def wrong_syntax(why: str | None, name: str, text: str, at: int, place: Place) -
     message = reword(why or "wrong syntax")[0]
     if message.startswith("unexpected char "):
         message = message.rpartition(" at ")[0]  # Jinja's count of characters, of a text that the author does not see
-    return Diagnostic("PC0401", message, place.find_span(name, text, at), _advise(message))
+    return Diagnostic("PC0401", message, place.make_span(name, text, at), _advise(message))
 
 
 def _advise(message: str) -> str:
@@ -120,7 +113,7 @@ def _advise(message: str) -> str:
 def _iter_placed(source: str, state: str | None) -> Iterator[Token]:
     """The lexer's tokens with their places. Only white space is ever skipped between two, so each is found from the last on."""
     at = 0
-    tokens = _find_environment().lexer.tokeniter(source, None, None, state)
+    tokens = _load_environment().lexer.tokeniter(source, None, None, state)
     while True:
         try:
             _, kind, value = next(tokens)
@@ -147,7 +140,7 @@ class _TooMany(TemplateSyntaxError):
 
 
 @cache
-def _find_environment() -> Environment:
+def _load_environment() -> Environment:
     return Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False, optimized=False, cache_size=0)
 
 
@@ -172,7 +165,7 @@ def check_size(text: str, name: str, place: Place, limits: Limits) -> Iterator[D
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.source:
         message = f"the template has {size} bytes; at most {limits.source} are allowed"
-        yield Diagnostic("PC0402", message, place.find_span(name, text, 1), "split it, and `include` the parts; or raise `limits.source`")
+        yield Diagnostic("PC0402", message, place.make_span(name, text, 1), "split it, and `include` the parts; or raise `limits.source`")
 
 
 def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, place: Place, limits: Limits) -> Iterator[Diagnostic]:
@@ -182,7 +175,7 @@ def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, p
         found = state.read(kind, value)
         if found:
             code, message, help = found
-            yield Diagnostic(code, message, place.find_span(name, text, at), help)
+            yield Diagnostic(code, message, place.make_span(name, text, at), help)
             return
 
 
@@ -293,105 +286,13 @@ class _Nesting:
         return None
 
 
-def reword(text: str) -> tuple[str, str]:
-    """What went wrong, and what would mend it (empty where nothing better is known than the documentation)."""
-    line = _ADDRESS.sub("", text.split("\n")[0][:300])
-    for pattern, write in _SENTENCES:
-        found = pattern.search(line)
-        if found:
-            return write(*found.groups())
-    plain = _QUOTED.sub(lambda found: name_type(found[1] or found[2]), _INSIDE.sub("", line)).rstrip(".")
-    return plain[:1].lower() + plain[1:], ""
-
-
-def _unsuited(sign: str, left: str, right: str) -> _Words:
-    hint = "join texts with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
-    return f"`{sign}` does not suit {name_type(left)} and {name_type(right)}", hint
-
-
-def _ask(*kinds: str) -> str:
-    if "NoneType" in kinds:
-        return "ask for none first, or give a value with `default(..., true)`"
-    return "add `| list`" if "generator" in kinds else "compare and count like with like"
-
-
-def _unsuited_call(name: str, kind: str) -> _Words:
-    return f"`{name}` does not suit {name_type(kind)}", _ask(kind)
-
-
-def _wrong_kind(due: str, kind: str) -> _Words:
-    return f"{name_type(due)} is due, and not {name_type(kind)}", _ask(kind)
-
-
-def _wrong_arguments(name: str, rest: str) -> _Words:
-    name = _PREFIX.sub("", name)
-    return f"`{name}` {_INSIDE.sub('', rest)}", "see docs/templates.md for its arguments"
-
-
-def _too_many(name: str, most: str, given: str) -> _Words:
-    """Python counts what every filter and method is given first: the run, and the value."""
-    allowed = int(most) - 2
-    takes = f"at most {allowed} argument{'s' if allowed > 1 else ''}" if allowed > 0 else "no argument"
-    return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/templates.md for its arguments"
-
-
-def _unfilled(expected: str, got: str | None) -> _Words:
-    return f"{expected} names are filled from {f'a list of {got}' if got is not None else 'a longer list'}", PARTS_HELP
-
-
-def _unformatted(sign: str, kind: str) -> _Words:
-    return f"`%{sign}` prints a number, and is given {name_type(kind)}", "write `%s`, which prints anything"
-
-
-def _many(what: str) -> Callable[[], _Words]:
-    return lambda: (
-        f"the text has {what} places, `%s` and the like, than there are values",
-        "give as many values as places, `%%` prints a `%`",
-    )
-
-
-_SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
-    (re.compile(r'can only concatenate (\w+) \(not "(\w+)"\)'), lambda left, right: _unsuited("+", left, right)),
-    (re.compile(r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'"), _unsuited),
-    (re.compile(r"'(\S+)' not supported between instances of '(\w+)' and '(\w+)'"), _unsuited),
-    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not suit {name_type(kind)}", _ask(kind))),
-    (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{name_type(kind)} has no length", _ask(kind))),
-    (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{name_type(kind)} is no list", _ask(kind))),
-    (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {name_type(kind)}", _ask(kind))),
-    (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{name_type(kind)} is no pair", "loop over pairs: `.items()`")),
-    (re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?\)"), _unfilled),
-    (re.compile(r"%(\S+) format: an? (?:real number|integer) is required, not (\w+)"), _unformatted),
-    (re.compile(r"unsupported format character '(.)'"), lambda sign: (f"`%{sign}` is no format", "write `%s`, `%d`, `%.1f` or `%%`")),
-    (re.compile(r"not enough arguments for format string"), _many("more")),
-    (re.compile(r"not all arguments converted"), _many("fewer")),
-    (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
-    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a text or a number")),
-    (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{name_type(kind)} is no whole number", _ask(kind))),
-    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) "), _too_many),
-    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
-    (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{name_type(kind)} cannot be rounded", _ask(kind))),
-    (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
-    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{name_type(kind)} is never in a text", "look for a text")),
-    (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
-    (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{name_type(kind)} is no number", _ask(kind))),
-    (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is no number", "give a number")),
-    (
-        re.compile(r"(%\w) format: .* is required, not (\w+)"),
-        lambda sign, kind: (f"`{sign}` takes a number, not {name_type(kind)}", _ask(kind)),
-    ),
-    (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print texts with `%s`")),
-    (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
-    (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
-)
-
-
 def check_tree(tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place) -> list[Diagnostic]:
     """All findings of one file. `bound`: the names its own files bind (macros, imports, `set`), which may therefore be called."""
     found = _iter_findings(tree, bound)
-    return [Diagnostic(code, message, place.find_span(name, text, at), help) for at, code, message, help in found]
+    return [Diagnostic(code, message, place.make_span(name, text, at), help) for at, code, message, help in found]
 
 
-def find_bound(tree: nodes.Template) -> frozenset[str]:
+def list_bound(tree: nodes.Template) -> frozenset[str]:
     """Every name the file binds anywhere: by `set`, `for`, `with`, `macro`, an argument or an import."""
     names = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
     names.update(node.name for node in tree.find_all(nodes.Macro))
@@ -442,16 +343,16 @@ def _check_statement(node: nodes.Node) -> Iterator[Finding]:
         yield node.lineno, "PC0405", "`recursive` loops are not in the subset", "write a macro that calls itself"
     if isinstance(node, nodes.Include) and node.ignore_missing:
         yield node.lineno, "PC0405", "`ignore missing` is not in the subset", "a pack knows its files: include one that is there"
-    if isinstance(node, nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends) and not list(find_names(node.template)):
+    if isinstance(node, nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends) and not list(iter_file_names(node.template)):
         yield node.lineno, "PC0425", "the name of an included file must be a text", "write it in quotes: `'part.md.j2'`"
 
 
-def find_names(template: nodes.Expr) -> Iterator[str]:
+def iter_file_names(template: nodes.Expr) -> Iterator[str]:
     """The files a template expression may name: a text, or one of two by a condition. Nothing if it may be another."""
     if isinstance(template, nodes.Const) and isinstance(template.value, str):
         yield template.value
     elif isinstance(template, nodes.CondExpr) and template.expr2 is not None:
-        first, second = list(find_names(template.expr1)), list(find_names(template.expr2))
+        first, second = list(iter_file_names(template.expr1)), list(iter_file_names(template.expr2))
         yield from first + second if first and second else []
 
 
@@ -491,7 +392,7 @@ def _check_const(node: nodes.Const) -> Iterator[Finding]:
 
 def _check_getattr(node: nodes.Getattr, bound: frozenset[str], called: bool) -> Iterator[Finding]:
     yield from _check_private(node.lineno, node.attr)
-    if called or node.attr not in DICT_NAMES or _find_root(node) in bound:
+    if called or node.attr not in DICT_NAMES or _read_root(node) in bound:
         return
     hint = f"write `['{node.attr}']` for the key" + (f", or `.{node.attr}()` to call it" if node.attr in MAPPING_METHODS else "")
     yield node.lineno, "PC0409", f"`.{node.attr}` is a method of mappings and not the key `{node.attr}`", hint
@@ -504,13 +405,13 @@ def _check_call(node: nodes.Call, bound: frozenset[str]) -> Iterator[Finding]:
             yield from _check_name(callee.lineno, "PC0408", "function", callee.name, GLOBALS | bound)
     elif isinstance(callee, nodes.Getattr):
         known = TEXT_METHODS if isinstance(callee.node, nodes.Const | nodes.Concat) else METHODS
-        if callee.attr not in known and _find_root(callee) not in bound | {"self", "super"}:
+        if callee.attr not in known and _read_root(callee) not in bound | {"self", "super"}:
             yield from _check_name(callee.lineno, "PC0409", "method", callee.attr, known)
     elif not isinstance(callee, nodes.Call | nodes.Getitem):
         yield node.lineno, "PC0409", "only functions, macros and methods can be called", "leave the `()` out"
 
 
-def _find_root(node: nodes.Expr) -> str:
+def _read_root(node: nodes.Expr) -> str:
     while isinstance(node, nodes.Getattr | nodes.Getitem):
         node = node.node
     return node.name if isinstance(node, nodes.Name) else ""

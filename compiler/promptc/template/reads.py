@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import nodes
 
 from promptc.template.allow import GLOBALS, METHODS
-from promptc.template.parse import find_names
+from promptc.template.parse import iter_file_names
 
 Path = tuple[str, ...]
 _IN_MACROS = frozenset({"caller", "varargs", "kwargs"})
@@ -17,18 +17,18 @@ _PASSING = frozenset("select reject selectattr rejectattr sort first last defaul
 _FRESH = (nodes.Const, nodes.Compare, nodes.Test, nodes.Not, nodes.Concat, nodes.Sub, nodes.Div, nodes.FloorDiv, nodes.Neg, nodes.Pos)
 
 
-def find_reads(tree: nodes.Template, trees: Mapping[str, nodes.Template]) -> frozenset[Path]:
+def list_reads(tree: nodes.Template, trees: Mapping[str, nodes.Template]) -> frozenset[Path]:
     """Static paths from a name: `("state", "player", "name")`, cut off where a part is computed.
 
     Names the template binds itself do not count while they are bound on every way that leads there.
     `trees`: the files it includes, by name.
     """
-    reader = _ReadsFinder(trees, {})
+    reader = _Reader(trees, {})
     reader.read_all(tree.body, set(GLOBALS | {"self"}))
     return frozenset(reader.found)
 
 
-class _ReadsFinder:
+class _Reader:
     def __init__(self, trees: Mapping[str, nodes.Template], files: dict[str, frozenset[Path]]) -> None:
         self.trees = trees
         self.files = files
@@ -86,7 +86,7 @@ class _ReadsFinder:
 
     def _read_for(self, node: nodes.For, bound: set[str]) -> None:
         self._read(node.iter, bound)
-        inner = bound | _find_targets(node.target) | {"loop"}
+        inner = bound | _list_targets(node.target) | {"loop"}
         if node.test is not None:
             self._read(node.test, inner)
         self.read_all(node.body, inner)
@@ -107,17 +107,17 @@ class _ReadsFinder:
 
     def _read_with(self, node: nodes.With, bound: set[str]) -> None:
         self.read_all(node.values, bound)
-        self.read_all(node.body, bound.union(*map(_find_targets, node.targets)))
+        self.read_all(node.body, bound.union(*map(_list_targets, node.targets)))
 
     def _read_assign(self, node: nodes.Assign, bound: set[str]) -> None:
         self._read(node.node, bound)
-        bound |= _find_targets(node.target)
+        bound |= _list_targets(node.target)
 
     def _read_assign_block(self, node: nodes.AssignBlock, bound: set[str]) -> None:
         if node.filter is not None:
             self._read(node.filter, bound)
         self._read_way(node.body, bound)
-        bound |= _find_targets(node.target)
+        bound |= _list_targets(node.target)
 
     def _read_block(self, node: nodes.Block, bound: set[str]) -> None:
         self._read_way(node.body, bound | _IN_BLOCKS)
@@ -147,13 +147,13 @@ class _ReadsFinder:
         self._read_files(node.template, bound)
 
     def _read_files(self, template: nodes.Expr, bound: set[str]) -> None:
-        for name in find_names(template):
-            self.found.update(path for path in self._find_file_reads(name) if path[0] not in bound)
+        for name in iter_file_names(template):
+            self.found.update(path for path in self._list_file_reads(name) if path[0] not in bound)
 
-    def _find_file_reads(self, name: str) -> frozenset[Path]:
+    def _list_file_reads(self, name: str) -> frozenset[Path]:
         """Each file once, however often it is included."""
         if name not in self.files:
-            reader = _ReadsFinder(self.trees, self.files)
+            reader = _Reader(self.trees, self.files)
             reader.read_all(self.trees[name].body, set(GLOBALS | {"self"}))
             self.files[name] = frozenset(reader.found)
         return self.files[name]
@@ -187,7 +187,7 @@ def _find_part(node: nodes.Getattr | nodes.Getitem) -> str | None:
     return node.arg.value if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str) else None
 
 
-def _find_targets(target: nodes.Node) -> set[str]:
+def _list_targets(target: nodes.Node) -> set[str]:
     names = [target] if isinstance(target, nodes.Name) else list(target.find_all(nodes.Name))
     return {name.name for name in names}
 

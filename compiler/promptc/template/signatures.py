@@ -10,11 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from promptc.diag.findings import count_noun, name_kind, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.template.place import Limits
-from promptc.template.runtime.callables import check_range
-from promptc.template.runtime.methods import check_width
+from promptc.template.allow import Limits
 from promptc.template.runtime.objects import Fault, refuse
-from promptc.template.runtime.run import SCALARS, UNDEFINED, check_key
+from promptc.template.runtime.run import SCALARS, UNDEFINED, check_key, check_range, check_width
 
 _NONE = type(None)
 _WHOLE = (int, bool)
@@ -449,6 +447,13 @@ def find_wrong(
     except Fault as fault:
         return Wrong(fault.code, str(fault), fault.help)
     return None
+
+
+def raise_wrong(signature: Signature, args: Sequence[Any], named: Mapping[str, Any], limits: Limits) -> None:
+    """Raise the `Fault` of the first thing wrong with a call, in place of what Python refused it with; nothing where nothing is."""
+    wrong = find_wrong(signature, args, named, limits)
+    if wrong is not None:
+        raise wrong.fault() from None
 
 
 def is_unknown(value: Any) -> bool:

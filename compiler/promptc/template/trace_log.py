@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.template.place import Pointers, TraceContext
+from promptc.template.compile import Pointers, TraceContext
 from promptc.template.runtime.callables import Macro, Names, Namespace
 from promptc.template.runtime.objects import Missing, Module, missing
 from promptc.template.runtime.run import Run, each
-from promptc.template.runtime.values import call_part, call_value, find_attribute, find_item
+from promptc.template.runtime.values import call_part, call_value, read_attribute, read_item
 from promptc.text.json import extend_pointer
 
 _VIEWS = frozenset({"items", "keys", "values"})
@@ -71,7 +71,7 @@ class Log:
         """The place where the log stands."""
         return len(self._entries)
 
-    def find_pointers(self, mark: int = 0) -> Pointers:
+    def list_pointers(self, mark: int = 0) -> Pointers:
         """The parts of the state read since a mark; not what holds another of them, which was read to find that."""
         found = dict.fromkeys(pointer for one in self._entries[mark:] for pointer in one.pointers)
         around = {pointer[:at] for pointer in found for at, sign in enumerate(pointer) if sign == "/"}
@@ -81,7 +81,7 @@ class Log:
 
     def put(self, mark: int, parts: list[str], text: str, at: int, name: str, inner: tuple[Printed, ...] | None = None) -> str:
         """A part is printed."""
-        self._parts.setdefault(id(parts), (parts, []))[1].append(Printed(text, name, at, self.find_pointers(mark), inner))
+        self._parts.setdefault(id(parts), (parts, []))[1].append(Printed(text, name, at, self.list_pointers(mark), inner))
         return text
 
     def put_text(self, mark: int, parts: list[str], text: str, at: int, name: str) -> str:
@@ -95,7 +95,7 @@ class Log:
         self._entries.append(_Joined(text, tuple(printed), tuple(dict.fromkeys(found for one in printed for found in one.pointers))))
         return text
 
-    def find_parts(self, text: str) -> tuple[Printed, ...]:
+    def list_parts(self, text: str) -> tuple[Printed, ...]:
         """The parts of the last text that was made."""
         return next((one.parts for one in reversed(self._entries) if one.__class__ is _Joined and one.text is text), ())
 
@@ -109,14 +109,14 @@ class Log:
             self._entries.append(_ReadEvent(found))
         return value
 
-    def find_key(self, holder: Any, key: Any) -> Any:
+    def read_key(self, holder: Any, key: Any) -> Any:
         """A mapping's key is read; it has it."""
         self._note(holder, key)
         return holder[key]
 
-    def find_attribute(self, holder: Any, name: str) -> Any:
+    def read_attribute(self, holder: Any, name: str) -> Any:
         """`holder.name`."""
-        value = find_attribute(holder, name)
+        value = read_attribute(holder, name)
         if holder.__class__ is Namespace:
             held = self._held.get((id(holder.values), name))
             self.load(held[2] if held is not None and held[1] is value else (), value)
@@ -124,9 +124,9 @@ class Log:
             self._note(holder, name)
         return value
 
-    def find_item(self, holder: Any, key: Any) -> Any:
+    def read_item(self, holder: Any, key: Any) -> Any:
         """`holder[key]`."""
-        value = find_item(holder, key)
+        value = read_item(holder, key)
         if value.__class__ is not Missing and holder.__class__ is list:
             self._note(holder, key + len(holder) if key < 0 else int(key))
         elif value.__class__ is not Missing and holder.__class__ is dict:
@@ -144,7 +144,7 @@ class Log:
 
     def keep(self, mark: int, value: Any) -> tuple[Pointers, Any]:
         """A value that is set, and what made it."""
-        return self.find_pointers(mark), value
+        return self.list_pointers(mark), value
 
     def hold(self, values: dict[str, Any], name: str, source: Pointers) -> None:
         """A part of a namespace is set."""
@@ -161,9 +161,9 @@ class Log:
                 self.publish(name, value, source)
         return given
 
-    def find_source(self, names: Names, name: str) -> Pointers:
+    def read_source(self, names: Names, name: str) -> Pointers:
         """What made the value of a name."""
-        value = names.find(name)
+        value = names.read(name)
         published = self._published.get(name)
         if published is not None and published[0] is value:
             return published[1]
@@ -173,7 +173,7 @@ class Log:
 
     def each(self, mark: int, run: Run, values: Any, weight: int) -> Any:
         """What a loop goes over."""
-        self._goes = _Goes(self.find_pointers(mark), self._find_places(values))
+        self._goes = _Goes(self.list_pointers(mark), self._find_places(values))
         return each(run, values, weight)
 
     def _find_places(self, values: Any) -> list[str] | None:
@@ -199,15 +199,15 @@ class Log:
 
     def given(self, mark: int, value: Any) -> _Given:
         """An argument."""
-        return _Given(value, self.find_pointers(mark))
+        return _Given(value, self.list_pointers(mark))
 
     def given_all(self, mark: int, values: Any) -> tuple[_Given, ...]:
         """Arguments out of a list."""
-        return tuple(_Given(value, self.find_pointers(mark)) for value in values)
+        return tuple(_Given(value, self.list_pointers(mark)) for value in values)
 
     def given_named(self, mark: int, values: Mapping[str, Any]) -> dict[str, _Given]:
         """Named arguments out of a mapping."""
-        return {name: _Given(value, self.find_pointers(mark)) for name, value in values.items()}
+        return {name: _Given(value, self.list_pointers(mark)) for name, value in values.items()}
 
     def call_value(self, run: Run, callee: Any, /, *args: _Given, **named: _Given) -> Any:
         """`callee(...)`."""
@@ -233,7 +233,7 @@ class Log:
             self._arguments |= {name: one.pointers for name, one in named.items()}
             self._around = tuple(dict.fromkeys(pointer for one in (*args, *named.values()) for pointer in one.pointers))
 
-    def find_given(self, name: str, value: object) -> Pointers:
+    def read_given(self, name: str, value: object) -> Pointers:
         """What made an argument of the macro that is entered; of `varargs` and `kwargs`, what made all."""
         if value is missing:
             return ()

@@ -8,17 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.template.compile import Expression, Template
+from promptc.template.compile import Expression, OutputSpan, Place, Pointers, Template, TraceContext
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import name_filter, name_test
 from promptc.template.lower.module import lower_module
-from promptc.template.parse import count_nodes, find_bound, iter_tokens, parse, verbatim
-from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
+from promptc.template.parse import count_nodes, iter_tokens, list_bound, parse, verbatim
 from promptc.template.runtime.callables import Names, Render
-from promptc.template.runtime.filters.table import find_filter, find_test
+from promptc.template.runtime.filters.table import load_filter, load_test
 from promptc.template.runtime.objects import TEMPLATE
-from promptc.template.runtime.program import GLOBALS, RUN_ERRORS, Program
-from promptc.template.runtime.run import LoweredFile, find_run
+from promptc.template.runtime.program import GLOBALS, RUN_ERRORS, LoweredFile, Program
+from promptc.template.runtime.run import read_run
 from promptc.template.trace_log import Log, Printed
 
 Files = Mapping[str, tuple[str, Sequence[tuple[int, int]]]]
@@ -53,8 +52,8 @@ def trace_program(program: Program, names: Mapping[str, Any], known: TraceContex
     """The same of what is behind a template that is known to run without an error."""
     log = Log(known, names)
     printed = run_logged(program, names, log)
-    files = {file.name: (file.text, find_codes(file.text, file.name)) for file in program.files}
-    return tuple(_iter_made(log.find_parts(printed), program.place, files))
+    files = {file.name: (file.text, list_codes(file.text, file.name)) for file in program.files}
+    return tuple(_iter_made(log.list_parts(printed), program.place, files))
 
 
 def trace_expression(expression: Expression, names: Mapping[str, Any], known: TraceContext) -> Pointers:
@@ -66,7 +65,7 @@ def trace_expression(expression: Expression, names: Mapping[str, Any], known: Tr
             run_logged(expression.program, names, log, expression=True)
         except RUN_ERRORS:
             return ()
-    return log.find_pointers()
+    return log.list_pointers()
 
 
 def _iter_made(parts: Sequence[Printed], place: Place, files: Files, calls: tuple[tuple[str, str, int], ...] = ()) -> Iterator[OutputSpan]:
@@ -89,7 +88,7 @@ def run_logged(program: Program, names: Mapping[str, Any], log: Log, *, expressi
             loaded[name] = _load(files[name], program, log, expression=expression and not name)
         return loaded[name]
 
-    run, root = find_run(names, program.limits), load("")
+    run, root = read_run(names, program.limits), load("")
     run.begin_program()
     return root.root(run, Names(load, run, names, root.blocks))
 
@@ -106,11 +105,11 @@ class _Logged:
 def _load(file: LoweredFile, program: Program, log: Log, *, expression: bool) -> _Logged:
     is_template = not file.name or file.name.endswith(".j2")
     parsed = parse(file.text, file.name, program.place, program.limits, expression=expression) if is_template else verbatim(file.text)
-    lowered, expressions, blocks = lower_module(parsed, find_bound(parsed), expression=expression)
+    lowered, expressions, blocks = lower_module(parsed, list_bound(parsed), expression=expression)
     module: dict[str, Any] = {**GLOBALS, "log": log, "file": file.name}
-    module |= {"find_attribute": log.find_attribute, "find_item": log.find_item}
-    module |= {name_filter(name): find_filter(name) for name in expressions.filters}
-    module |= {name_test(name): find_test(name) for name in expressions.tests}
+    module |= {"read_attribute": log.read_attribute, "read_item": log.read_item}
+    module |= {name_filter(name): load_filter(name) for name in expressions.filters}
+    module |= {name_test(name): load_test(name) for name in expressions.tests}
     exec(compile(instrument(lowered), f"{TEMPLATE}{file.name}>", "exec", dont_inherit=True), module)
     return _Logged(count_nodes(parsed), module["root"], {name: module[f"block_{name}"] for name in blocks})
 
@@ -194,14 +193,14 @@ class _Instrument(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """A key that is read."""
         self.generic_visit(node)
-        return _log("find_key", node.lineno, node.value, node.slice) if isinstance(node.ctx, ast.Load) else node
+        return _log("read_key", node.lineno, node.value, node.slice) if isinstance(node.ctx, ast.Load) else node
 
     # --- what is kept ---
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         """What is set, and what made its value."""
         target, at = node.targets[0], node.lineno
-        variables, parts = _find_variables(target), _find_parts(target)
+        variables, parts = _list_variables(target), _list_subscripts(target)
         if not variables and not parts:
             self.generic_visit(node)
             return [node]
@@ -233,8 +232,8 @@ class _Instrument(ast.NodeTransformer):
         if isinstance(value, ast.Name):
             known = _VARIABLE.fullmatch(value.id)
             return py.name(f"from_{value.id}", at) if known else py.tuple_([], at)
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "find":
-            return _log("find_source", at, py.name("names", at), *value.args)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "read":
+            return _log("read_source", at, py.name("names", at), *value.args)
         return None
 
     def visit_Expr(self, node: ast.Expr) -> list[ast.stmt]:
@@ -249,7 +248,7 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.AST:
         """A loop's variables: parts of what it goes over."""
-        at, own = node.lineno, _find_variables(node.target)
+        at, own = node.lineno, _list_variables(node.target)
         loops = [one for one in own if _LOOP.fullmatch(one)]
         variables = [one for one in own if one not in loops]
         body = [line for one in node.body for line in _flatten(self.visit(one))]
@@ -269,7 +268,7 @@ class _Instrument(ast.NodeTransformer):
         at = node.lineno
         body = [line for one in node.body for line in _flatten(self.visit(one))]
         given = [
-            py.assign(f"from_{arg.arg}", _log("find_given", at, py.constant(known[1], at), py.name(arg.arg, at)), at)
+            py.assign(f"from_{arg.arg}", _log("read_given", at, py.constant(known[1], at), py.name(arg.arg, at)), at)
             for arg in node.args.args
             if (known := _VARIABLE.fullmatch(arg.arg))
         ]
@@ -302,13 +301,13 @@ def _list_parts(arg: ast.expr, method: str) -> list[ast.expr]:
     return arg.elts if method == "extend" and isinstance(arg, ast.Tuple) else [arg]
 
 
-def _find_variables(target: ast.expr) -> list[str]:
+def _list_variables(target: ast.expr) -> list[str]:
     """The template's variables a target sets."""
     names = [node for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     return [node.id for node in names if _VARIABLE.fullmatch(node.id)]
 
 
-def _find_parts(target: ast.expr) -> list[ast.Subscript]:
+def _list_subscripts(target: ast.expr) -> list[ast.Subscript]:
     """The parts of namespaces a target sets."""
     return [node for node in ast.walk(target) if isinstance(node, ast.Subscript)]
 
@@ -321,7 +320,7 @@ def _flatten(found: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
     return found if isinstance(found, list) else [found]  # type: ignore[list-item]
 
 
-def find_codes(text: str, name: str) -> list[tuple[int, int]]:
+def list_codes(text: str, name: str) -> list[tuple[int, int]]:
     """From where to where, in characters, each `{{ ... }}` and `{% ... %}` of a template that can be parsed stands."""
     if name and not name.endswith(".j2"):
         return []

@@ -10,10 +10,8 @@ from itertools import pairwise
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal, NamedTuple
-from promptc.text.counters.counter import TokenRun, ends_match, iter_inner
-from promptc.text.guard import compile_later
-from promptc.text.meter import Meter
-from promptc.text.white import WHITE, WHITE_CLASS, is_blank
+from promptc.text.characters import WHITE, WHITE_CLASS, compile_later, is_blank
+from promptc.text.counters.counter import Meter, TokenRun, ends_match, iter_inner
 
 _AHEAD = 64
 _SHORT = 512
@@ -47,7 +45,7 @@ class PrefixMeter:
         left, right = bisect_right(places, start) - 1, bisect_left(places, stop)
         while True:
             first, last = places[left], places[right]
-            begin, end = self._find_edges(first, start, marker, stop, last)
+            begin, end = self._read_edges(first, start, marker, stop, last)
             after = self._text[last : last + _AHEAD]
             if not is_safe(self._text[max(first - 1, 0) : first], begin or after):
                 left -= 1
@@ -58,7 +56,7 @@ class PrefixMeter:
             else:
                 return self._count_joined(first, start, marker, stop, last)
 
-    def _find_edges(self, first: int, start: int, marker: str, stop: int, last: int) -> tuple[str, str]:
+    def _read_edges(self, first: int, start: int, marker: str, stop: int, last: int) -> tuple[str, str]:
         """The beginning and the end of what stands between the places `first` and `last`, as far as safety is told from them."""
         head, tail = self._text[first : min(start, first + _AHEAD)], self._text[max(stop, last - 1) : last]
         begin = head if start - first > _AHEAD else head + marker + self._text[stop : min(last, stop + _AHEAD)]
@@ -115,7 +113,7 @@ class PrefixMeter:
 
     @cached_property
     def _runs(self) -> list[TokenRun]:
-        return self._meter.counter.find_runs(self._text)
+        return self._meter.counter.list_runs(self._text)
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -164,7 +162,7 @@ def iter_kept(text: str, at: Boundary, *, side: Side = "end", token_ends: TokenE
     `token_ends` are a counter's, or a call that gives them; it is only called when tokens are reached. From the middle, units go outward,
     of an even number left the tail's first; the white space before the tail stays with it.
     """
-    region = find_region(text)
+    region = trim_span(text)
     for boundary in BOUNDARIES[BOUNDARIES.index(at) :]:
         gaps = list(iter_gaps(text, boundary, region, token_ends))
         if not gaps:
@@ -175,7 +173,7 @@ def iter_kept(text: str, at: Boundary, *, side: Side = "end", token_ends: TokenE
         elif side == "end":
             yield from (KeptText(0, gap.stop, boundary, side) for gap in reversed(_strictly(gaps, 0)))
             region = region[0], gaps[0].stop
-        elif region == find_region(text):
+        elif region == trim_span(text):
             yield from _iter_outward(text, gaps, boundary)
             region = region[0], gaps[0].stop
         else:
@@ -217,7 +215,7 @@ def iter_gaps(text: str, boundary: Boundary, region: tuple[int, int], token_ends
     return (Gap(stop, start) for stop, start in runs if not line_ends or len(_LINE_END.findall(text, stop, start)) >= line_ends)
 
 
-def find_region(text: str) -> tuple[int, int]:
+def trim_span(text: str) -> tuple[int, int]:
     """Where `text` begins and ends without the white space around it."""
     return len(text) - len(text.lstrip(WHITE)), len(text.rstrip(WHITE))
 

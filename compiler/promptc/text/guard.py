@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
 from promptc.diag.frozen import frozen
-from promptc.diag.typed import Any, Literal, cast
+from promptc.diag.typed import Literal
+from promptc.text.characters import compile_later, convert_form
 
 Policy = Literal["escape", "reject", "keep"]
 InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
@@ -68,24 +69,6 @@ _USUAL = (
 )
 LONGEST = 200
 """Characters of a token, at most."""
-
-_DROPPED = frozenset("'’‘ʼ")  # inside words: "don't" is compared as "dont"
-Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
-
-
-def compile_later(pattern: str) -> re.Pattern[str]:
-    """What `re.compile(pattern)` gives, as far as its methods go. A wrong pattern is told at its first use."""
-    return cast("re.Pattern[str]", _Later(pattern))
-
-
-class _Later:
-    def __init__(self, pattern: str) -> None:
-        self._source = pattern
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(self._source), name)
-        self.__dict__[name] = found
-        return found
 
 
 _FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
@@ -292,7 +275,7 @@ class Guard:
 
 def _fold(text: str) -> str:
     """What a reader who takes compatibility forms for the plain ones, and sees nothing of format characters, makes of `text`."""
-    return text if text.isascii() else find_form("NFKC", _FORMAT.sub("", text))
+    return text if text.isascii() else convert_form("NFKC", _FORMAT.sub("", text))
 
 
 def _squeeze(text: str) -> str:
@@ -404,16 +387,16 @@ class SpecialTokens:
         fitting = {one for one in own if 1 < len(one) <= LONGEST and len(one.splitlines()) == 1 and one[0] != "\\" and not one.isspace()}
         self._texts = tuple(sorted({*_USUAL, *fitting}))
         self.firsts = tuple(sorted({one[0] for one in self._texts}))
-        rests = {first: "|".join((*_ANY_TOKEN.get(first, ()), *self._find_rests(first))) for first in self.firsts}
+        rests = {first: "|".join((*_ANY_TOKEN.get(first, ()), *self._list_rests(first))) for first in self.firsts}
         # Each pattern takes a while to compile: one does for all uses, and most texts hold no first character but `<`.
         self._others = tuple(first for first in self.firsts if first != "<")
         self._at, self._at_angle = _make_pattern(rests), _make_pattern({"<": rests["<"]})
         self._escaped = compile_later("|".join(rf"{re.escape(first)}(?=\\+(?:{rest}))\\" for first, rest in rests.items()))
 
-    def _find_pattern(self, text: str) -> re.Pattern[str]:
+    def _choose_pattern(self, text: str) -> re.Pattern[str]:
         return self._at if any(first in text for first in self._others) else self._at_angle
 
-    def _find_rests(self, first: str) -> list[str]:
+    def _list_rests(self, first: str) -> list[str]:
         return [re.escape(one[1:]) for one in self._texts if one[0] == first]
 
     def may_hold(self, text: str) -> bool:
@@ -433,7 +416,7 @@ class SpecialTokens:
     def _iter_apart(self, text: str, *, are_bare: bool) -> Iterator[tuple[int, int]]:
         """Tokens, none of which begins inside the one before; with `are_bare` those that are not escaped."""
         last = 0
-        for found in self._find_pattern(text).finditer(text):
+        for found in self._choose_pattern(text).finditer(text):
             rest = found.lastindex or 0
             if found.start() >= last and not (are_bare and found[rest - 1]):
                 last = found.end(rest)
@@ -441,7 +424,7 @@ class SpecialTokens:
 
     def escape(self, text: str) -> str:
         """The text with every token escaped."""
-        return self._find_pattern(text).sub(r"\g<0>\\", text) if self.may_hold(text) else text
+        return self._choose_pattern(text).sub(r"\g<0>\\", text) if self.may_hold(text) else text
 
     def unescape(self, text: str) -> str:
         """The text that `escape` was given."""
@@ -476,68 +459,3 @@ class SpecialTokens:
 def _make_pattern(rests: Mapping[str, str]) -> re.Pattern[str]:
     """Tokens by their first characters. Two groups for each: the backslashes behind it, as few as will do, and the rest of the token."""
     return compile_later("|".join(rf"{re.escape(first)}(?=(\\*?)({rest}))" for first, rest in rests.items()))
-
-
-def normalize(text: str) -> str:
-    """`text` in compatibility form (NFKC) and folded case, without apostrophes and invisible characters, other punctuation as a space,
-    white space collapsed and none at the ends. Normalised text stays as it is.
-
-    Symbols (`+`, `$`, emoji) are no punctuation and remain, except the backtick.
-    """
-    if text.isascii():
-        return " ".join(text.lower().translate(_FOLDING).split())
-    decomposed = find_form("NFKD", text).translate(_FOLDING).casefold()
-    return " ".join(find_form("NFKC", find_form("NFKD", decomposed).casefold()).split())
-
-
-class _Folding(dict[int, str | None]):
-    """A table for `str.translate` that is filled as characters are met."""
-
-    def __missing__(self, code: int) -> str | None:
-        self[code] = folded = _fold_form(chr(code))
-        return folded
-
-
-def _fold_form(character: str) -> str | None:
-    from unicodedata import category as find_category
-
-    category = find_category(character)
-    if character.isspace():
-        return " "
-    if character in _DROPPED or category in ("Cf", "Cc"):
-        return None
-    return " " if category.startswith("P") or character == "`" else character
-
-
-_FOLDING = _Folding()
-_CROWD = compile_later(r"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){32,}")
-"""Where so many marks may stand on one letter: no mark is a letter or digit, but for two half-width ones in their compatibility form."""
-
-
-def find_form(form: Form, text: str) -> str:
-    """`unicodedata.normalize(form, text)`, the same characters. Python's own brings the marks of one letter into their order by
-    exchanging neighbours, which takes seconds for 20 000 of them and hours for a million: they are sorted before it sees them."""
-    if text.isascii():
-        return text
-    from unicodedata import normalize
-
-    if _CROWD.search(text):
-        whole: Form = "NFKD" if "K" in form else "NFD"
-        text = _CROWD.sub(lambda found: _sort_marks("".join([normalize(whole, one) for one in found[0]])), text)
-    return normalize(form, text)
-
-
-def _sort_marks(text: str) -> str:
-    """`text`, decomposed, with each run of marks in canonical order."""
-    from unicodedata import combining
-
-    made: list[str] = []
-    marks: list[str] = []
-    for character in text:
-        if combining(character):
-            marks.append(character)
-        else:
-            made += sorted(marks, key=combining)
-            made.append(character)
-            marks.clear()
-    return "".join(made + sorted(marks, key=combining))

@@ -40,7 +40,7 @@ def extend_pointer(pointer: str, step: str | int) -> str:
     return f"{pointer}/{step}" if isinstance(step, int) else f"{pointer}/{step.replace('~', '~0').replace('/', '~1')}"
 
 
-def find_at(value: Any, way: Sequence[str]) -> Any:
+def read_at(value: Any, way: Sequence[str]) -> Any:
     """What stands there; MISSING for a key or place that is not there, or below a value that holds nothing."""
     for part in way:
         if isinstance(value, dict):
@@ -55,7 +55,7 @@ def find_at(value: Any, way: Sequence[str]) -> Any:
 
 def find_list(value: Any, pointer: str) -> list[Any] | None:
     """The list at a JSON pointer (RFC 6901), the very one; None where there is none."""
-    found = find_at(value, split_pointer(pointer))
+    found = read_at(value, split_pointer(pointer))
     return found if isinstance(found, list) else None
 
 
@@ -98,11 +98,11 @@ def _plain(value: object) -> Any:
 
 def render_digest(content: bytes) -> str:
     """`sha256:` and 64 hexadecimal digits."""
-    digest: str = _find_sha256(len(content))(content).hexdigest()
+    digest: str = _load_sha256(len(content))(content).hexdigest()
     return f"sha256:{digest}"
 
 
-def _find_sha256(size: int) -> Any:
+def _load_sha256(size: int) -> Any:
     """OpenSSL's for much, or where it is there anyway; Python's own for little, unless Python was built without."""
     if size < _LONG and "_hashlib" not in sys.modules:
         try:
@@ -123,9 +123,9 @@ def put_at(value: Any, way: Sequence[str], new: Any) -> Any:
 
 def drop_at(value: Any, way: Sequence[str]) -> Any:
     """`value` without what stands there, and without its key or place; the same object where nothing does."""
-    if find_at(value, way) is MISSING:
+    if read_at(value, way) is MISSING:
         return value
-    part, above = way[-1], find_at(value, way[:-1])
+    part, above = way[-1], read_at(value, way[:-1])
     if isinstance(above, dict):
         return put_at(value, way[:-1], {key: one for key, one in above.items() if key != part})
     at = int(part)

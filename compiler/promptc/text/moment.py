@@ -10,7 +10,7 @@ where there may be one: at 23:59:60 in UTC.
 import re
 from datetime import date
 
-from promptc.text.guard import compile_later
+from promptc.text.characters import compile_later
 
 _DATE = r"(\d{4})-(\d\d)-(\d\d)"
 _TIME = r"(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))"

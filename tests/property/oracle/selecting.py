@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from promptc.passes.items.render import guard_parts, iter_cuts
+from promptc.text.characters import normalize
+from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
 from promptc.text.counters.huggingface import load_hf_counter
-from promptc.text.guard import Guard, normalize
-from promptc.text.meter import Meter
+from promptc.text.guard import Guard
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.layout import Layout

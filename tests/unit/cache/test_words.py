@@ -4,7 +4,7 @@ import pytest
 
 from promptc import cache as store
 from promptc.cache import Cache, KeptWords
-from promptc.text.counters.bpe import find_vocabulary
+from promptc.text.counters.bpe import vocabulary_path
 from promptc.text.counters.exact import TableCounter
 
 TEXT = "The lamps on this stair belong to a dead man's account, naïve Quillfeather 12345; 数え切れない.\n"
@@ -17,7 +17,7 @@ def cache(tmp_path):
 
 def _make_counter(name="cl100k_base"):
     """One of its own: `load_table_counter` gives the same to all."""
-    return TableCounter(name, find_vocabulary(name))
+    return TableCounter(name, vocabulary_path(name))
 
 
 def _count(cache, text, name="cl100k_base"):

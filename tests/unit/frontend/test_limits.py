@@ -7,7 +7,7 @@ import pytest
 
 import promptc
 from promptc.diag.findings import PromptcError
-from promptc.template.place import CEILINGS, LIMITS
+from promptc.template.allow import CEILINGS, LIMITS
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "schemas" / "pack.schema.json").read_text(encoding="utf-8"))
 LOOP = "{% for a in range(1220) %}{% for b in range(1220) %}{% endfor %}{% endfor %}done"

@@ -12,7 +12,7 @@ from promptc.golden.case import CaseError
 from promptc.golden.discover import load_case
 from promptc.golden.environment import prepare_case
 from promptc.golden.resources import SuiteResources
-from promptc.text.counters.bpe import check_vocabulary, find_vocabulary
+from promptc.text.counters.bpe import check_vocabulary, vocabulary_path
 
 TABLE = "CREATE TABLE kept (name TEXT); INSERT INTO kept VALUES ('one')"
 
@@ -131,8 +131,8 @@ def test_what_is_missing_is_so_for_the_run_alone(make, name, module):
 
 def test_missing_vocabularies_are_so_for_the_run_alone(make):
     case = make("{missing: [vocabularies]}")
-    table = find_vocabulary("cl100k_base")
+    table = vocabulary_path("cl100k_base")
     with SuiteResources() as resources, prepare_case(case, resources), pytest.raises(PromptcError, match="PC0181"):
-        check_vocabulary("cl100k_base", find_vocabulary("cl100k_base"))
-    assert find_vocabulary("cl100k_base") == table
+        check_vocabulary("cl100k_base", vocabulary_path("cl100k_base"))
+    assert vocabulary_path("cl100k_base") == table
     check_vocabulary("cl100k_base", table)

@@ -3,8 +3,7 @@
 import pytest
 
 from promptc.operations.run import judge_answer
-from promptc.text.counters.counter import CharacterCounter
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import CharacterCounter, Meter
 
 METER = Meter(CharacterCounter())
 _NOTHING = ["", " \n", "\n\u200b\n", "\u3164", "\u2800", "\xad\u2060", "\U000e0041", "\u0301", "\ufeff", "\0", "\x1b"]

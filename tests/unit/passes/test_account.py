@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import promptc
 from promptc.diag.findings import FitError, PromptcError
-from promptc.template.place import CEILINGS
+from promptc.template.allow import CEILINGS
 from promptc.template.runtime.run import Run
 
 ROOT = Path(__file__).parents[3]

@@ -4,8 +4,8 @@ import pytest
 
 from promptc.passes.items.render import Most, find_cut
 from promptc.text.counters import load_counter
+from promptc.text.counters.counter import Meter
 from promptc.text.guard import Guard
-from promptc.text.meter import Meter
 from tests.unit.text.test_prefix import Whole
 
 

@@ -1,8 +1,8 @@
 """Tapes count what they emit."""
 
 from promptc.passes.layout.ledger import Piece, TokenLedger
+from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
-from promptc.text.meter import Meter
 
 
 def _lay(tmp_path, name, bodies, separator):

@@ -3,9 +3,8 @@
 from promptc.diag.findings import PromptcError
 from promptc.template.compile import load_expression, load_template
 from promptc.template.runtime.run import RUN, Run
-from promptc.template.types.algebra import read_code
-from promptc.template.types.infer import infer_types, weigh_bytes
-from promptc.template.types.scope import Scope
+from promptc.template.types.infer import infer_types, read_code, weigh_bytes
+from promptc.template.types.walk import Scope
 from tests.unit.template.run import FILE, INLINE
 from tests.unit.template.test_truncate_at import WordCounter
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from promptc.template import allow
-from promptc.template.place import CEILINGS, LIMITS
+from promptc.template.allow import CEILINGS, LIMITS
 from promptc.template.runtime.run import Run
 from tests.unit.template.run import render
 from tests.unit.template.test_truncate_at import WordCounter

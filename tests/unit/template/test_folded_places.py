@@ -4,13 +4,13 @@ import pytest
 
 from promptc.diag.findings import Span
 from promptc.frontend.yaml import load_yaml
-from promptc.template.place import Place
+from promptc.template.compile import Place
 
 
 def _find(source, at):
     """What stands in `source` at the place of the character `at` of its `text`."""
     node = load_yaml(source.encode(), "pack.yaml", "").value["text"]
-    span = Place(node.span, inline=True, source=source).find_span("", str(node.value), at)
+    span = Place(node.span, inline=True, source=source).make_span("", str(node.value), at)
     return source.split("\n")[span.line - 1][span.column - 1 :], str(node.value)[at - 1 :]
 
 
@@ -39,4 +39,4 @@ def test_what_is_not_certain_is_where_the_text_begins(source, at, there):
 
 
 def test_nothing_behind_the_head_is_no_place():
-    assert Place(Span("pack.yaml", 1, 7), inline=True, source="text: >-").find_span("", "x", 1) == Span("pack.yaml", 1, 7)
+    assert Place(Span("pack.yaml", 1, 7), inline=True, source="text: >-").make_span("", "x", 1) == Span("pack.yaml", 1, 7)

@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from promptc.diag.findings import Span
-from promptc.template.compile import load_template
-from promptc.template.place import Place
+from promptc.template.compile import Place, load_template
 from tests.unit.template.run import FILE, INLINE, find_errors, render
 
 

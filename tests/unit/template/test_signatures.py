@@ -9,11 +9,10 @@ import pytest
 from promptc.template import allow
 from promptc.template import signatures as table
 from promptc.template.compile import load_expression
-from promptc.template.runtime.filters.table import find_filter
+from promptc.template.runtime.filters.table import load_filter
 from promptc.template.signatures import ANY, Parameter, Signature
-from promptc.template.types.algebra import read_code
-from promptc.template.types.infer import infer_types, weigh_bytes
-from promptc.template.types.scope import Scope
+from promptc.template.types.infer import infer_types, read_code, weigh_bytes
+from promptc.template.types.walk import Scope
 from tests.unit.template.run import INLINE, find_errors, render
 from tests.unit.template.signatures_run import judge, judge_all, judge_template, run
 
@@ -91,7 +90,7 @@ def test_the_table_has_all_that_is_allowed_and_nothing_else():
 
 @pytest.mark.parametrize("name", sorted(allow.FILTERS - APPLYING))
 def test_a_filter_takes_what_its_signature_says(name):
-    own = list(inspect.signature(find_filter(name)).parameters.values())[2:]
+    own = list(inspect.signature(load_filter(name)).parameters.values())[2:]
     said = table.FILTERS[name].parameters
     assert [one.name for one in own] == [one.name for one in said]
     assert [one.default is one.empty for one in own] == [not one.shown for one in said]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from promptc.text.guard import compile_later
+from promptc.text.characters import compile_later
 
 
 def test_it_matches_as_the_pattern_does():

@@ -1,8 +1,7 @@
 import pytest
 
-from promptc.text import meter as meter_module
-from promptc.text.counters.counter import CharacterCounter
-from promptc.text.meter import Meter
+from promptc.text.counters import counter as meter_module
+from promptc.text.counters.counter import CharacterCounter, Meter
 
 PROSE = "The gate opens for one night, then closes. Nobody knows why.\n\n- one\n  - two\n"
 

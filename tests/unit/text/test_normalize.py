@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.text.guard import normalize
+from promptc.text.characters import normalize
 
 
 @pytest.mark.parametrize(

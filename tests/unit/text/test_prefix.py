@@ -1,8 +1,8 @@
 import pytest
 
+from promptc.text.counters.counter import Meter
 from promptc.text.counters.huggingface import HfCounter
 from promptc.text.cutting import PrefixMeter, iter_kept
-from promptc.text.meter import Meter
 
 MARKERS = ["", " […]", "…", "\n[…]\n", "x", "/", "'s", "1"]
 TEXTS = {

@@ -6,8 +6,7 @@ import sys
 import regex
 
 from promptc.frontend.schema.pattern import Pattern
-from promptc.text.guard import normalize
-from promptc.text.white import WHITE, WHITE_CLASS, is_blank, join_words
+from promptc.text.characters import WHITE, WHITE_CLASS, is_blank, join_words, normalize
 
 ALL = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
 ECMA = {*"\t\v\f \u00a0\ufeff\n\r\u2028\u2029", *(one for one in ALL if regex.match(r"\p{Zs}", one))}

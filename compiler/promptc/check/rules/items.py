@@ -15,9 +15,9 @@ from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import PackModel, Plan, find_caps, has_reach
 from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, find_part_kind
 from promptc.template.compile import Expression
-from promptc.template.types.algebra import find_count, find_element, read_code
-from promptc.template.types.bounds import Amount, find_largest
-from promptc.template.types.filters import list_filters
+from promptc.template.types.algebra import element_type, find_count
+from promptc.template.types.bounds import Amount, choose_largest
+from promptc.template.types.infer import list_filters, read_code
 from promptc.template.types.types import NEVER, ListType, MappingType, NumberType, TextType, Type, UndefinedType, UnknownType, list_members
 
 _ORDERING = frozenset(("dictsort", "reverse", "sort"))
@@ -80,7 +80,7 @@ def _iter_lengths(section: Section, texts: Texts) -> Iterator[Idle]:
     """Caps in characters: of each item, or of a text."""
     items, budget = section.items, section.budget
     if items is not None and items.trim_each is not None and items.trim_each.to.unit == "chars" and items.forms:
-        made = find_largest(texts.amount(form) for form in items.forms)
+        made = choose_largest(texts.amount(form) for form in items.forms)
         yield from _judge_length("`trim_each`", int(items.trim_each.to.amount), made, "an item has", items.trim_each.span)
     if section.text is not None and section.text.reads and budget is not None and budget.cap is not None and budget.cap.unit == "chars":
         yield from _judge_length("the budget", int(budget.cap.amount), texts.amount(section.text), "it has", budget.span)
@@ -379,7 +379,7 @@ def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]
 def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[Diagnostic]:
     """Of a content that may be text, the lists alone."""
     lists = [member for member in list_members(kind) if isinstance(member, ListType) and member.most != 0]
-    elements = [element for element in map(find_element, lists) if element != NEVER]
+    elements = [element for element in map(element_type, lists) if element != NEVER]
     types = [_list_types(element) for element in elements]
     if not elements or any(one is None for one in types):
         return

@@ -12,7 +12,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
 from promptc.model.pack import Choice, PackModel
 from promptc.template.compile import Template
-from promptc.template.types.algebra import find_element, keep_members
+from promptc.template.types.algebra import element_type, keep_members
 from promptc.template.types.types import (
     NEVER,
     UNKNOWN_TYPE,
@@ -109,14 +109,14 @@ def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: S
             message = f"`{_name(edit)}` takes a list, and by the state's schema it is {name_type(target)}"
             yield Diagnostic("PC0812", message, edit.span, "correct the pointer" + (", or use `set`" if isinstance(edit, Append) else ""))
             return
-        target = find_element(lists) if not any(isinstance(one, UnknownType) for one in list_members(lists)) else UNKNOWN_TYPE
+        target = element_type(lists) if not any(isinstance(one, UnknownType) for one in list_members(lists)) else UNKNOWN_TYPE
     if text is None or not isinstance(edit, Set | Append):
         return
     kind = scopes.find(text).kind or UNKNOWN_TYPE
     if text.takes.refuses(kind):
         return  # told of the text
     if isinstance(edit, Append) and edit.each is not None:
-        kind = find_element(kind)
+        kind = element_type(kind)
     members = [one for one in list_members(kind) if not isinstance(one, UndefinedType | BlankType)]
     if members and not any(_may_suit(one, other) for one in members for other in list_members(target)):
         what = "puts" if isinstance(edit, Set) else "appends"

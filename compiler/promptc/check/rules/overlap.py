@@ -16,10 +16,9 @@ from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.model.section import Dedupe, Items, Retrieve, Section, Segments, iter_expressions
 from promptc.template.compile import Expression, Template
-from promptc.template.types.algebra import find_part, read_code
+from promptc.template.types.algebra import part_type
 from promptc.template.types.conditions import ANYTHING, Cases, Origin, find_clash, join_cases, list_cases, list_origins
-from promptc.template.types.filters import list_filters
-from promptc.template.types.infer import find_shown, spell_tree
+from promptc.template.types.infer import find_shown, list_filters, read_code, spell_tree
 from promptc.template.types.types import (
     UNKNOWN_TYPE,
     BoolType,
@@ -32,8 +31,8 @@ from promptc.template.types.types import (
     UndefinedType,
     list_members,
 )
-from promptc.text.json import MISSING, find_at, split_pointer
-from promptc.text.white import is_blank
+from promptc.text.characters import is_blank
+from promptc.text.json import MISSING, read_at, split_pointer
 
 _SAID = frozenset(("$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"))
 """Keywords that judge nothing."""
@@ -116,7 +115,7 @@ def _find_place(state: Type, origin: Origin) -> str:
     for part in origin.path[1:]:
         if not isinstance(part, str | int):
             return ""
-        kind = find_part(kind, part)
+        kind = part_type(kind, part)
     elements = [one for member in list_members(kind) if isinstance(member, ListType) for one in list_members(member.element)]
     places = {one.at if isinstance(one, MappingType) else "" for one in elements}
     return places.pop() if len(places) == 1 else ""
@@ -167,7 +166,7 @@ def _iter_stripped(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _find(root: Any, place: str) -> Any:
-    found = find_at(root, split_pointer(unquote(place.removeprefix("#"))))
+    found = read_at(root, split_pointer(unquote(place.removeprefix("#"))))
     return found if found is not MISSING else None
 
 
@@ -241,7 +240,7 @@ def is_free_text(block: ComparedBlock, path: Path) -> bool:
     """Whether a part of its items is known to be a text that may be any."""
     kind: Type = block.item
     for part in path[1:]:
-        kind = find_part(kind, part)
+        kind = part_type(kind, part)
     texts = [member for member in list_members(kind) if isinstance(member, TextType)]
     return any(text.values is None for text in texts)
 
@@ -283,7 +282,7 @@ def _is_long(path: tuple[str, ...], blocks: BlockFinder) -> bool:
         return False
     kind: Type = blocks.scopes.state
     for part in path[1:]:
-        kind = find_part(kind, part)
+        kind = part_type(kind, part)
     return not all(_is_short(member) for member in list_members(kind))
 
 

@@ -15,9 +15,9 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span, suggest
 from promptc.model.pack import PackModel, Plan, list_steps
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments, Step
 from promptc.template.compile import Expression, Template
-from promptc.template.types.algebra import find_part, find_place, join_members, read_code
+from promptc.template.types.algebra import join_members, part_type
 from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
-from promptc.template.types.infer import InferredTypes
+from promptc.template.types.infer import InferredTypes, read_code, read_place
 from promptc.template.types.types import (
     BoolType,
     ListType,
@@ -114,7 +114,7 @@ def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
 def _find_span(text: UsedText, problem: Problem) -> Span:
     code = text.code
     shown = code.files[problem.file] if problem.file and isinstance(code, Template) else code.text
-    return find_place(code).find_span(problem.file, shown, problem.position)
+    return read_place(code).make_span(problem.file, shown, problem.position)
 
 
 class Describer:
@@ -401,7 +401,7 @@ def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[s
                 if (member.at, name) not in read:
                     yield inner, extend_pointer(f"{member.at}/properties", name)
                 else:
-                    yield from _iter_unread(find_part(member, name), inner, read, whole, above | {member.at})
+                    yield from _iter_unread(part_type(member, name), inner, read, whole, above | {member.at})
 
 
 def check_unmet(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
@@ -461,7 +461,7 @@ def _iter_of_items(items: Items) -> Iterator[Expression]:
 
 
 def _describe(text: UsedText, clash: tuple[Demand, ...]) -> Diagnostic:
-    span = find_place(text.code).find_span("", text.code.text, clash[0].at if clash else 1)
+    span = read_place(text.code).make_span("", text.code.text, clash[0].at if clash else 1)
     asks = " and ".join(f"`{describe_demand(one)}`" for one in clash)
     if not clash:
         why = "it is false whatever the state holds"

@@ -25,7 +25,7 @@ from promptc.diag.findings import Diagnostic, Span, sort_diagnostics
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Section
 from promptc.template.compile import Template
-from promptc.text.white import is_blank
+from promptc.text.characters import is_blank
 
 Rule = Callable[[PackModel, Sequence[Configuration]], Iterator[Diagnostic]]
 MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
@@ -171,7 +171,7 @@ def _iter_look(pack: PackModel, look: Configuration, eaten: dict[str, tuple[tupl
             where = f"line {line} of {text.what}" if template.place.inline else "this line"
             message = f"the `{tag}` at the end of {where} takes the line end too: what follows is glued to it"
             help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to say that it may go"
-            yield Diagnostic("PC0641", message, template.place.find_span("", template.text, at), help, "warn")
+            yield Diagnostic("PC0641", message, template.place.make_span("", template.text, at), help, "warn")
 
 
 def find_eaten(text: str) -> Iterator[tuple[int, str]]:

@@ -43,7 +43,7 @@ from promptc.sources.retrieval.retrieve import (
     judge_index,
 )
 from promptc.template.runtime.run import RUN
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import Meter
 
 INDEX_COMMANDS: dict[str, str] = {
     "build": "Build the indexes of a pack, or bring them up to date.",

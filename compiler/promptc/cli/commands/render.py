@@ -29,11 +29,10 @@ from promptc.passes.fit.steps import list_step_names
 from promptc.passes.select import find_names
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
-from promptc.template.compile import Expression, load_expression
-from promptc.template.place import Place
+from promptc.template.compile import Expression, Place, load_expression
 from promptc.template.runtime.run import RUN
+from promptc.text.counters.counter import Meter
 from promptc.text.json import render_canonical_json
-from promptc.text.meter import Meter
 
 _RANGE = re.compile(r"([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
 _LINES = re.compile(r"(?:(?P<message>0|[1-9][0-9]{0,8}):)?(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?")

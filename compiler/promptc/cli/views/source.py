@@ -11,7 +11,7 @@ from promptc.explain.output import LineTracer, TracedLine, TracedText
 from promptc.passes.fit.result import FittedItem, Part
 from promptc.passes.report import Origins
 from promptc.pipeline import Outcome
-from promptc.text.json import find_at, render_canonical_json, split_pointer
+from promptc.text.json import read_at, render_canonical_json, split_pointer
 
 _FEW = 4
 _NOTES = {
@@ -115,7 +115,7 @@ class _LineFinder:
 
 
 def _show_value(value: Any, pointer: str) -> str:
-    value = find_at(value, split_pointer(pointer))
+    value = read_at(value, split_pointer(pointer))
     if isinstance(value, dict):
         return f"a mapping of {show_count(len(value))}"
     return f"a list of {show_count(len(value))}" if isinstance(value, list) else render_canonical_json(value)

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from promptc.diag.frozen import frozen
-from promptc.text.white import WHITE
+from promptc.text.characters import WHITE
 
 MAX_PLACES = 1000
 MAX_STATES = 5000

@@ -16,8 +16,8 @@ from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
 from promptc.passes.select import find_names
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count
+from promptc.text.counters.counter import Meter
 from promptc.text.guard import Guard
-from promptc.text.meter import Meter
 
 _Level = int | float
 _Move = tuple[str, _Level, _Level | None]

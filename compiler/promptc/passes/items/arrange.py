@@ -15,7 +15,7 @@ from promptc.model.stages import Item
 from promptc.passes.items.read import Read
 from promptc.passes.select import evaluate_key, pay_text, type_key
 from promptc.template.compile import Expression
-from promptc.text.guard import normalize
+from promptc.text.characters import normalize
 
 _Call = tuple[str, int]
 """An id, and how many calls of that id there were before."""

@@ -16,9 +16,8 @@ from promptc.model.section import PART_KINDS, Items, Matches, MessageForm, Windo
 from promptc.model.stages import Gathered
 from promptc.passes.select import evaluate_count, evaluate_key, find_whole, type_key
 from promptc.template.compile import Expression
-from promptc.template.runtime.run import find_run
-from promptc.text.guard import compile_later
-from promptc.text.white import is_blank
+from promptc.template.runtime.run import read_run
+from promptc.text.characters import compile_later, is_blank
 
 _LOOK = 10
 """Steps of looking at one element."""
@@ -104,7 +103,7 @@ class ItemReader:
         self._items = items
         self._section = section
         self._names = dict(names)
-        self._run = find_run(names)
+        self._run = read_run(names)
         self.number: int | None = None
         self._source = self._evaluate_source(items.source) if isinstance(items.source, Expression) else _list_values(gathered)
         self._elements = gathered.elements if gathered is not None else ()

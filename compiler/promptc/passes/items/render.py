@@ -13,13 +13,12 @@ from promptc.model.stages import Item
 from promptc.passes.items.read import Read
 from promptc.passes.select import pay_text
 from promptc.template.compile import Template
-from promptc.template.runtime.run import find_run, price_count
-from promptc.text.counters.counter import iter_inner
+from promptc.template.runtime.run import price_count, read_run
+from promptc.text.characters import WHITE, is_blank
+from promptc.text.counters.counter import Meter, iter_inner
 from promptc.text.cutting import KeptText, PrefixMeter, iter_kept
 from promptc.text.guard import Finding, Guard, escape_invisible
 from promptc.text.json import render_canonical_json
-from promptc.text.meter import Meter
-from promptc.text.white import WHITE, is_blank
 
 At = Literal["paragraph", "sentence", "line", "word", "token"]
 Side = Literal["end", "start", "middle"]
@@ -131,7 +130,7 @@ class ItemRenderer:
         return find_cut(raw, most, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter, pay=self._pay)
 
     def _pay(self, steps: int) -> None:
-        find_run(self._names).pay(steps, self._items.span, f"the cut of an item of `{self._section.id}`")
+        read_run(self._names).pay(steps, self._items.span, f"the cut of an item of `{self._section.id}`")
 
     def _render_message(self, read: Read, id: str, key: Any, message: MessageForm) -> Item | None:
         role = message.role.evaluate(self._names)

@@ -11,8 +11,8 @@ from promptc.passes.items.arrange import arrange_items, find_id, join_units, nam
 from promptc.passes.items.read import ItemReader, Read, Reading
 from promptc.passes.items.render import ItemRenderer, strip_lines
 from promptc.passes.select import Reach, evaluate_key, pay_text, type_key
+from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
-from promptc.text.meter import Meter
 
 _Named = tuple[Read, str]
 _Rendered = tuple[Read, str, Item | None]

@@ -8,8 +8,8 @@ from promptc.model.pack import Format, Output, Plan, Response, Tool
 from promptc.model.section import Section
 from promptc.model.stages import Bound
 from promptc.passes.layout.ledger import Piece
+from promptc.text.counters.counter import Meter
 from promptc.text.json import render_canonical_json
-from promptc.text.meter import Meter
 
 
 @frozen

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from promptc.diag.typed import Literal, NamedTuple
 from promptc.template.runtime.run import price_count
-from promptc.text.meter import Meter
+from promptc.text.counters.counter import Meter
 
 Kind = Literal["fence", "header", "marker", "group", "item"]
 

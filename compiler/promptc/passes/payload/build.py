@@ -14,8 +14,8 @@ from promptc.model.section import Section
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit.result import Fitted, Part
 from promptc.passes.layout.layout import Layout
+from promptc.text.characters import is_blank
 from promptc.text.json import render_canonical_json
-from promptc.text.white import is_blank
 
 _TOOL_PARTS = {"assistant": "tool_use", "user": "tool_result"}
 _BETWEEN = "\n\n"

@@ -18,8 +18,8 @@ from promptc.model.sources import Chunk, ChunkPlan, CorpusIndex, Document
 from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
 from promptc.sources.retrieval.index import BuiltIndex, Vectors, digest_config, digest_corpus
 from promptc.sources.retrieval.scoring import multiply, weigh_words
-from promptc.text.cutting import Boundary, find_region, iter_gaps
-from promptc.text.white import is_blank
+from promptc.text.characters import is_blank
+from promptc.text.cutting import Boundary, iter_gaps, trim_span
 
 Count = Callable[[str], int]
 """Gives the tokens of a text."""
@@ -284,7 +284,7 @@ def cut_body(text: str, room: int, overlap: int, count: Count) -> list[str]:
     again.
     """
     room, overlap = max(room, 1), min(overlap, room // 2)
-    start, stop = find_region(text)
+    start, stop = trim_span(text)
     units = _cut(text, start, stop, 0, max(room - overlap, 1), count)
     spans = _pack(text, units, max(room - overlap, 1), count)
     pieces = [text[spans[0][0] : spans[0][1]]] if spans else []

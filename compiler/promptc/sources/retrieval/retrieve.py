@@ -24,7 +24,7 @@ from promptc.model.sources import Chunk, Matching
 from promptc.sources.retrieval.encoder import SCALE, MissingEncoder, Vector, VectorEncoder, find_encoder
 from promptc.sources.retrieval.local import IndexedItem, LoadedIndex, digest_entries, index_entries
 from promptc.sources.retrieval.scoring import Phrase, Term, find_terms, multiply
-from promptc.text.guard import find_form, normalize
+from promptc.text.characters import convert_form, normalize
 
 _ANSWERS = 256
 _VECTORS = 4096
@@ -151,7 +151,7 @@ class Retriever:
         """As `retrieve`. The query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
         its indexes answer by words alone and `notes` say so.
         """
-        request = replace(request, query=" ".join(find_form("NFC", request.query).split()))
+        request = replace(request, query=" ".join(convert_form("NFC", request.query).split()))
         key = _find_key(indexes, request)
         found = self._answers.find(key) if key is not None else None
         if found is None:

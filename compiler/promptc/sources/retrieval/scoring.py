@@ -16,7 +16,7 @@ from operator import mul
 from promptc.diag.frozen import frozen
 from promptc.model.sources import Chunk
 from promptc.sources.retrieval.encoder import Vector
-from promptc.text.guard import compile_later, normalize
+from promptc.text.characters import compile_later, normalize
 
 UNIT = 10_000
 """What a score of one is counted as."""

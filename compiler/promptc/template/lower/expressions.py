@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from jinja2 import nodes
 from jinja2.idtracking import VAR_LOAD_PARAMETER, VAR_LOAD_RESOLVE, Symbols
 
-from promptc.template.allow import DICT_NAMES
+from promptc.template.allow import DICT_NAMES, LIMITS
 from promptc.template.lower import pyast as py
-from promptc.template.place import LIMITS
 from promptc.template.signatures import ANY, UNKNOWN, find_wrong_filter, find_wrong_test, iter_taken, iter_taken_by_test
 
 _BINARY = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide", "FloorDiv": "floor_divide", "Mod": "modulo", "Pow": "power"}
@@ -85,7 +84,7 @@ class Expressions:
         """Each of them."""
         return [self.lower(node, frame) for node in found]
 
-    def find_temporary(self, kind: str = "v") -> str:
+    def make_temporary(self, kind: str = "v") -> str:
         """A variable nothing else uses."""
         self._temporaries += 1
         return f"{kind}_{self._temporaries}"
@@ -94,7 +93,7 @@ class Expressions:
         """The text of a value that is printed."""
         if isinstance(node, nodes.TemplateData | nodes.Concat) or (isinstance(node, nodes.Const) and isinstance(node.value, str)):
             return self.lower(node, frame)
-        at, variable = node.lineno, self.find_temporary()
+        at, variable = node.lineno, self.make_temporary()
         value = py.named(variable, self.lower(node, frame), at)
         is_text = py.compared(py.attribute(value, "__class__", at), ast.Is(), py.name("str", at), at)
         return py.if_exp(is_text, py.name(variable, at), self._run_call("show", at, py.name(variable, at)), at)
@@ -130,13 +129,13 @@ class Expressions:
         counter = self._count(node, frame)
         if counter is not None:
             return counter
-        return self._find_key("find_attribute", self.lower(node.node, frame), node.attr, node.lineno)
+        return self._lower_key("read_attribute", self.lower(node.node, frame), node.attr, node.lineno)
 
-    def _find_key(self, otherwise: str, holder: ast.expr, key: str, at: int) -> ast.expr:
+    def _lower_key(self, otherwise: str, holder: ast.expr, key: str, at: int) -> ast.expr:
         """`holder[key]` at once where the holder is a mapping that has the key."""
-        if key in DICT_NAMES and otherwise == "find_attribute":
+        if key in DICT_NAMES and otherwise == "read_attribute":
             return py.call(otherwise, at, holder, py.constant(key, at))
-        variable = self.find_temporary()
+        variable = self.make_temporary()
         is_dict = py.compared(py.attribute(py.named(variable, holder, at), "__class__", at), ast.Is(), py.name("dict", at), at)
         has_key = py.compared(py.constant(key, at), ast.In(), py.name(variable, at), at)
         value = py.subscript(py.name(variable, at), py.constant(key, at), at)
@@ -155,8 +154,8 @@ class Expressions:
             bounds = [py.constant(None, at) if bound is None else self.lower(bound, frame) for bound in (arg.start, arg.stop, arg.step)]
             return self._run_call("cut_slice", at, holder, *bounds)
         if isinstance(arg, nodes.Const) and isinstance(arg.value, str):
-            return self._find_key("find_item", holder, arg.value, at)
-        return py.call("find_item", at, holder, self.lower(arg, frame))
+            return self._lower_key("read_item", holder, arg.value, at)
+        return py.call("read_item", at, holder, self.lower(arg, frame))
 
     def _call(self, node: nodes.Call, frame: Frame) -> ast.expr:
         return self.lower_call(node, frame, [])
@@ -232,7 +231,7 @@ class Expressions:
         parts = []
         for operand in node.ops:
             right = self.lower(operand.expr, frame)
-            variable = self.find_temporary() if operand is not node.ops[-1] else ""
+            variable = self.make_temporary() if operand is not node.ops[-1] else ""
             right = py.named(variable, right, at) if variable else right
             parts.append(self._run_call("compare", at, py.constant(operand.op, at), left, right))
             left = py.name(variable, at) if variable else left
@@ -299,12 +298,12 @@ def iter_loads(symbols: Symbols) -> Iterator[tuple[str, str, str]]:
         yield ident, kind, source or ""
 
 
-def find_stores(symbols: Symbols) -> Sequence[tuple[str, str]]:
+def list_stores(symbols: Symbols) -> Sequence[tuple[str, str]]:
     """Name and Python name of all that is set in a scope and those around it."""
     return list(symbols.dump_stores().items())
 
 
-def find_targets(target: nodes.Node) -> list[str]:
+def list_targets(target: nodes.Node) -> list[str]:
     """The names a target sets, each once."""
     found = [target] if isinstance(target, nodes.Name) else list(target.find_all(nodes.Name))
     return sorted({name.name for name in found if name.ctx == "store"})
@@ -317,8 +316,8 @@ def is_judged(node: nodes.Filter | nodes.Test) -> bool:
     """
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         return False
-    args = [find_constant(arg) for arg in node.args]
-    named = {str(word.key): find_constant(word.value) for word in node.kwargs}
+    args = [read_constant(arg) for arg in node.args]
+    named = {str(word.key): read_constant(word.value) for word in node.kwargs}
     is_filter = isinstance(node, nodes.Filter)
     if (find_wrong_filter if is_filter else find_wrong_test)(node.name, args, named, LIMITS) is not None:
         return False
@@ -326,13 +325,13 @@ def is_judged(node: nodes.Filter | nodes.Test) -> bool:
     return all(value is not UNKNOWN or parameter.sort is ANY for _, parameter, value, _ in taken)
 
 
-def find_constant(node: nodes.Expr) -> Any:
+def read_constant(node: nodes.Expr) -> Any:
     """The value of an expression that is written out; `UNKNOWN` where it is computed."""
     if isinstance(node, nodes.Const):
         return node.value
     if isinstance(node, nodes.Neg) and isinstance(node.node, nodes.Const) and node.node.value.__class__ in (int, float):
         return -node.node.value
     if isinstance(node, nodes.List | nodes.Tuple):
-        items = [find_constant(item) for item in node.items]
+        items = [read_constant(item) for item in node.items]
         return UNKNOWN if any(item is UNKNOWN for item in items) else (items if isinstance(node, nodes.List) else tuple(items))
     return UNKNOWN

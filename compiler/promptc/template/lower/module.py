@@ -13,16 +13,15 @@ from jinja2.idtracking import Symbols
 
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import frozen
+from promptc.template.allow import LIMITS, Limits
+from promptc.template.compile import Place
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import Expressions, Frame, name_filter, name_test
-from promptc.template.lower.scopes import PARENT, LowerFault
-from promptc.template.lower.statements import Statements
-from promptc.template.parse import PartsBudget, check_tree, count_nodes, find_bound, find_names, parse, verbatim, wrong_syntax
-from promptc.template.place import LIMITS, Limits, Place
-from promptc.template.reads import Path, find_reads, is_settled
+from promptc.template.lower.statements import PARENT, LowerFault, Statements
+from promptc.template.parse import PartsBudget, check_tree, count_nodes, iter_file_names, list_bound, parse, verbatim, wrong_syntax
+from promptc.template.reads import Path, is_settled, list_reads
 from promptc.template.runtime.objects import TEMPLATE
-from promptc.template.runtime.program import Program
-from promptc.template.runtime.run import LoweredFile
+from promptc.template.runtime.program import LoweredFile, Program
 
 LoadFile = Callable[[str], str]
 _PARAMETERS = ("run", "names")
@@ -44,7 +43,7 @@ def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expre
         return _compile_all(text.replace("\r\n", "\n").replace("\r", "\n"), place, load_file, expression, limits)
     except (RecursionError, MemoryError):
         help = "split it with `set`, macros or `include`"
-        raise fail("PC0403", "the template nests too deeply", place.find_span("", text, 1), help=help) from None
+        raise fail("PC0403", "the template nests too deeply", place.make_span("", text, 1), help=help) from None
 
 
 def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression: bool, limits: Limits) -> Compiled:
@@ -54,11 +53,11 @@ def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression
     files.load_all(tree, "", text, ())
     texts = {"": text, **files.texts}
     trees = {"": tree, **files.trees}
-    bound = frozenset().union(*map(find_bound, trees.values()))
+    bound = frozenset().union(*map(list_bound, trees.values()))
     findings = [found for name, file in trees.items() for found in check_tree(file, bound, name, texts[name], place)]
     if findings:
         raise PromptcError(findings)
-    reads = find_reads(tree, files.trees)
+    reads = list_reads(tree, files.trees)
     settled = expression and is_settled(tree.body[0].nodes[0])  # type: ignore[attr-defined]
     lowered = tuple(_lower(file, name, texts[name], place, expression=expression and not name) for name, file in trees.items())
     return Compiled(Program(lowered, place, settled, limits), reads, files.texts)
@@ -66,7 +65,7 @@ def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression
 
 def _lower(tree: nodes.Template, name: str, text: str, place: Place, *, expression: bool) -> LoweredFile:
     try:
-        return lower_template(tree, name, text, find_bound(tree), expression=expression)
+        return lower_template(tree, name, text, list_bound(tree), expression=expression)
     except LowerFault as wrong:
         raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.at, place)]) from None
     except SyntaxError as wrong:
@@ -87,8 +86,8 @@ class _Files:
     def load_all(self, tree: nodes.Template, name: str, text: str, above: tuple[str, ...]) -> None:
         """Load what `tree` names, and what that names."""
         for node in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
-            for wanted in _find_wanted(node):
-                span = self.place.find_span(name, text, node.lineno)
+            for wanted in _list_wanted(node):
+                span = self.place.make_span(name, text, node.lineno)
                 if wanted in above:
                     chain = " -> ".join((*above[above.index(wanted) :], wanted))
                     raise PromptcError([Diagnostic("PC0420", f"a circle of includes: {chain}", span, "take one of them out")])
@@ -110,11 +109,11 @@ class _Files:
         self.load_all(tree, name, text, above)
 
 
-def _find_wanted(node: nodes.Node) -> list[str]:
+def _list_wanted(node: nodes.Node) -> list[str]:
     """The files a statement names; none where it will be refused anyway."""
     if isinstance(node, nodes.Include) and node.ignore_missing:
         return []
-    return list(find_names(node.template))  # type: ignore[attr-defined]
+    return list(iter_file_names(node.template))  # type: ignore[attr-defined]
 
 
 def _because(failed: Diagnostic, why: str, help: str = "") -> Diagnostic:
@@ -137,7 +136,7 @@ def lower_template(tree: nodes.Template, name: str, text: str, stored: frozenset
 def lower_module(tree: nodes.Template, stored: frozenset[str], *, expression: bool = False) -> Module:
     """The functions as Python's own syntax, with the filters and tests they use, and the names of the blocks."""
     expressions = Expressions(stored)
-    blocks = _find_blocks(tree)
+    blocks = _list_blocks(tree)
     if expression:
         functions = [_lower_value(tree, expressions)]
     else:
@@ -145,7 +144,7 @@ def lower_module(tree: nodes.Template, stored: frozenset[str], *, expression: bo
     return ast.Module(body=functions, type_ignores=[]), expressions, tuple(blocks)
 
 
-def _find_blocks(tree: nodes.Template) -> dict[str, nodes.Block]:
+def _list_blocks(tree: nodes.Template) -> dict[str, nodes.Block]:
     blocks: dict[str, nodes.Block] = {}
     for block in tree.find_all(nodes.Block):
         if block.name in blocks:
@@ -156,7 +155,7 @@ def _find_blocks(tree: nodes.Template) -> dict[str, nodes.Block]:
 
 def _lower_value(tree: nodes.Template, expressions: Expressions) -> ast.stmt:
     statements = Statements(expressions)
-    frame = Frame(Symbols(), statements.find_buffer())
+    frame = Frame(Symbols(), statements.make_buffer())
     frame.symbols.analyze_node(tree)
     value = tree.body[0].nodes[0]  # type: ignore[attr-defined]
 
@@ -169,7 +168,7 @@ def _lower_value(tree: nodes.Template, expressions: Expressions) -> ast.stmt:
 def _lower_root(tree: nodes.Template, expressions: Expressions) -> ast.stmt:
     statements = Statements(expressions)
     statements.extends = tree.find(nodes.Extends) is not None
-    frame = Frame(Symbols(), statements.find_buffer())
+    frame = Frame(Symbols(), statements.make_buffer())
     own = "self" in find_undeclared(tree.body, ("self",))
     if own:
         frame.symbols.declare_parameter("self")
@@ -202,7 +201,7 @@ def _render_parent(frame: Frame) -> ast.stmt:
 
 def _lower_block(block: nodes.Block, expressions: Expressions) -> ast.stmt:
     statements, at = Statements(expressions), block.lineno
-    frame = Frame(Symbols(), statements.find_buffer())
+    frame = Frame(Symbols(), statements.make_buffer())
     special = find_undeclared(block.body, ("self", "super"))
     for name in sorted(special):
         frame.symbols.declare_parameter(name)
@@ -214,7 +213,7 @@ def _lower_block(block: nodes.Block, expressions: Expressions) -> ast.stmt:
         if "self" in special:
             statements.open.append(py.assign(frame.symbols.ref("self"), py.call("TemplateBlocks", at, py.name("names", at)), at))
         if "super" in special:
-            above = py.attribute(py.name("names", at), "find_super", at)
+            above = py.attribute(py.name("names", at), "read_super", at)
             own = py.name(f"block_{block.name}", at)
             statements.open.append(py.assign(frame.symbols.ref("super"), py.call(above, at, py.constant(block.name, at), own), at))
         statements.enter(frame, at)
@@ -229,7 +228,7 @@ def _function(name: str, statements: Statements, write: Callable[[], None], at: 
     globals = statements.expressions.globals = {}
     body = statements.collect(write)
     find = [
-        py.assign(ident, py.call(py.attribute(py.name("names", at), "find", at), at, py.constant(wanted, at)), at)
+        py.assign(ident, py.call(py.attribute(py.name("names", at), "read", at), at, py.constant(wanted, at)), at)
         for wanted, ident in sorted(globals.items())
     ]
     return py.function(name, _PARAMETERS, find + body, at)

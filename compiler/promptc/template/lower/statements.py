@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,14 +12,106 @@ from jinja2.compiler import find_undeclared
 from jinja2.idtracking import VAR_LOAD_PARAMETER, Symbols
 
 from promptc.template.lower import pyast as py
-from promptc.template.lower.expressions import Counted, Expressions, Frame, find_stores, iter_loads
-from promptc.template.lower.scopes import PARENT, LowerFault, Writer
+from promptc.template.lower.expressions import Buffer, Counted, Expressions, Frame, iter_loads, list_stores, list_targets
 from promptc.template.parse import count_nodes
 
 COUNTS = frozenset("index index0 first last length revindex revindex0 depth depth0".split())
 """What plain counters can tell."""
 
 NEEDS_LENGTH = frozenset("last length revindex revindex0".split())
+PARENT = "parent"
+"""The variable that holds what a template extends."""
+
+
+class Writer:
+    """Writes the statements of one file into the list that is open."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self.expressions = expressions
+        self.open: py.Statements = []
+        self.extends = False
+        self.extended = False
+
+    @abstractmethod
+    def lower_all(self, body: Sequence[nodes.Node], frame: Frame) -> None:
+        """Each statement, in order."""
+
+    def collect(self, write: Callable[[], None]) -> py.Statements:
+        """The statements `write` makes."""
+        outer, self.open = self.open, []
+        write()
+        made, self.open = self.open, outer
+        return made
+
+    def make_buffer(self) -> Buffer:
+        """A new list of output parts."""
+        return Buffer(self.expressions.make_temporary("out"))
+
+    def begin(self, buffer: Buffer, at: int) -> None:
+        """Make the list."""
+        self.open.append(py.assign(buffer.out, py.call(py.attribute(py.name("run", at), "begin", at), at), at))
+
+    def joined(self, buffer: Buffer, at: int) -> ast.expr:
+        """The text of the list, paid for."""
+        return py.call(py.attribute(py.name("run", at), "join", at), at, py.name(buffer.out, at))
+
+    def take(self, weight: int, at: int) -> None:
+        """Pay for so many steps."""
+        self.open.append(py.run(py.call(py.attribute(py.name("run", at), "take", at), at, py.constant(weight, at)), at))
+
+    def enter(self, frame: Frame, at: int) -> None:
+        """Give the scope's variables what they begin with."""
+        for ident, kind, source in iter_loads(frame.symbols):
+            if kind == "resolve" and source not in self.expressions.stored:
+                continue
+            value = {
+                "resolve": lambda source=source: py.call(py.attribute(py.name("names", at), "read", at), at, py.constant(source, at)),
+                "alias": lambda source=source: py.name(source, at),
+                "undefined": lambda source=source: py.name("missing", at),
+            }.get(kind)
+            if value is not None:
+                self.open.append(py.assign(ident, value(), at))
+
+    def leave(self, frame: Frame, at: int) -> None:
+        """Forget the scope's variables."""
+        for ident, kind, source in iter_loads(frame.symbols):
+            if kind != "resolve" or source in self.expressions.stored:
+                self.open.append(py.assign(ident, py.name("missing", at), at))
+
+    def put(self, frame: Frame, parts: Sequence[ast.expr], at: int) -> ast.stmt:
+        """Add parts to the output."""
+        out = py.name(frame.buffer.out, at)
+        if len(parts) == 1:
+            return py.run(py.call(py.attribute(out, "append", at), at, parts[0]), at)
+        return py.run(py.call(py.attribute(out, "extend", at), at, py.tuple_(parts, at)), at)
+
+    def guard(self, statement: ast.stmt, at: int) -> ast.stmt:
+        """Only if the template extends nothing."""
+        free = py.compared(py.name(PARENT, at), ast.Is(), py.constant(None, at), at)
+        return py.when(free, [statement], [], at)
+
+    def target(self, node: nodes.Node, frame: Frame) -> ast.expr:
+        """Where a value is stored: a variable, a part of a namespace, or several."""
+        at = node.lineno
+        if isinstance(node, nodes.Tuple):
+            return py.tuple_([self.target(item, frame) for item in node.items], at, store=True)
+        if isinstance(node, nodes.NSRef):
+            holder = py.attribute(py.name(frame.symbols.ref(node.name), at), "values", at)
+            return py.placed(ast.Subscript, at, value=holder, slice=py.constant(node.attr, at), ctx=ast.Store())  # type: ignore[no-any-return]
+        assert isinstance(node, nodes.Name)
+        return py.target(frame.symbols.ref(node.name), at)
+
+    def store(self, target: nodes.Node, value: ast.expr, frame: Frame, at: int) -> None:
+        """Set what the target names."""
+        self.open.append(py.assign_to(self.target(target, frame), value, at))
+        if frame.toplevel:
+            for name in list_targets(target):
+                self.publish(name, frame, at, exported=not name.startswith("_"))
+
+    def publish(self, name: str, frame: Frame, at: int, *, exported: bool) -> None:
+        """What is set at the top is seen by blocks and includes, and `exported` to importers."""
+        method = py.attribute(py.name("names", at), "export" if exported else "keep", at)
+        self.open.append(py.run(py.call(method, at, py.constant(name, at), py.name(frame.symbols.ref(name), at)), at))
 
 
 class FileStatements(Writer):
@@ -49,7 +142,7 @@ class FileStatements(Writer):
         return self._dump(frame, node.lineno) if node.with_context else py.constant(None, node.lineno)
 
     def _dump(self, frame: Frame, at: int) -> ast.expr:
-        stores = find_stores(frame.symbols)
+        stores = list_stores(frame.symbols)
         return py.mapping([py.constant(name, at) for name, _ in stores], [py.name(ident, at) for _, ident in stores], at)
 
     def _derived(self, frame: Frame, at: int) -> ast.expr:
@@ -74,11 +167,11 @@ class FileStatements(Writer):
 
     def lower_from_import(self, node: nodes.FromImport, frame: Frame) -> None:
         """`from ... import`."""
-        at, module = node.lineno, self.expressions.find_temporary("module")
+        at, module = node.lineno, self.expressions.make_temporary("module")
         self.open.append(py.assign(module, self._module(node, frame), at))
         for pair in node.names:
             name, alias = (pair, pair) if isinstance(pair, str) else pair
-            found = py.call("find_export", at, py.name(module, at), py.constant(name, at))
+            found = py.call("read_export", at, py.name(module, at), py.constant(name, at))
             self.open.append(py.assign(frame.symbols.ref(alias), found, at))
             if frame.toplevel:
                 self.publish(alias, frame, at, exported=False)
@@ -97,7 +190,7 @@ class MacroStatements(Writer):
 
     def lower_call_block(self, node: nodes.CallBlock, frame: Frame) -> None:
         """`call`."""
-        at, caller = node.lineno, self.expressions.find_temporary("caller")
+        at, caller = node.lineno, self.expressions.make_temporary("caller")
         self.open.append(py.assign(caller, self._macro_value(node, frame, None), at))
         handed: ast.keyword = py.placed(ast.keyword, at, arg="caller", value=py.name(caller, at))
         text = self.expressions.lower_call(node.call, frame, [handed])
@@ -105,11 +198,11 @@ class MacroStatements(Writer):
 
     def _macro_value(self, node: nodes.Macro | nodes.CallBlock, frame: Frame, name: str | None) -> ast.expr:
         """Write the function; the `Macro` around it."""
-        at, function, buffer = node.lineno, self.expressions.find_temporary("macro"), self.find_buffer()
+        at, function, buffer = node.lineno, self.expressions.make_temporary("macro"), self.make_buffer()
         inner = frame.inner(buffer)
         inner.guarded = False
         inner.symbols.analyze_node(node)
-        special = self._find_special(node, inner.symbols)
+        special = self._list_special(node, inner.symbols)
         inner.symbols.analyze_node(node)
         parameters = [inner.symbols.ref(arg.name) for arg in node.args] + [inner.symbols.ref(one) for one in special]
         body = self.collect(lambda: self._macro_body(node, inner, at))
@@ -124,7 +217,7 @@ class MacroStatements(Writer):
     def _takes_caller(self, node: nodes.Macro | nodes.CallBlock) -> bool:
         return "caller" in find_undeclared(node.body, ("caller",))
 
-    def _find_special(self, node: nodes.Macro | nodes.CallBlock, symbols: Symbols) -> list[str]:
+    def _list_special(self, node: nodes.Macro | nodes.CallBlock, symbols: Symbols) -> list[str]:
         """Which of `caller`, `kwargs`, `varargs` the macro is given because its body mentions them."""
         mentioned = find_undeclared(node.body, ("caller", "kwargs", "varargs"))
         written = [arg.name for arg in node.args]
@@ -161,7 +254,7 @@ class MacroStatements(Writer):
 
     def lower_filter_block(self, node: nodes.FilterBlock, frame: Frame) -> None:
         """`filter`."""
-        at, buffer = node.lineno, self.find_buffer()
+        at, buffer = node.lineno, self.make_buffer()
         inner = frame.inner(buffer)
         inner.symbols.analyze_node(node)
         self.enter(inner, at)
@@ -187,7 +280,7 @@ class LoopStatements(Writer):
         loop = inner.symbols.declare_parameter("loop") if known else ""
         inner.symbols.analyze_node(node, for_branch="body")
         values = self._each(node, frame)
-        ran = self.expressions.find_temporary("ran") if node.else_ else ""
+        ran = self.expressions.make_temporary("ran") if node.else_ else ""
         if ran:
             self.open.append(py.assign(ran, py.constant(False, at), at))
         if not known:
@@ -231,10 +324,10 @@ class LoopStatements(Writer):
         return entered, self.expressions.lower(node.test, test_frame)
 
     def _counted_loop(self, node: nodes.For, inner: Frame, values: ast.expr, ran: str, loop: str, counts: frozenset[str]) -> None:
-        at, index = node.lineno, self.expressions.find_temporary("i")
+        at, index = node.lineno, self.expressions.make_temporary("i")
         length = ""
         if counts & NEEDS_LENGTH:
-            length, sized = self.expressions.find_temporary("n"), self.expressions.find_temporary("all")
+            length, sized = self.expressions.make_temporary("n"), self.expressions.make_temporary("all")
             self.open.append(py.assign(sized, py.call("sized", at, values), at))
             self.open.append(py.assign(length, py.call("len", at, py.name(sized, at)), at))
             values = py.name(sized, at)
@@ -260,7 +353,7 @@ class LoopStatements(Writer):
     def _sieve(self, node: nodes.For, frame: Frame, inner: Frame) -> str:
         """A generator of what passes the test, so that `loop` counts only that. What is taken apart is put together again, as a tuple:
         that is what `loop.previtem` gives in Jinja."""
-        at, sieve, element = node.lineno, self.expressions.find_temporary("sieve"), self.expressions.find_temporary()
+        at, sieve, element = node.lineno, self.expressions.make_temporary("sieve"), self.expressions.make_temporary()
         tested, passes = self._tested(node, frame)
         unpack = py.assign_to(self.target(node.target, inner), py.name(element, at), at)
         apart = isinstance(node.target, nodes.Tuple)
@@ -337,7 +430,7 @@ class Statements(LoopStatements, MacroStatements, FileStatements):
         self.store(node.target, self.expressions.lower(node.node, frame), frame, at)
 
     def _assign_block(self, node: nodes.AssignBlock, frame: Frame) -> None:
-        at, buffer = node.lineno, self.find_buffer()
+        at, buffer = node.lineno, self.make_buffer()
         inner = frame.inner(buffer)
         inner.guarded = False
         inner.symbols.analyze_node(node)
@@ -409,3 +502,12 @@ def _iter_node(node: nodes.Node) -> Iterator[str]:
 
 def _is_loop(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Name) and node.name == "loop"
+
+
+class LowerFault(Exception):
+    """A template Jinja's compiler would refuse: a sentence and its place."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any, NoReturn, Protocol
-from promptc.template.place import Limits
 from promptc.template.runtime.objects import Missing, Module, missing, refuse
-from promptc.template.runtime.run import Run, check_key, pay_each
+from promptc.template.runtime.run import Run, check_key, check_range, pay_each
 
 Render = Callable[[Run, "Names"], str]
 _NOTHING: dict[str, Any] = {}
@@ -43,7 +42,7 @@ class Names:
         self.exported: set[str] = set()
         self.blocks: dict[str, list[Render]] = {name: [block] for name, block in blocks.items()} if blocks else {}
 
-    def find(self, name: str) -> Any:
+    def read(self, name: str) -> Any:
         """What the template has kept, then what it was given, then the functions; else `missing`."""
         if name in self.kept:
             return self.kept[name]
@@ -121,7 +120,7 @@ class Names:
             refuse("PC0414", f"the required block `{name}` is not there", "define it in the template that extends this one")
         return self.call_block(name)
 
-    def find_super(self, name: str, own: Render) -> Any:
+    def read_super(self, name: str, own: Render) -> Any:
         """What `super` is in the block `own`."""
         stack = self.blocks.get(name, [])
         place = stack.index(own) + 1 if own in stack else 0
@@ -166,7 +165,7 @@ class TemplateBlocks:
     def __init__(self, names: Names) -> None:
         self.names = names
 
-    def find(self, name: str) -> Any:
+    def read(self, name: str) -> Any:
         """A block; undefined where there is none."""
         stack = self.names.blocks.get(name)
         return BlockCall(name, self.names, stack, 0) if stack else Missing(name, hint=f"there is no block `{name}`")
@@ -221,7 +220,7 @@ class Namespace:
     def __init__(self, values: dict[Any, Any]) -> None:
         self.values = values
 
-    def find(self, name: str) -> Any:
+    def read(self, name: str) -> Any:
         """What it holds under a name; undefined where there is none."""
         return self.values[name] if name in self.values else Missing(name, self)
 
@@ -232,16 +231,6 @@ def make_range(run: Run, *bounds: int) -> range:
     check_range(made, run.limits)
     run.take(len(made))
     return made
-
-
-def check_range(made: range, limits: Limits) -> None:
-    """Refuse more numbers than the limit."""
-    try:
-        size = len(made)
-    except OverflowError:
-        refuse("PC0416", "a number grows too large", "use smaller numbers")
-    if size > limits.range:
-        refuse("PC0430", f"`range` is longer than {limits.range}", "loop over less, or raise `limits.range`")
 
 
 def make_dict(run: Run, pairs: Any = (), /, **values: Any) -> dict[Any, Any]:
@@ -348,12 +337,11 @@ class Macro:
         return bound
 
     def _refuse(self, args: tuple[Any, ...], named: dict[str, Any]) -> NoReturn:
-        from promptc.template.signatures import find_wrong, sign_macro
+        from promptc.template import signatures  # late: only a refused call needs the table of signatures
 
         uses = [name for name in ("caller", "kwargs", "varargs") if getattr(self, name)]
-        wrong = find_wrong(sign_macro(self.name, self.arguments, uses), args, named, self.run.limits)
-        assert wrong is not None, "whoever refuses a call knows why"
-        raise wrong.fault()
+        signatures.raise_wrong(signatures.sign_macro(self.name, self.arguments, uses), args, named, self.run.limits)
+        raise AssertionError("whoever refuses a call knows why")
 
 
 def unfilled(name: str) -> Missing:

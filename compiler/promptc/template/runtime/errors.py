@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import TracebackType
 
-from promptc.diag.findings import Diagnostic, PromptcError, count_noun, name_kind, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun, name_kind, name_type, show_value, suggest
 from promptc.diag.typed import Any
 from promptc.template.allow import GLOBALS
-from promptc.template.parse import reword
-from promptc.template.place import Place
-from promptc.template.runtime.objects import TEMPLATE, Fault, MissingFault, name_part, refuse
-from promptc.template.runtime.run import LoweredFile, Run
-from promptc.template.runtime.values import show
+from promptc.template.compile import Place
+from promptc.template.runtime.objects import TEMPLATE, Fault, MissingFault, name_part
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.\w+|\[(?:'[^'\n]*'|\"[^\"\n]*\"|-?\d+)\])*\Z")
 _HELP = {"PC0411": "ask first with `is defined`, or give a value with `default`"}
 _ARGUMENTS = re.compile(r"\w\(\) (?:got|takes|missing)|^macro '|positional argument|keyword argument")
-_SPEC = re.compile(r"%(?:\([^()]*\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", re.S)
 
 
-def explain_error(error: BaseException, place: Place, files: Sequence[LoweredFile], names: Mapping[str, Any]) -> PromptcError:
+def explain_error(error: BaseException, place: Place, texts: Mapping[str, str], names: Mapping[str, Any]) -> PromptcError:
     """One finding: where an undefined value arose, else at the innermost place of a template that was running."""
-    name, at = error.place if isinstance(error, MissingFault) else _find_place(error.__traceback__)
-    text = next((file.text for file in files if file.name == name), "")
-    span = place.find_span(name, text, at)
+    name, at = error.place if isinstance(error, MissingFault) else _read_place(error.__traceback__)
+    text = texts.get(name, "")
+    span = place.make_span(name, text, at)
     code, message, help = _explain_missing(error, names, text, at) if isinstance(error, MissingFault) else _explain(error)
     return PromptcError([Diagnostic(code, message, span, help or _HELP.get(code, "see docs/templates.md"))])
 
 
-def _find_place(trace: TracebackType | None) -> tuple[str, int]:
+def _read_place(trace: TracebackType | None) -> tuple[str, int]:
     found = ("", 1)
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
@@ -59,7 +55,7 @@ def _explain_missing(error: MissingFault, names: Mapping[str, Any], text: str, a
     part = error.name if isinstance(error.name, str) else str(error.name) if error.name.__class__ is int else ""
     if error.of_names:
         return error.code, str(error), suggest(part, (name for name in (*names, *GLOBALS) if not name.startswith("__")))
-    holder = _find_holder(text, at, part)
+    holder = _read_holder(text, at, part)
     message = f"`{holder}` has no {name_part(error.name)}" if holder else str(error)
     if isinstance(error.holder, dict):
         return error.code, message, suggest(part, (key for key in error.holder if isinstance(key, str)))
@@ -68,39 +64,119 @@ def _explain_missing(error: MissingFault, names: Mapping[str, Any], text: str, a
     return error.code, message, f"it is {name_kind(error.holder)}" if holder else ""
 
 
-def _find_holder(text: str, at: int, part: str) -> str:
+def _read_holder(text: str, at: int, part: str) -> str:
     """What stands before the part, if that is a path written out: `state.player` of `state.player.name`."""
     before = text[: at - 1]
     found = _PATH.search(before.rstrip(".")) if part else None
     return found[0] if found else ""
 
 
-def format_percent(run: Run, pattern: str, values: Any) -> str:
-    """`pattern % values` as Python prints it. Widths and precisions are at most `Limits.width`, and are not taken from the values."""
-    run.take(1 + (len(pattern) >> 2))
-    specs = stretch = 0
-    for spec in _SPEC.finditer(pattern):
-        specs += 1
-        stretch = max(stretch, _check_spec(run, spec))
-    run.take(4 * specs)
-    longest = _find_longest(run, values)
-    run.make(len(pattern) + specs * max(longest * stretch, run.limits.width if specs else 0))
-    made: str = pattern % values
-    return made
+_Words = tuple[str, str]
 
 
-def _check_spec(run: Run, spec: re.Match[str]) -> int:
-    """By how much the text of a value may grow where it is put in."""
-    most = run.limits.width
-    for width in spec.group(1, 2):
-        if width == "*" or (width and (len(width) > 6 or int(width) > most)):
-            refuse("PC0430", f"`{spec.group()[:40]}` pads to more than {most} characters", "use a smaller width, or raise `limits.width`")
-    if spec.group(3) == "c":
-        refuse("PC0424", "`%c` is not in the subset", "use `%s`")
-    return 10 if spec.group(3) in "ra" else 1
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def _find_longest(run: Run, values: Any) -> int:
-    if isinstance(values, tuple):
-        return max((len(show(run, value)) for value in values), default=0)
-    return len(show(run, values))
+_INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
+
+
+_PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
+
+
+_QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
+
+
+PARTS_HELP = "give as many names as there are parts; a mapping has pairs: `for name, value in state.m.items()`"
+"""What mends a list of names that is filled from too many parts, or too few."""
+
+
+def reword(text: str) -> tuple[str, str]:
+    """What went wrong, and what would mend it (empty where nothing better is known than the documentation)."""
+    line = _ADDRESS.sub("", text.split("\n")[0][:300])
+    for pattern, write in _SENTENCES:
+        found = pattern.search(line)
+        if found:
+            return write(*found.groups())
+    plain = _QUOTED.sub(lambda found: name_type(found[1] or found[2]), _INSIDE.sub("", line)).rstrip(".")
+    return plain[:1].lower() + plain[1:], ""
+
+
+def _unsuited(sign: str, left: str, right: str) -> _Words:
+    hint = "join texts with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
+    return f"`{sign}` does not suit {name_type(left)} and {name_type(right)}", hint
+
+
+def _ask(*kinds: str) -> str:
+    if "NoneType" in kinds:
+        return "ask for none first, or give a value with `default(..., true)`"
+    return "add `| list`" if "generator" in kinds else "compare and count like with like"
+
+
+def _unsuited_call(name: str, kind: str) -> _Words:
+    return f"`{name}` does not suit {name_type(kind)}", _ask(kind)
+
+
+def _wrong_kind(due: str, kind: str) -> _Words:
+    return f"{name_type(due)} is due, and not {name_type(kind)}", _ask(kind)
+
+
+def _wrong_arguments(name: str, rest: str) -> _Words:
+    name = _PREFIX.sub("", name)
+    return f"`{name}` {_INSIDE.sub('', rest)}", "see docs/templates.md for its arguments"
+
+
+def _too_many(name: str, most: str, given: str) -> _Words:
+    """Python counts what every filter and method is given first: the run, and the value."""
+    allowed = int(most) - 2
+    takes = f"at most {allowed} argument{'s' if allowed > 1 else ''}" if allowed > 0 else "no argument"
+    return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/templates.md for its arguments"
+
+
+def _unfilled(expected: str, got: str | None) -> _Words:
+    return f"{expected} names are filled from {f'a list of {got}' if got is not None else 'a longer list'}", PARTS_HELP
+
+
+def _unformatted(sign: str, kind: str) -> _Words:
+    return f"`%{sign}` prints a number, and is given {name_type(kind)}", "write `%s`, which prints anything"
+
+
+def _many(what: str) -> Callable[[], _Words]:
+    return lambda: (
+        f"the text has {what} places, `%s` and the like, than there are values",
+        "give as many values as places, `%%` prints a `%`",
+    )
+
+
+_SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
+    (re.compile(r'can only concatenate (\w+) \(not "(\w+)"\)'), lambda left, right: _unsuited("+", left, right)),
+    (re.compile(r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'"), _unsuited),
+    (re.compile(r"'(\S+)' not supported between instances of '(\w+)' and '(\w+)'"), _unsuited),
+    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not suit {name_type(kind)}", _ask(kind))),
+    (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{name_type(kind)} has no length", _ask(kind))),
+    (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{name_type(kind)} is no list", _ask(kind))),
+    (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {name_type(kind)}", _ask(kind))),
+    (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{name_type(kind)} is no pair", "loop over pairs: `.items()`")),
+    (re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?\)"), _unfilled),
+    (re.compile(r"%(\S+) format: an? (?:real number|integer) is required, not (\w+)"), _unformatted),
+    (re.compile(r"unsupported format character '(.)'"), lambda sign: (f"`%{sign}` is no format", "write `%s`, `%d`, `%.1f` or `%%`")),
+    (re.compile(r"not enough arguments for format string"), _many("more")),
+    (re.compile(r"not all arguments converted"), _many("fewer")),
+    (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
+    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a text or a number")),
+    (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{name_type(kind)} is no whole number", _ask(kind))),
+    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) "), _too_many),
+    (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
+    (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{name_type(kind)} cannot be rounded", _ask(kind))),
+    (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
+    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{name_type(kind)} is never in a text", "look for a text")),
+    (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
+    (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{name_type(kind)} is no number", _ask(kind))),
+    (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is no number", "give a number")),
+    (
+        re.compile(r"(%\w) format: .* is required, not (\w+)"),
+        lambda sign, kind: (f"`{sign}` takes a number, not {name_type(kind)}", _ask(kind)),
+    ),
+    (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print texts with `%s`")),
+    (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
+    (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
+)

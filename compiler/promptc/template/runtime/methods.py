@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
-from promptc.template.place import Limits
 from promptc.template.runtime.objects import Missing, refuse
-from promptc.template.runtime.run import Run, blame_method, check_key, pay_each, pay_search, price_search
+from promptc.template.runtime.run import Run, check_key, check_width, pay_each, pay_search, price_search
 
 Method = Callable[..., Any]
 _LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -27,11 +26,13 @@ def call_method(run: Run, value: Any, name: str, args: Sequence[Any], kwargs: Ma
         for arg in (*args, *kwargs.values()):
             if arg.__class__ is Missing:
                 arg.fail()
-        blame_method(value.__class__, name, args, kwargs, run.limits)
+        from promptc.template import signatures  # late: only a refused call needs the table of signatures
+
+        signatures.raise_wrong(signatures.METHODS[value.__class__][name], args, kwargs, run.limits)
         raise
 
 
-def _find_value(run: Run, holder: Any, key: Any, default: Any = None, /) -> Any:
+def _look_up(run: Run, holder: Any, key: Any, default: Any = None, /) -> Any:
     run.take(1)
     return holder.get(check_key(key), default)
 
@@ -54,14 +55,14 @@ def _count_value(run: Run, values: Any, sought: Any, /) -> int:
     return found
 
 
-def _find_place(run: Run, values: Any, sought: Any, /, *bounds: Any) -> int:
+def _index_value(run: Run, values: Any, sought: Any, /, *bounds: Any) -> int:
     pay_search(run, sought, values)
     place: int = values.index(sought, *bounds)
     return place
 
 
-_OF_LIST: dict[str, Method] = {"count": _count_value, "index": _find_place}
-_OF_MAPPING: dict[str, Method] = {"get": _find_value, "items": _view_items, "keys": _view_keys, "values": _view_values}
+_OF_LIST: dict[str, Method] = {"count": _count_value, "index": _index_value}
+_OF_MAPPING: dict[str, Method] = {"get": _look_up, "items": _view_items, "keys": _view_keys, "values": _view_values}
 
 
 def replace_text(run: Run, text: str, old: str, new: str, count: Any = -1, /) -> str:
@@ -165,12 +166,6 @@ def _join(run: Run, text: str, parts: Iterable[str], /) -> str:
     made = list(pay_each(run, parts, 2))
     run.make(sum(len(part) for part in made if part.__class__ is str) + len(text) * len(made))
     return text.join(made)
-
-
-def check_width(limits: Limits, width: Any) -> None:
-    """Padding is at most `Limits.width` characters."""
-    if isinstance(width, int) and width > limits.width:
-        refuse("PC0430", f"{width} is wider than {limits.width} characters", "use a smaller width, or raise `limits.width`")
 
 
 def change_case(run: Run, text: str, change: Callable[[str], str]) -> str:

@@ -151,12 +151,12 @@ class Module:
         self.text = text
         self.exports = exports
 
-    def find(self, name: str) -> Any:
+    def read(self, name: str) -> Any:
         """What it exports under a name; undefined where there is none."""
         return self.exports[name] if name in self.exports else Missing(name, self)
 
 
-def find_export(module: Module, name: str) -> Any:
+def read_export(module: Module, name: str) -> Any:
     """What `from ... import name` binds."""
     if name in module.exports:
         return module.exports[name]
@@ -194,7 +194,7 @@ def name_part(name: object) -> str:
     return f"element {name}" if name.__class__ is int else f"key that is {name_kind(name)}"
 
 
-def find_place() -> tuple[str, int]:
+def read_place() -> tuple[str, int]:
     """The name of the template that is running, and the line of its generated code."""
     frame: Any = _getframe(1)
     while frame is not None:
@@ -215,7 +215,7 @@ class Missing:
         self.holder = holder
         self.of_names = of_names
         self.hint = hint
-        self.place = find_place()
+        self.place = read_place()
 
     def fail(self, *_: object, **__: object) -> NoReturn:
         """Raise what using the value means."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from promptc.diag.findings import UNMADE, name_kind
 from promptc.diag.typed import Any, NoReturn
 from promptc.template.runtime.objects import Group, refuse
 from promptc.template.runtime.run import NUMBERS, Run, check_defined
+from promptc.template.runtime.values import show
 
 _JOINED: dict[type, type] = {str: str, list: list, tuple: tuple, Group: tuple}
 
@@ -62,8 +65,6 @@ def floor_divide(run: Run, left: Any, right: Any) -> Any:
 def modulo(run: Run, left: Any, right: Any) -> Any:
     """`left % right`: what a division leaves, or a text with its places filled."""
     if left.__class__ is str:
-        from promptc.template.runtime.errors import format_percent
-
         return format_percent(run, left, right)
     _check_numbers("%", left, right)
     return bound_number(run, left % right)
@@ -129,3 +130,37 @@ def _ask(*values: Any) -> str:
     if any(value is None for value in values):
         return "ask for none first, or give a value with `default(..., true)`"
     return "add `| list`" if UNMADE in map(name_kind, values) else "compare and count like with like"
+
+
+_SPEC = re.compile(r"%(?:\([^()]*\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", re.S)
+
+
+def format_percent(run: Run, pattern: str, values: Any) -> str:
+    """`pattern % values` as Python prints it. Widths and precisions are at most `Limits.width`, and are not taken from the values."""
+    run.take(1 + (len(pattern) >> 2))
+    specs = stretch = 0
+    for spec in _SPEC.finditer(pattern):
+        specs += 1
+        stretch = max(stretch, _check_spec(run, spec))
+    run.take(4 * specs)
+    longest = _count_longest(run, values)
+    run.make(len(pattern) + specs * max(longest * stretch, run.limits.width if specs else 0))
+    made: str = pattern % values
+    return made
+
+
+def _check_spec(run: Run, spec: re.Match[str]) -> int:
+    """By how much the text of a value may grow where it is put in."""
+    most = run.limits.width
+    for width in spec.group(1, 2):
+        if width == "*" or (width and (len(width) > 6 or int(width) > most)):
+            refuse("PC0430", f"`{spec.group()[:40]}` pads to more than {most} characters", "use a smaller width, or raise `limits.width`")
+    if spec.group(3) == "c":
+        refuse("PC0424", "`%c` is not in the subset", "use `%s`")
+    return 10 if spec.group(3) in "ra" else 1
+
+
+def _count_longest(run: Run, values: Any) -> int:
+    if isinstance(values, tuple):
+        return max((len(show(run, value)) for value in values), default=0)
+    return len(show(run, values))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import marshal
 from collections.abc import Mapping
 
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.template.place import LIMITS, Limits, Place
+from promptc.template.allow import LIMITS, Limits
+from promptc.template.compile import Place
 from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlocks, unfilled
-from promptc.template.runtime.filters.table import find_filter, find_test
-from promptc.template.runtime.objects import BLANK, Fault, Loop, find_export, missing
+from promptc.template.runtime.filters.table import call_filter, call_test, load_filter, load_test
+from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_export
 from promptc.template.runtime.operators import add, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
-from promptc.template.runtime.run import Excess, LoweredFile, MeasuringRun, Run, call_filter, call_test, check_key, each, find_run, sized
+from promptc.template.runtime.run import Excess, MeasuringRun, Run, check_key, each, read_run, sized
 from promptc.template.runtime.values import (
     call_part,
     call_value,
@@ -19,9 +21,10 @@ from promptc.template.runtime.values import (
     compare,
     concat,
     cut_slice,
-    find_attribute,
-    find_item,
     need_text,
+    plain,
+    read_attribute,
+    read_item,
     show,
     spread,
     spread_named,
@@ -30,7 +33,7 @@ from promptc.template.runtime.values import (
 
 _KNOWN = (
     TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare, concat, cut_slice,
-    divide, each, find_attribute, find_export, find_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized,
+    divide, each, read_attribute, read_export, read_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized,
     spread, spread_named, subtract, undefined, unfilled, dict, enumerate, len, str,
 )  # fmt: skip
 GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
@@ -44,8 +47,8 @@ class _File:
 
     def __init__(self, lowered: LoweredFile) -> None:
         module = dict(GLOBALS)
-        module.update([(variable, find_filter(name)) for variable, name in lowered.filters])
-        module.update([(variable, find_test(name)) for variable, name in lowered.tests])
+        module.update([(variable, load_filter(name)) for variable, name in lowered.filters])
+        module.update([(variable, load_test(name)) for variable, name in lowered.tests])
         exec(marshal.loads(lowered.code), module)
         self.weight = lowered.weight
         self.root: Any = module["root"]
@@ -76,7 +79,7 @@ class Program:
 
     def render(self, names: Mapping[str, Any]) -> Any:
         """The text. Errors: `PromptcError` with file, line and column."""
-        run = find_run(names, self.limits)
+        run = read_run(names, self.limits)
         try:
             return self._run(names, run)
         except Excess:
@@ -84,7 +87,7 @@ class Program:
 
     def evaluate(self, names: Mapping[str, Any]) -> Any:
         """The value of an expression: plain data. Errors: the same."""
-        run = find_run(names, self.limits)
+        run = read_run(names, self.limits)
         try:
             value = self._run(names, run)
             return value if value.__class__ in _SCALARS else self._settle(value, run, names)
@@ -106,16 +109,14 @@ class Program:
                 return value
             if self.settled and hasattr(value, "__next__"):
                 return list(value)
-            from promptc.template.runtime.values import plain
-
             return plain(run, value)
         except RUN_ERRORS as error:
             raise self._explain(error, names) from None
 
     def _explain(self, error: Exception, names: Mapping[str, Any]) -> Exception:
-        from promptc.template.runtime.errors import explain_error
+        from promptc.template.runtime.errors import explain_error  # late: no render that succeeds needs its words
 
-        return explain_error(error, self.place, self.files, names)
+        return explain_error(error, self.place, {file.name: file.text for file in self.files}, names)
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -132,3 +133,20 @@ RUN_ERRORS = (
     StopIteration,
 )
 """All that evaluating a template can raise, but for a bug of the interpreter."""
+
+
+@frozen
+class LoweredFile:
+    """One file of a template (`name` empty: the template itself), as bytes of `marshal`: they suit one version of the interpreter.
+
+    `weight`: the steps of going through it once. `filters` and `tests`: the variables its code knows them by, and their names.
+    The line of every instruction is a place in `text`: the characters before it, plus 1.
+    """
+
+    name: str
+    text: str
+    weight: int
+    code: bytes
+    blocks: tuple[str, ...] = ()
+    filters: tuple[tuple[str, str], ...] = ()
+    tests: tuple[tuple[str, str], ...] = ()

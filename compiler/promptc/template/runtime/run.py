@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 
 from promptc.diag.findings import Span, fail, name_kind
-from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Protocol
-from promptc.template.place import CEILINGS, LIMITS, Limits
+from promptc.template.allow import CEILINGS, LIMITS, Limits
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
 
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
@@ -32,72 +31,6 @@ RUN = "__run__"
 _BASE = 10
 _EXPLAINED = 16
 _WIDEST = 4
-
-
-def call_filter(run: Run, function: Callable[..., Any], name: str, value: Any, /, *args: Any, **named: Any) -> Any:
-    """A filter with arguments that only the run knows, or that are wrong. Raises `Fault` (PC0424, PC0430 ...) before it does anything."""
-    from promptc.template.signatures import find_wrong_filter
-
-    wrong = find_wrong_filter(name, args, named, run.limits)
-    if wrong is not None:
-        raise wrong.fault()
-    return function(run, value, *args, **named)
-
-
-def call_test(run: Run, function: Callable[..., bool], name: str, value: Any, /, *args: Any, **named: Any) -> bool:
-    """The same for a test."""
-    from promptc.template.signatures import find_wrong_test
-
-    wrong = find_wrong_test(name, args, named, run.limits)
-    if wrong is not None:
-        raise wrong.fault()
-    return function(run, value, *args, **named)
-
-
-def blame_method(kind: type, name: str, args: Sequence[Any], named: Mapping[str, Any], limits: Limits) -> None:
-    """Raise what is wrong with the arguments of a method that Python refused to call, if it is that."""
-    from promptc.template.signatures import METHODS
-
-    _blame(METHODS[kind][name], args, named, limits)
-
-
-def blame_loop(name: str, args: Sequence[Any], named: Mapping[str, Any], limits: Limits) -> None:
-    """The same for a method of a loop, or of a cycler."""
-    from promptc.template.signatures import LOOP_METHODS
-
-    _blame(LOOP_METHODS[name], args, named, limits)
-
-
-def blame_function(name: str, args: Sequence[Any], named: Mapping[str, Any], limits: Limits) -> None:
-    """The same for a function."""
-    from promptc.template.signatures import FUNCTIONS
-
-    _blame(FUNCTIONS[name], args, named, limits)
-
-
-def _blame(signature: Any, args: Sequence[Any], named: Mapping[str, Any], limits: Limits) -> None:
-    from promptc.template.signatures import find_wrong
-
-    wrong = find_wrong(signature, args, named, limits)
-    if wrong is not None:
-        raise wrong.fault() from None
-
-
-@frozen
-class LoweredFile:
-    """One file of a template (`name` empty: the template itself), as bytes of `marshal`: they suit one version of the interpreter.
-
-    `weight`: the steps of going through it once. `filters` and `tests`: the variables its code knows them by, and their names.
-    The line of every instruction is a place in `text`: the characters before it, plus 1.
-    """
-
-    name: str
-    text: str
-    weight: int
-    code: bytes
-    blocks: tuple[str, ...] = ()
-    filters: tuple[tuple[str, str], ...] = ()
-    tests: tuple[tuple[str, str], ...] = ()
 
 
 _MADE: frozenset[Any] = frozenset({str, list, tuple, dict, range, Group}) | VIEWS
@@ -413,7 +346,23 @@ class _Measured(list[str]):
             self.append(part)
 
 
-def find_run(names: Mapping[str, Any], limits: Limits = LIMITS) -> Run:
+def read_run(names: Mapping[str, Any], limits: Limits = LIMITS) -> Run:
     """The account that `names` hold. One of its own for what is run beside any render, with nothing of a state."""
     found: Run | None = names.get(RUN)
     return Run(None, limits) if found is None else found
+
+
+def check_range(made: range, limits: Limits) -> None:
+    """Refuse more numbers than the limit."""
+    try:
+        size = len(made)
+    except OverflowError:
+        refuse("PC0416", "a number grows too large", "use smaller numbers")
+    if size > limits.range:
+        refuse("PC0430", f"`range` is longer than {limits.range}", "loop over less, or raise `limits.range`")
+
+
+def check_width(limits: Limits, width: Any) -> None:
+    """Padding is at most `Limits.width` characters."""
+    if isinstance(width, int) and width > limits.width:
+        refuse("PC0430", f"{width} is wider than {limits.width} characters", "use a smaller width, or raise `limits.width`")

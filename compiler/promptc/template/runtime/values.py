@@ -11,19 +11,7 @@ from promptc.template.allow import CYCLER_METHODS, DICT_NAMES, LIST_METHODS, LOO
 from promptc.template.runtime.callables import FUNCTIONS, BlockCall, Cycler, Joiner, Macro, Namespace, TemplateBlocks
 from promptc.template.runtime.methods import call_method
 from promptc.template.runtime.objects import BLANK, Blank, Group, Loop, Missing, Module, refuse
-from promptc.template.runtime.run import (
-    LISTS,
-    SCALARS,
-    UNDEFINED,
-    Run,
-    blame_function,
-    blame_loop,
-    check_depth,
-    check_key,
-    pay_pair,
-    pay_parts,
-    pay_search,
-)
+from promptc.template.runtime.run import LISTS, SCALARS, UNDEFINED, Run, check_depth, check_key, pay_pair, pay_parts, pay_search
 
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     Loop: LOOP_NAMES,
@@ -45,7 +33,7 @@ _OF_DATA = frozenset({str, dict, list, tuple})
 _SEQUENCES = frozenset({str, list, tuple, Group, range})
 _PLACES: frozenset[Any] = frozenset({int, bool})
 _CALLABLE: tuple[Callable[..., Any], ...] = tuple(FUNCTIONS.values())
-Find = Callable[[Any], Any]
+Reader = Callable[[Any], Any]
 _PLACED = frozenset({str, list, tuple, Group, range})
 _SEARCHES = {"in": True, "notin": False}
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "ne": ne, "lt": lt, "lteq": le, "gt": gt, "gteq": ge}
@@ -54,17 +42,17 @@ _NAMED_KEYS = {None: "null", True: "true", False: "false"}
 _CUT = frozenset({str, list, tuple, range})
 
 
-def find_attribute(holder: Any, name: str) -> Any:
+def read_attribute(holder: Any, name: str) -> Any:
     """`holder.name`; undefined where there is none."""
     kind = holder.__class__
     if kind is dict:
-        return _find_key(holder, name)
+        return _read_key(holder, name)
     if kind is Missing:
         holder.fail()
     if kind is Blank:
         BLANK.fail()
     if kind is Namespace or kind is Module or kind is TemplateBlocks:
-        return holder.find(name)
+        return holder.read(name)
     if name in _ATTRIBUTES.get(kind, ()):
         return getattr(holder, name)
     if name in _METHODS.get(kind, ()):
@@ -72,7 +60,7 @@ def find_attribute(holder: Any, name: str) -> Any:
     return Missing(name, holder)
 
 
-def _find_key(holder: dict[str, Any], name: str) -> Any:
+def _read_key(holder: dict[str, Any], name: str) -> Any:
     if name in DICT_NAMES:
         _refuse_method(name, f"write `['{name}']` for the key" + (f", or `.{name}()` to call it" if name in MAPPING_METHODS else ""))
     return holder[name] if name in holder else Missing(name, holder)
@@ -82,7 +70,7 @@ def _refuse_method(name: str, hint: str) -> None:
     refuse("PC0409", f"`.{name}` is a method and not a value", hint)
 
 
-def find_item(holder: Any, key: Any) -> Any:
+def read_item(holder: Any, key: Any) -> Any:
     """`holder[key]`: a key or a place; undefined where there is none."""
     kind = holder.__class__
     if kind is dict:
@@ -93,7 +81,7 @@ def find_item(holder: Any, key: Any) -> Any:
     if kind is Missing or kind is Blank:
         holder.fail()
     if key.__class__ is str and kind not in _OF_DATA:
-        return find_attribute(holder, key)
+        return read_attribute(holder, key)
     check_key(key)
     return Missing(key, holder)
 
@@ -120,11 +108,13 @@ def _call_function(run: Run, function: Callable[..., Any], args: tuple[Any, ...]
     try:
         return function(run, *args, **named)
     except (TypeError, ValueError):
-        blame_function(function.__qualname__, args, named, run.limits)
+        from promptc.template import signatures  # late: only a refused call needs the table of signatures
+
+        signatures.raise_wrong(signatures.FUNCTIONS[function.__qualname__], args, named, run.limits)
         raise
 
 
-_FUNCTION = type(find_item)
+_FUNCTION = type(read_item)
 
 
 def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> Any:
@@ -137,12 +127,14 @@ def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> 
         try:
             return getattr(holder, name)(*args, **named)
         except TypeError:
-            blame_loop(name, args, named, run.limits)
+            from promptc.template import signatures  # late, as above
+
+            signatures.raise_wrong(signatures.LOOP_METHODS[name], args, named, run.limits)
             raise
-    return call_value(run, find_attribute(holder, name), *args, **named)
+    return call_value(run, read_attribute(holder, name), *args, **named)
 
 
-def build_find(run: Run, attribute: Any, default: Any = None) -> Find:
+def make_reader(run: Run, attribute: Any, default: Any = None) -> Reader:
     """What gives the part of a value that `attribute` names; `default` where there is none, if that is not none.
 
     Digits between dots are places. None names the value itself.
@@ -154,43 +146,43 @@ def build_find(run: Run, attribute: Any, default: Any = None) -> Find:
         return _build_double(run, parts[0], parts[1])
     run.take(len(parts))
 
-    def find(value: Any) -> Any:
+    def read(value: Any) -> Any:
         run.take(4 * len(parts))
         for part in parts:
-            value = find_part(run, value, part)
+            value = read_part(run, value, part)
             if default is not None and value.__class__ in UNDEFINED:
                 value = default
         return value
 
-    return find
+    return read
 
 
-def build_find_all(run: Run, attribute: Any) -> list[Find]:
+def make_readers(run: Run, attribute: Any) -> list[Reader]:
     """The same for several, with commas between them."""
     names = attribute.split(",") if attribute.__class__ is str else [attribute]
     run.take(len(names))
-    return [build_find(run, name) for name in names]
+    return [make_reader(run, name) for name in names]
 
 
-def _build_single(run: Run, part: Any) -> Find:
-    def find(value: Any) -> Any:
-        return value[part] if value.__class__ is dict and part in value else find_part(run, value, part)
+def _build_single(run: Run, part: Any) -> Reader:
+    def read(value: Any) -> Any:
+        return value[part] if value.__class__ is dict and part in value else read_part(run, value, part)
 
     check_key(part)
-    return find
+    return read
 
 
-def _build_double(run: Run, outer: Any, inner: Any) -> Find:
-    def find(value: Any) -> Any:
+def _build_double(run: Run, outer: Any, inner: Any) -> Reader:
+    def read(value: Any) -> Any:
         if value.__class__ is dict and outer in value:
             held = value[outer]
             if held.__class__ is dict and inner in held:
                 return held[inner]
-        return find_part(run, find_part(run, value, outer), inner)
+        return read_part(run, read_part(run, value, outer), inner)
 
     check_key(outer)
     check_key(inner)
-    return find
+    return read
 
 
 def _split(attribute: Any) -> list[Any]:
@@ -201,7 +193,7 @@ def _split(attribute: Any) -> list[Any]:
     return [attribute]
 
 
-def find_part(run: Run, value: Any, part: Any) -> Any:
+def read_part(run: Run, value: Any, part: Any) -> Any:
     """`value[part]`: a key, a place, or what a group or namespace calls so. Undefined where there is none."""
     kind = value.__class__
     if kind is dict:
@@ -209,7 +201,7 @@ def find_part(run: Run, value: Any, part: Any) -> Any:
     if kind in UNDEFINED:
         return value[part]
     if kind is Namespace and part.__class__ is str:
-        return value.find(part)
+        return value.read(part)
     if kind is Group and part in ("grouper", "list"):
         return getattr(value, part)
     if kind in _PLACED and part.__class__ in (int, bool) and -len(value) <= part < len(value):

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Mapping as Entries
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TypeVar
 
-from jinja2 import nodes
-
-from promptc.diag.findings import Span
-from promptc.diag.frozen import frozen
-from promptc.template.compile import Expression, Template
-from promptc.template.parse import parse
-from promptc.template.place import LIMITS, Limits, Place
-from promptc.template.runtime.program import Program
 from promptc.template.types.types import (
     NEVER,
     UNKNOWN_TYPE,
@@ -66,7 +57,6 @@ Kinds = tuple[type[Type], ...]
 SCALARS: Kinds = (TextType, NumberType, BoolType)
 ALL: Kinds = (TextType, NumberType, BoolType, NoneType, ListType, MappingType, OpaqueType)
 LISTED: Kinds = (ListType, MappingType, OpaqueType)
-_HERE = Place(Span("", 1, 1), inline=True)
 
 
 def knows(test: str) -> bool:
@@ -184,14 +174,14 @@ def _differ(member: Type, value: object) -> Type:
     return NEVER if isinstance(member, UndefinedType) else member
 
 
-def find_part(kind: Type, key: Key) -> Type:
+def part_type(kind: Type, key: Key) -> Type:
     """`kind.key`, `kind['key']` or `kind[0]`: with a `Gap` where it may be undefined."""
-    found = [_find_in(member, key) for member in list_members(kind)]
+    found = [_part_of(member, key) for member in list_members(kind)]
     united = join_types(*found)
     return united if is_sure(kind) else weaken(united)
 
 
-def _find_in(kind: Type, key: Key) -> Type:
+def _part_of(kind: Type, key: Key) -> Type:
     if isinstance(kind, UnknownType | UndefinedType | BlankType):
         return UNKNOWN_TYPE
     if isinstance(kind, MappingType):
@@ -199,7 +189,7 @@ def _find_in(kind: Type, key: Key) -> Type:
     if isinstance(kind, OpaqueType):
         return kind.find(str(key))
     if isinstance(kind, ListType) and isinstance(key, int):
-        return _find_place(kind, key)
+        return _place_type(kind, key)
     if isinstance(kind, TextType) and isinstance(key, int):
         return weaken(join_types(text_up_to(1), UndefinedType("place", str(key), (), "a text")))
     if isinstance(kind, NoneType):
@@ -209,7 +199,7 @@ def _find_in(kind: Type, key: Key) -> Type:
     return UndefinedType("unlike", str(key), (), name_type(kind))
 
 
-def _find_place(listed: ListType, place: int) -> Type:
+def _place_type(listed: ListType, place: int) -> Type:
     if listed.shape == "lazy":
         return UndefinedType("unlike", str(place), (), name_type(listed))
     needed = place + 1 if place >= 0 else -place
@@ -223,31 +213,31 @@ def _find_place(listed: ListType, place: int) -> Type:
     return weaken(found) if listed.loose else found
 
 
-def find_any(kind: Type) -> Type:
+def any_part_type(kind: Type) -> Type:
     """What an element may be that is asked for by a computed key or place; whether it is there is not asked."""
-    return map_members(kind, _find_any_in)
+    return map_members(kind, _any_part_of)
 
 
-def _find_any_in(kind: Type) -> Type:
+def _any_part_of(kind: Type) -> Type:
     if isinstance(kind, MappingType):
-        return find_values(kind)
+        return value_type(kind)
     if isinstance(kind, ListType):
         return join_members(kind)
     return text_up_to(1) if isinstance(kind, TextType) else UNKNOWN_TYPE
 
 
-def find_values(mapping: MappingType) -> Type:
+def value_type(mapping: MappingType) -> Type:
     """What any value of a mapping may be."""
     declared = (drop_gap(mapping.find(name)) for name in mapping.names)
     return join_types(*declared, mapping.rest())
 
 
-def find_element(kind: Type) -> Type:
+def element_type(kind: Type) -> Type:
     """What a loop over the value goes over; nothing is said about what cannot be looped over."""
-    return map_members(kind, _find_element_in)
+    return map_members(kind, _element_of)
 
 
-def _find_element_in(kind: Type) -> Type:
+def _element_of(kind: Type) -> Type:
     if isinstance(kind, ListType):
         return join_members(kind)
     if isinstance(kind, MappingType):
@@ -481,47 +471,8 @@ def accepts(member: Type, taker: Usage) -> str:
     return "bears" if isinstance(member, taker.bears) else "fails"
 
 
-def find_failing(kind: Type, taker: Usage) -> tuple[list[Type], list[Type]]:
+def list_failing(kind: Type, taker: Usage) -> tuple[list[Type], list[Type]]:
     """The members that stop the run, and those that make no sense to it."""
     members = list_members(kind)
     failing = [member for member in members if accepts(member, taker) == "fails"]
     return failing, [member for member in members if accepts(member, taker) == "bears"]
-
-
-@frozen
-class CompiledText:
-    """A text that was checked when it was loaded, with the texts of its files by name; `verbatim`: it stands as it is."""
-
-    text: str
-    files: tuple[tuple[str, str], ...] = ()
-    is_expression: bool = False
-    verbatim: bool = False
-    limits: Limits = LIMITS
-
-
-def read_code(code: Expression | Template) -> CompiledText:
-    """What there is to walk of an expression or a template."""
-    text = code.text.replace("\r\n", "\n").replace("\r", "\n")
-    limits = code.program.limits if isinstance(code.program, Program) else LIMITS
-    if isinstance(code, Expression):
-        return CompiledText(text, (), True, False, limits)
-    return CompiledText(text, tuple(sorted(code.files.items())), False, not isinstance(code.program, Program), limits)
-
-
-def find_place(code: Expression | Template) -> Place:
-    """Where a text stands."""
-    if isinstance(code, Template):
-        return code.place
-    return code.program.place if isinstance(code.program, Program) else Place(code.span, inline=True)
-
-
-@lru_cache(maxsize=512)
-def load_trees(code: CompiledText) -> dict[str, nodes.Template]:
-    """The trees by name; the text itself has the empty one."""
-    own = _leave(code.text) if code.verbatim else parse(code.text, "", _HERE, code.limits, expression=code.is_expression)
-    files = {name: parse(text, name, _HERE, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}
-    return {"": own, **files}
-
-
-def _leave(text: str) -> nodes.Template:
-    return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)

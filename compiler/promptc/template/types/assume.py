@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from jinja2 import nodes
 
 from promptc.template.types import algebra
-from promptc.template.types.algebra import Key, find_part, keep_members, meet
-from promptc.template.types.scope import Path, Scope, join_facts
+from promptc.template.types.algebra import Key, keep_members, meet, part_type
+from promptc.template.types.calls import COMPARING, LENIENT
 from promptc.template.types.types import NEVER, UNKNOWN_TYPE, MappingType, Type, UndefinedType, list_members
-from promptc.template.types.walk import COMPARING, LENIENT, WalkRun
+from promptc.template.types.walk import Path, Scope, WalkRun, join_facts
 
 Change = Callable[[Type], Type]
 
@@ -57,7 +57,7 @@ def _assume_value(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) ->
 def _is_missing(node: nodes.Expr, scope: Scope) -> bool:
     """True where the value is undefined in any state: that was told, and what stands behind the condition is looked at all the same."""
     path = find_path(node, scope)
-    members = list_members(find_at(path, scope)) if path is not None else ()
+    members = list_members(type_at(path, scope)) if path is not None else ()
     return bool(members) and all(isinstance(member, UndefinedType) for member in members)
 
 
@@ -129,7 +129,7 @@ def _assume_get(walk: WalkRun, node: nodes.Call, truth: bool, scope: Scope) -> S
 def _learn_key(walk: WalkRun, holder: nodes.Expr, name: str, truth: bool, scope: Scope) -> Scope:
     """`'key' in mapping`."""
     path = find_path(holder, scope)
-    kind = find_at(path, scope)
+    kind = type_at(path, scope)
     if path is None or not any(isinstance(member, MappingType) for member in list_members(kind)):
         return scope.doubt([path] if path is not None else [])
     part = nodes.Getitem(holder, nodes.Const(name), "load")
@@ -146,22 +146,22 @@ def learn_at(walk: WalkRun, node: nodes.Expr, change: Change, scope: Scope) -> S
 
 def learn_path(path: Path, change: Change, scope: Scope) -> Scope:
     """The same, by path."""
-    kind = change(find_at(path, scope))
+    kind = change(type_at(path, scope))
     if kind == NEVER:
         return scope.end()
     scope = scope.learn(path, kind)
     if len(path) < 2:
         return scope
     key = path[-1]
-    holder = find_at(path[:-1], scope)
+    holder = type_at(path[:-1], scope)
 
     def fit(found: Type) -> Type:
-        return keep_members(found, lambda member: change(find_part(member, key)) != NEVER)  # type: ignore[arg-type]
+        return keep_members(found, lambda member: change(part_type(member, key)) != NEVER)  # type: ignore[arg-type]
 
     return learn_path(path[:-1], fit, scope) if fit(holder) != holder else scope
 
 
-def find_at(path: Path | None, scope: Scope) -> Type:
+def type_at(path: Path | None, scope: Scope) -> Type:
     """The kind of the value at a path."""
     if path is None:
         return NEVER
@@ -171,7 +171,7 @@ def find_at(path: Path | None, scope: Scope) -> Type:
         return next((bound.kind for bound in scope.names.values() if bound.path == path), UNKNOWN_TYPE)
     key = path[-1]
     assert isinstance(key, str | int)
-    derived = find_part(find_at(path[:-1], scope), key)
+    derived = part_type(type_at(path[:-1], scope), key)
     return meet(scope.facts[path], derived) if path in scope.facts else derived
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from promptc.template.types.algebra import add_bounds, find_most, find_part, join_members
+from promptc.template.types.algebra import add_bounds, find_most, join_members, part_type
 from promptc.template.types.types import BlankType, BoolType, ListType, MappingType, NoneType, NumberType, TextType, Type, list_members
 
 _FLOAT = 25
@@ -65,7 +65,7 @@ def _measure_mapping(kind: MappingType, depth: int) -> TextType:
     sizes: list[int | None] = [2]
     at = ""
     for name in kind.names:
-        value = _quote(_measure(find_part(kind, name), depth + 1))
+        value = _quote(_measure(part_type(kind, name), depth + 1))
         at = at or (value.at if value.size is None else "")
         sizes.append(add_bounds(value.size, 10 * len(name.encode("utf-8", "surrogatepass")) + 6))
     size = add_bounds(*sizes)
@@ -114,7 +114,7 @@ class Amount:
 UNBOUNDED = Amount(None, None, None, None)
 
 
-def find_largest(amounts: Iterable[Amount]) -> Amount:
+def choose_largest(amounts: Iterable[Amount]) -> Amount:
     """One of several."""
     found = list(amounts)
     if not found:

@@ -29,21 +29,23 @@ from promptc.template.signatures import (
     iter_taken,
     iter_taken_by_test,
 )
+from promptc.template.types import algebra
 from promptc.template.types.algebra import (
     ALL,
     ASKED,
+    NUMBERS,
     PARTED,
     SCALARS,
     SEQUENCE,
     Usage,
     drop_gap,
-    find_part,
-    find_values,
+    element_type,
     join_types,
     map_members,
+    part_type,
+    value_type,
 )
 from promptc.template.types.bounds import measure
-from promptc.template.types.scope import Scope, Value
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
@@ -60,10 +62,12 @@ from promptc.template.types.types import (
     Type,
     UndefinedType,
     UnknownType,
+    is_sure,
     list_members,
     make_mapping,
+    name_type,
 )
-from promptc.template.types.walk import WalkRun
+from promptc.template.types.walk import Scope, Value, WalkRun, find_time
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 _CALLED = Usage("a macro", ALL)
@@ -126,7 +130,7 @@ def _call_method(
     holder = evaluate(walk, callee.node, scope)
     if any(isinstance(member, OpaqueType) for member in list_members(holder.kind)):
         judge_thing(Arguments(walk, node, scope, args, named), callee.attr, holder.kind)
-        part = Value(find_part(holder.kind, callee.attr), None, f"{holder.spelled}.{callee.attr}" if holder.spelled else "")
+        part = Value(part_type(holder.kind, callee.attr), None, f"{holder.spelled}.{callee.attr}" if holder.spelled else "")
         walk.take(part, _CALLED, "a call", callee, scope)
         return Value(call_thing(walk, part.kind, node, args, named, scope))
     found = [(sort, words) for methods, sort, words in _SORTS if callee.attr in methods]
@@ -182,13 +186,13 @@ def _give_of_mapping(walk: WalkRun, kind: MappingType, name: str, args: list[Val
         instead = args[1].kind if len(args) > 1 else NONE_TYPE
         if not isinstance(key, str):
             walk.note_all(kind)
-            return join_types(find_values(kind), instead)
+            return join_types(value_type(kind), instead)
         walk.note_read(kind, key)
         found = kind.find(key)
         there = map_members(drop_gap(found), lambda one: NoneType(False, one.at) if isinstance(one, NoneType) else one)
         return join_types(there, instead) if drop_gap(found) != found else there
     walk.note_all(kind)
-    values = find_values(kind)
+    values = value_type(kind)
     element = values if name == "values" else ListType(NEVER, 2, 2, (TextType(), values), "tuple")
     return ListType(element, 0, kind.most, (), "lazy", True)
 
@@ -255,7 +259,7 @@ class Arguments:
 
     def list_known(self) -> tuple[list[Any], dict[str, Any]]:
         """Their values, `UNKNOWN` where they are not constants."""
-        return [find_constant(one.kind) for one in self.args], {name: find_constant(one.kind) for name, one in self.named.items()}
+        return [read_constant(one.kind) for one in self.args], {name: read_constant(one.kind) for name, one in self.named.items()}
 
     def report(self, wrong: Wrong | None) -> None:
         """Tell what is wrong with the call, at the argument it is about."""
@@ -316,10 +320,10 @@ def _take_all(given: Arguments, taken: Iterable[_Taken]) -> None:
     for owner, parameter, value, at in taken:
         if value is UNKNOWN and parameter.sort is not ANY:
             one = given.args[at] if isinstance(at, int) else given.named[at]
-            given.walk.take(one, _find_taker(parameter.sort), f"`{parameter.name}` of {owner}", given.node, given.scope)
+            given.walk.take(one, _make_usage(parameter.sort), f"`{parameter.name}` of {owner}", given.node, given.scope)
 
 
-def _find_taker(sort: Sort) -> Usage:
+def _make_usage(sort: Sort) -> Usage:
     if sort is LISTED or sort is HOLDER:
         return SEQUENCE
     if sort is KEY:
@@ -328,7 +332,7 @@ def _find_taker(sort: Sort) -> Usage:
     return Usage(sort.words, good, none=NoneType in good) if good else ASKED
 
 
-def find_constant(kind: Type) -> Any:
+def read_constant(kind: Type) -> Any:
     """The one value of a kind; `UNKNOWN` where there may be several."""
     if isinstance(kind, TextType | NumberType):
         return next(iter(kind.values)) if kind.values is not None and len(kind.values) == 1 else UNKNOWN
@@ -337,7 +341,7 @@ def find_constant(kind: Type) -> Any:
     if isinstance(kind, NoneType):
         return UNKNOWN if kind.absent else None
     if isinstance(kind, ListType) and kind.least == kind.most == len(kind.first) and kind.shape in ("list", "tuple"):
-        parts = [find_constant(part) for part in kind.first]
+        parts = [read_constant(part) for part in kind.first]
         return UNKNOWN if any(part is UNKNOWN for part in parts) else (parts if kind.shape == "list" else tuple(parts))
     return UNKNOWN
 
@@ -382,3 +386,148 @@ def find_single(kind: Type) -> object:
     """The one value of a kind, or None."""
     values: frozenset[object] | None = kind.values if isinstance(kind, TextType | NumberType) else None
     return next(iter(values)) if values is not None and len(values) == 1 else None
+
+
+COMPARING = {
+    "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",
+    "gt": "gt", ">": "gt", "greaterthan": "gt", "ge": "gteq", ">=": "gteq", "in": "in",
+}  # fmt: skip
+
+
+LENIENT = frozenset("none string number mapping boolean integer float true false".split())
+"""Tests that undefined and none simply fail, and that never stop the run."""
+
+
+NUMERIC = frozenset("odd even divisibleby".split())
+"""Tests of numbers."""
+
+
+SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
+
+
+_ORDERED = (NumberType, BoolType, TextType, ListType)
+
+
+_COMPARED: dict[type[Type], str] = {
+    NumberType: "a number",
+    BoolType: "a number",
+    TextType: "a text",
+    ListType: "a list",
+    NoneType: "none",
+    MappingType: "a mapping",
+}
+
+
+_CONTAINERS = Usage("a list, a mapping or a text", (ListType, MappingType, TextType))
+
+
+def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope: Scope) -> None:
+    """Judge `value is name(args)`."""
+    name = node.name
+    if name in ("defined", "undefined"):
+        walk.take(value, algebra.ANY, f"`is {name}`", node, scope)
+        report_always(walk, node, value, f"`is {name}`", scope)
+    elif name in COMPARING:
+        if len(args) == 1:
+            compare(walk, COMPARING[name], value, args[0], node, scope)
+    elif name in NUMERIC:
+        walk.take(value, NUMBERS, f"`is {name}`", node, scope)
+    else:
+        walk.take(value, algebra.ANY if name in LENIENT else Usage("a value", ASKED.good, none=True), f"`is {name}`", node, scope)
+
+
+def report_always(walk: WalkRun, node: nodes.Node, value: Value, by: str, scope: Scope) -> None:
+    """Whether it is there is asked of what reads as none where it is left out."""
+    members = list_members(value.kind)
+    absent = next((one for one in members if isinstance(one, NoneType) and one.absent), None)
+    if absent is not None and is_sure(value.kind) and not any(isinstance(one, UndefinedType) for one in members):
+        walk.report("always", node, value, absent, scope, wants=by)
+
+
+def compare(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
+    """Judge one comparison."""
+    if operator in ("in", "notin"):
+        _search(walk, operator, left, right, node, scope)
+    elif operator in ("eq", "ne"):
+        _equal(walk, operator, left, right, node, scope)
+    else:
+        _order(walk, operator, left, right, node, scope)
+
+
+def _equal(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
+    sides = (left, right)
+    for side in sides:
+        walk.take(side, ASKED, f"`{SIGNS[operator]}`", node, scope)
+        walk.note_whole(side.kind)
+    for side, other in (sides, sides[::-1]):
+        if side.spelled and not other.path and is_apart(side.kind, other.kind):
+            _report_never(walk, SIGNS[operator], side, other.kind, node, scope)
+            return
+
+
+def _report_never(walk: WalkRun, sign: str, side: Value, other: Type, node: nodes.Node, scope: Scope) -> None:
+    shown = ", ".join(f"`{value}`" for value in sorted(_list_texts(other) or ())[:3]) or name_type(other)
+    walk.report("never", node, side, side.kind, scope, wants=f"`{sign}` {shown}", known=tuple(sorted(_list_texts(side.kind) or ())))
+
+
+def is_apart(left: Type, right: Type) -> bool:
+    """True when no value is of both kinds."""
+    sorts = [_list_sorts(kind) for kind in (left, right)]
+    if not sorts[0] or not sorts[1] or "" in sorts[0] | sorts[1]:
+        return False
+    if not sorts[0] & sorts[1]:
+        return True
+    texts, others = _list_texts(left), _list_texts(right)
+    return sorts[0] & sorts[1] == {"a text"} and texts is not None and others is not None and not texts & others
+
+
+def _list_sorts(kind: Type) -> set[str]:
+    return {_COMPARED.get(type(member), "") for member in list_members(kind) if not isinstance(member, UndefinedType)}
+
+
+def _list_texts(kind: Type) -> frozenset[str] | None:
+    """The texts it may be, where they are listed."""
+    texts = [member for member in list_members(kind) if isinstance(member, TextType)]
+    return texts[0].values if len(texts) == 1 else None
+
+
+def _order(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
+    sign = f"`{SIGNS[operator]}`"
+    kinds = [walk.take(side, Usage("a number or a text", _ORDERED, lazy=False), sign, node, scope) for side in (left, right)]
+    match_sides(walk, Value(kinds[0], left.path, left.spelled), Value(kinds[1], right.path, right.spelled), sign, node, scope)
+    times = [side for side, other in ((left, right), (right, left)) if find_time(side.kind) and _list_sorts(other.kind) & {"a text", ""}]
+    if times:
+        walk.report_time(times[0], sign, node, scope)
+
+
+def match_sides(walk: WalkRun, left: Value, right: Value, sign: str, node: nodes.Node, scope: Scope) -> None:
+    """Two values that are put in order are of one sort."""
+    for side, other in ((left, right), (right, left)):
+        sorts = _list_sorts(other.kind)
+        if len(sorts) == 1 and "" not in sorts:
+            (wanted,) = sorts
+            good = tuple(sort for sort, name in _COMPARED.items() if name == wanted)
+            walk.take(side, Usage(f"{wanted} beside {wanted}", good, lazy=False), sign, node, scope)
+            return
+
+
+def _search(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
+    sign = f"`{SIGNS[operator]}`"
+    found = walk.take(right, _CONTAINERS, f"{sign} on its right", node, scope)
+    walk.take(left, ASKED, sign, node, scope)
+    walk.note_whole(left.kind)
+    texts = _list_texts(left.kind)
+    if isinstance(found, TextType):
+        walk.take(left, Usage("a text before a text", (TextType,), lazy=False), sign, node, scope)
+    elif isinstance(found, MappingType):
+        for key in texts or ():
+            walk.note_read(found, key)
+    elif isinstance(found, ListType) and left.spelled:
+        walk.note_whole(found)
+        _judge_element(walk, SIGNS[operator], left, found, node, scope)
+
+
+def _judge_element(walk: WalkRun, sign: str, left: Value, found: ListType, node: nodes.Node, scope: Scope) -> None:
+    for element in found.first or (element_type(found),):
+        if list_members(element) and is_apart(left.kind, element) and is_sure(element):
+            _report_never(walk, sign, left, element, node, scope)

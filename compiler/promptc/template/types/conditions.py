@@ -11,10 +11,10 @@ from jinja2 import nodes
 
 from promptc.diag.findings import count_noun
 from promptc.template.types import algebra
-from promptc.template.types.algebra import CompiledText, load_trees
 from promptc.template.types.assume import find_path
+from promptc.template.types.calls import COMPARING
 from promptc.template.types.expressions import evaluate, spell
-from promptc.template.types.scope import COMPUTED, Scope, find_written
+from promptc.template.types.infer import CompiledText, load_trees
 from promptc.template.types.types import (
     NEVER,
     BoolType,
@@ -29,7 +29,7 @@ from promptc.template.types.types import (
     list_members,
     name_type,
 )
-from promptc.template.types.walk import COMPARING, WalkRun
+from promptc.template.types.walk import Scope, WalkRun
 
 _POSITIVE = frozenset(("eq", "in"))
 
@@ -380,30 +380,32 @@ def _compare(left: nodes.Expr, operator: str, right: nodes.Expr, truth: bool, sc
     asked: Operator = operator if truth else _OPPOSITE[operator]  # type: ignore[assignment]
     if asked in ("in", "notin"):
         return _search(left, asked, right, scope)
-    if find_written(left) is not COMPUTED and find_written(right) is COMPUTED:
+    if read_written(left) is not COMPUTED and read_written(right) is COMPUTED:
         left, asked, right = right, _MIRRORED[asked], left
-    value = find_written(right)
+    value = read_written(right)
     if value is not COMPUTED:
         return _make(left, asked, value, scope)
     sides = (repr(left), repr(right))
     if sides[0] > sides[1]:
         sides, asked = (sides[1], sides[0]), _MIRRORED[asked]
-    return Demand(("sign", *sides), _SIGN, "", asked, 0, _list_names(left) | _list_names(right), _find_start(left))
+    return Demand(("sign", *sides), _SIGN, "", asked, 0, _list_names(left) | _list_names(right), _count_start(left))
 
 
 def _search(left: nodes.Expr, asked: Operator, right: nodes.Expr, scope: Scope) -> Demand:
-    values = [find_written(one) for one in right.items] if isinstance(right, nodes.List | nodes.Tuple) else [COMPUTED]
+    values = [read_written(one) for one in right.items] if isinstance(right, nodes.List | nodes.Tuple) else [COMPUTED]
     if COMPUTED not in values:
         return _make(left, asked, tuple(values), scope)
     key = ("in", repr(left), repr(right))
-    return Demand(key, _SIGN, "", "inside" if asked == "in" else "outside", None, _list_names(left) | _list_names(right), _find_start(left))
+    return Demand(
+        key, _SIGN, "", "inside" if asked == "in" else "outside", None, _list_names(left) | _list_names(right), _count_start(left)
+    )
 
 
 def _make(node: nodes.Expr, operator: Operator, value: object, scope: Scope) -> Demand:
     path = find_path(node, scope)
     kind = evaluate(WalkRun({}, _weigh_nothing), node, scope).kind
     return Demand(
-        path if path is not None else ("is", repr(node)), kind, _spell(node), operator, value, _list_names(node), _find_start(node)
+        path if path is not None else ("is", repr(node)), kind, _spell(node), operator, value, _list_names(node), _count_start(node)
     )
 
 
@@ -415,7 +417,7 @@ def _spell(node: nodes.Expr) -> str:
     return spell(node)
 
 
-def _find_start(node: nodes.Node) -> int:
+def _count_start(node: nodes.Node) -> int:
     """A part stands at its dot, and its holder before it."""
     return min(node.lineno, *(one.lineno for one in node.find_all(nodes.Expr))) if list(node.iter_child_nodes()) else node.lineno
 
@@ -427,3 +429,20 @@ def _weigh_nothing(text: str) -> tuple[int, int]:
 def _list_names(node: nodes.Node) -> frozenset[str]:
     own = {node.name} if isinstance(node, nodes.Name) else set()
     return frozenset(own | {one.name for one in node.find_all(nodes.Name)})
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What is no constant."""
+
+
+COMPUTED = Computed()
+
+
+def read_written(node: nodes.Node) -> object:
+    """The text, number, truth or none an expression is written as; `COMPUTED` for all others."""
+    if isinstance(node, nodes.Const):
+        return node.value if node.value is None or isinstance(node.value, str | int | float) else COMPUTED
+    if isinstance(node, nodes.Neg) and isinstance(node.node, nodes.Const) and type(node.node.value) in (int, float):
+        return -node.node.value
+    return COMPUTED

@@ -19,19 +19,18 @@ from promptc.template.types.algebra import (
     VALUE,
     Usage,
     add_bounds,
+    any_part_type,
     cut,
-    find_any,
-    find_part,
     join_members,
     join_types,
     map_members,
     meet,
+    part_type,
 )
 from promptc.template.types.assume import assume
 from promptc.template.types.bounds import measure
-from promptc.template.types.calls import Arguments, call, find_single, judge_test
+from promptc.template.types.calls import Arguments, ask, call, compare, find_single, judge_test
 from promptc.template.types.filters import apply_filter
-from promptc.template.types.scope import Scope, Value
 from promptc.template.types.trials import is_trial, list_ways
 from promptc.template.types.types import (
     BOOL_TYPE,
@@ -54,7 +53,7 @@ from promptc.template.types.types import (
     make_mapping,
     text_of,
 )
-from promptc.template.types.walk import WalkRun, ask, compare
+from promptc.template.types.walk import Scope, Value, WalkRun
 
 _BOUND = Usage("a whole number", (NumberType, BoolType, NoneType))
 _JOINED = Usage("a value that can be printed", (*SHOWN_TEXT.good, NoneType, ListType, MappingType), lazy=False)
@@ -76,7 +75,7 @@ def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
     """What the expression gives in `scope`; what is wrong in it goes to `walk`."""
     if not walk.spend():
         return Value(UNKNOWN_TYPE)
-    if walk.trials is None or walk.trying or not is_trial(node, scope, walk.asked):
+    if walk.trials is None or walk.trying or not is_trial(node, scope.names, walk.asked):
         return _EVALUATE[type(node)](walk, node, scope)
     reports, walk.trying = walk.reports, True
     value = _EVALUATE[type(node)](walk, node, scope)
@@ -86,7 +85,7 @@ def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
     return value
 
 
-def find_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
+def evaluate_type(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     """The kind alone."""
     return evaluate(walk, node, scope).kind
 
@@ -158,12 +157,12 @@ def _part(walk: WalkRun, node: nodes.Getattr | nodes.Getitem, scope: Scope) -> V
         assert isinstance(node, nodes.Getitem)
         walk.take(evaluate(walk, node.arg, scope), VALUE, "`[ ]`", node, scope)
         walk.note_all(kind)
-        return Value(find_any(kind))
+        return Value(any_part_type(kind))
     path = (*holder.path, key) if holder.path is not None else None
     if isinstance(key, str):
         walk.note_read(kind, key)
     found = scope.facts.get(path) if path is not None else None
-    part = meet(found, find_part(kind, key)) if found is not None else find_part(kind, key)
+    part = meet(found, part_type(kind, key)) if found is not None else part_type(kind, key)
     return Value(_stamp(walk, part, node), path, spell(node))
 
 
@@ -181,7 +180,7 @@ def _stamp(walk: WalkRun, part: Type, node: nodes.Expr) -> Type:
 def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) -> Value:
     kind = walk.take(evaluate(walk, node.node, scope), SLICED, "`[:]`", node, scope)
     reports = walk.reports
-    given = [_find_bound(walk, bound, scope) if bound is not None else None for bound in (part.start, part.stop, part.step)]
+    given = [_judge_bound(walk, bound, scope) if bound is not None else None for bound in (part.start, part.stop, part.step)]
     if walk.reports == reports:
         ways = list_ways([kind if list_ways([kind]) else TEXT_TYPE, *(NONE_TYPE if one is None else one for one in given)])
         _try_ways(walk, node, [nodes.Getitem(held, nodes.Slice(*sides, lineno=1), "load", lineno=1) for held, *sides in ways], scope)
@@ -193,7 +192,7 @@ def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) 
     return Value(cut(kind, start, stop) if known else cut(kind, 0 if part.start is None else 1, None))
 
 
-def _find_bound(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
+def _judge_bound(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     return walk.take(evaluate(walk, node, scope), _BOUND, "the bound of a slice", node, scope)
 
 
@@ -213,7 +212,7 @@ def _constant_text(walk: WalkRun, node: nodes.TemplateData, scope: Scope) -> Val
 
 
 def _listed(walk: WalkRun, node: nodes.List | nodes.Tuple, scope: Scope) -> Value:
-    first = tuple(_find_part_kind(walk, item, scope) for item in node.items)
+    first = tuple(_evaluate_part(walk, item, scope) for item in node.items)
     shape = "tuple" if isinstance(node, nodes.Tuple) else "list"
     return Value(ListType(NEVER, len(first), len(first), first, shape))  # type: ignore[arg-type]
 
@@ -222,8 +221,8 @@ def _dict(walk: WalkRun, node: nodes.Dict, scope: Scope) -> Value:
     fields: dict[str, Type] = {}
     open_keys = False
     for pair in node.items:
-        kind = _find_part_kind(walk, pair.value, scope)
-        _find_part_kind(walk, pair.key, scope)
+        kind = _evaluate_part(walk, pair.value, scope)
+        _evaluate_part(walk, pair.key, scope)
         if isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str):
             fields[pair.key.value] = kind
         else:
@@ -231,7 +230,7 @@ def _dict(walk: WalkRun, node: nodes.Dict, scope: Scope) -> Value:
     return Value(UNKNOWN_TYPE if open_keys else make_mapping(fields))
 
 
-def _find_part_kind(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
+def _evaluate_part(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     """The kind of what is put into a list or mapping, where what is undefined in any state is a slip."""
     value = evaluate(walk, node, scope)
     walk.report_certain(value, node, scope)
@@ -242,9 +241,9 @@ def _choose(walk: WalkRun, node: nodes.CondExpr, scope: Scope) -> Value:
     yes, no = decide(walk, node.test, scope)
     kinds = []
     if not yes.dead:
-        kinds.append(find_kind(walk, node.expr1, yes))
+        kinds.append(evaluate_type(walk, node.expr1, yes))
     if not no.dead:
-        kinds.append(find_kind(walk, node.expr2, no) if node.expr2 is not None else BlankType())
+        kinds.append(evaluate_type(walk, node.expr2, no) if node.expr2 is not None else BlankType())
     return Value(join_types(*kinds))
 
 
@@ -261,7 +260,7 @@ def _either(walk: WalkRun, node: nodes.And | nodes.Or, held: bool, scope: Scope)
     asked = judge(walk, node.left, scope)
     left, ways = algebra.by_truth(asked, held), _split(walk, node.left, asked, scope)
     rest = ways[1] if held else ways[0]
-    return Value(join_types(left, find_kind(walk, node.right, rest))) if not rest.dead else Value(left)
+    return Value(join_types(left, evaluate_type(walk, node.right, rest))) if not rest.dead else Value(left)
 
 
 def _not(walk: WalkRun, node: nodes.Not, scope: Scope) -> Value:
@@ -286,7 +285,7 @@ def _answer(walk: WalkRun, ways: Sequence[nodes.Expr]) -> Type:
     """The kind of a question that was asked of all values there are."""
     if walk.trials is None or not ways:
         return BOOL_TYPE
-    found = walk.trials.find_shared_value(ways, walk.limits)
+    found = walk.trials.try_shared(ways, walk.limits)
     return BoolType(found) if isinstance(found, bool) else BOOL_TYPE
 
 
@@ -339,7 +338,7 @@ def _filter(walk: WalkRun, node: nodes.Filter, scope: Scope) -> Value:
 def _try_format(walk: WalkRun, node: nodes.Filter, pattern: Type, scope: Scope) -> None:
     """`'%d' | format(x)`: whether any `x` suits."""
     if node.dyn_args is None and node.dyn_kwargs is None:
-        kinds = [find_kind(walk, arg, scope) for arg in (*node.args, *(word.value for word in node.kwargs))]
+        kinds = [evaluate_type(walk, arg, scope) for arg in (*node.args, *(word.value for word in node.kwargs))]
         names = [word.key for word in node.kwargs]
         ways = []
         for text, *values in list_ways([pattern, *kinds]):

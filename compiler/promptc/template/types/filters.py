@@ -23,21 +23,18 @@ from promptc.template.types.algebra import (
     SIZED,
     STRICT_TEXT,
     VALUE,
-    CompiledText,
     Usage,
     drop_gap,
+    element_type,
     find_count,
-    find_element,
-    find_part,
-    find_values,
     join_types,
-    load_trees,
     map_members,
+    part_type,
+    value_type,
     weaken,
 )
 from promptc.template.types.bounds import measure
-from promptc.template.types.calls import Arguments, FilterCall, find_single, judge_filter
-from promptc.template.types.scope import Scope, Value
+from promptc.template.types.calls import COMPARING, NUMERIC, Arguments, FilterCall, find_single, judge_filter, report_always
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
@@ -56,7 +53,7 @@ from promptc.template.types.types import (
     is_sure,
     list_members,
 )
-from promptc.template.types.walk import COMPARING, NUMERIC, WalkRun, report_always
+from promptc.template.types.walk import Scope, Value, WalkRun
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 Give = Callable[[FilterCall], Type]
@@ -219,27 +216,27 @@ def give_list(given: FilterCall) -> Type:
     members = list_members(given.kind)
     if len(members) == 1 and isinstance(members[0], ListType):
         return replace(members[0], shape="list")
-    return _make(given.kind, find_element(given.kind))
+    return _make(given.kind, element_type(given.kind))
 
 
 def give_reversed(given: FilterCall) -> Type:
     """A text stays one; else a sequence that is not made yet."""
     return map_members(
-        given.kind, lambda one: replace(one, values=None) if isinstance(one, TextType) else _make(one, find_element(one), lazy=True)
+        given.kind, lambda one: replace(one, values=None) if isinstance(one, TextType) else _make(one, element_type(one), lazy=True)
     )
 
 
 def give_batches(given: FilterCall) -> Type:
     """Lists of elements, or of what fills them."""
     fill = given.find(1, "fill_with")
-    element = find_element(given.kind)
+    element = element_type(given.kind)
     inner = ListType(join_types(element, fill.kind) if fill is not None else element, 0, None, (), "list", True)
     return ListType(inner, 0, None, (), "lazy", True)
 
 
 def give_length(given: FilterCall) -> Type:
     """How many elements there are."""
-    return NumberType(True, _find_least(given.kind), find_count(given.kind))
+    return NumberType(True, _count_least(given.kind), find_count(given.kind))
 
 
 def give_default(given: FilterCall) -> Type:
@@ -255,12 +252,12 @@ def give_default(given: FilterCall) -> Type:
 
 def give_pairs(given: FilterCall) -> Type:
     """The pairs of a mapping, in a list."""
-    return map_members(given.kind, lambda one: _find_pairs(one, lazy=False))
+    return map_members(given.kind, lambda one: _make_pairs(one, lazy=False))
 
 
 def give_items(given: FilterCall) -> Type:
     """The pairs of a mapping, not made yet."""
-    return map_members(given.kind, lambda one: _find_pairs(one, lazy=True))
+    return map_members(given.kind, lambda one: _make_pairs(one, lazy=True))
 
 
 def give_first(given: FilterCall) -> Type:
@@ -270,17 +267,17 @@ def give_first(given: FilterCall) -> Type:
 
 def give_picked(given: FilterCall) -> Type:
     """One element; without any the run stops."""
-    return find_element(given.kind)
+    return element_type(given.kind)
 
 
 def give_mapped(given: FilterCall) -> Type:
     """What an attribute or a filter gives of each element."""
-    element = find_element(given.kind)
+    element = element_type(given.kind)
     if not list_members(element):
         return _make(given.kind, NEVER, lazy=True)
     attribute = given.named.get("attribute")
     if attribute is not None:
-        kind = _name_gaps(given, _find_by(given, element, attribute, strict=False), attribute)
+        kind = _name_gaps(given, _read_attribute(given, element, attribute, strict=False), attribute)
         return _make(given.kind, kind, lazy=True)
     name = find_single(given.args[0].kind) if given.args else None
     if not isinstance(name, str):
@@ -311,16 +308,16 @@ def give_rejected_by(given: FilterCall) -> Type:
 
 def give_unique(given: FilterCall) -> Type:
     """Each element once: they are compared, so they must be there."""
-    key = _find_by(given, find_element(given.kind), given.find(1, "attribute"), strict=False)
+    key = _read_attribute(given, element_type(given.kind), given.find(1, "attribute"), strict=False)
     if list_members(key):
         given.walk.take(Value(key, None, _spell_joined(given, given.find(1, "attribute"))), _PRESENT, "`unique`", given.node, given.scope)
-    return _make(given.kind, find_element(given.kind), lazy=True, least=min(1, _find_least(given.kind)))
+    return _make(given.kind, element_type(given.kind), lazy=True, least=min(1, _count_least(given.kind)))
 
 
 def give_sorted(given: FilterCall) -> Type:
     """The elements in order."""
     _judge_order(given, given.find(2, "attribute"))
-    return _make(given.kind, find_element(given.kind))
+    return _make(given.kind, element_type(given.kind))
 
 
 def give_extreme(given: FilterCall) -> Type:
@@ -331,8 +328,8 @@ def give_extreme(given: FilterCall) -> Type:
 
 def give_groups(given: FilterCall) -> Type:
     """Pairs of a key and the elements that have it."""
-    element = find_element(given.kind)
-    key = _find_by(given, element, given.find(0, "attribute"), strict="default" not in given.named)
+    element = element_type(given.kind)
+    key = _read_attribute(given, element, given.find(0, "attribute"), strict="default" not in given.named)
     default = given.find(1, "default")
     pair = ListType(
         NEVER, 2, 2, (join_types(key, default.kind) if default is not None else key, ListType(element, 1, None, (), "list", True)), "tuple"
@@ -342,7 +339,7 @@ def give_groups(given: FilterCall) -> Type:
 
 def give_sum(given: FilterCall) -> Type:
     """The sum of the elements, or of an attribute of them."""
-    kind = _find_by(given, find_element(given.kind), given.find(0, "attribute"), strict=True)
+    kind = _read_attribute(given, element_type(given.kind), given.find(0, "attribute"), strict=True)
     if given.find(1, "start") is not None or not list_members(kind):
         return UNKNOWN_TYPE if given.find(1, "start") is not None else NUMBER_TYPE
     attribute = given.find(0, "attribute")
@@ -354,7 +351,7 @@ def give_sum(given: FilterCall) -> Type:
 def give_joined(given: FilterCall) -> Type:
     """The elements as one text."""
     attribute = given.find(1, "attribute")
-    kind = _find_by(given, find_element(given.kind), attribute, strict=False)
+    kind = _read_attribute(given, element_type(given.kind), attribute, strict=False)
     if list_members(kind):
         kind = given.walk.take(Value(kind, None, _spell_joined(given, attribute)), PRINTED, "`join`", given.node, given.scope)
     given.walk.note_whole(kind)
@@ -463,7 +460,7 @@ def _lists(kind: Type) -> list[ListType]:
     return [member for member in list_members(kind) if isinstance(member, ListType)]
 
 
-def _find_least(kind: Type) -> int:
+def _count_least(kind: Type) -> int:
     members = list_members(kind)
     return min((one.least for one in _lists(kind)), default=0) if all(isinstance(one, ListType) for one in members) else 0
 
@@ -478,7 +475,7 @@ def _make(kind: Type, element: Type, *, lazy: bool = False, least: int | None = 
     at = next((one.at for one in _lists(kind) if one.most is None), "")
     return ListType(
         element,
-        _find_least(kind) if least is None else least,
+        _count_least(kind) if least is None else least,
         find_count(kind),
         (),
         shape,  # type: ignore[arg-type]
@@ -487,18 +484,18 @@ def _make(kind: Type, element: Type, *, lazy: bool = False, least: int | None = 
     )
 
 
-def _find_pairs(kind: Type, *, lazy: bool) -> Type:
+def _make_pairs(kind: Type, *, lazy: bool) -> Type:
     if isinstance(kind, UndefinedType):
         return ListType(NEVER, 0, 0, (), "lazy")  # what is undefined has no pairs
     if not isinstance(kind, MappingType):
         return UNKNOWN_TYPE
-    pair = ListType(NEVER, 2, 2, (TextType(), find_values(kind)), "tuple")
+    pair = ListType(NEVER, 2, 2, (TextType(), value_type(kind)), "tuple")
     return ListType(pair, 0, kind.most, (), "lazy" if lazy else "list", True, kind.at)
 
 
 def _pick_one(given: FilterCall) -> Type:
-    element = find_element(given.kind)
-    if not _lists(given.kind) or _find_least(given.kind) > 0:
+    element = element_type(given.kind)
+    if not _lists(given.kind) or _count_least(given.kind) > 0:
         return element
     gap = UndefinedType("empty", given.node.name, (), "a list")
     found = join_types(element, gap)
@@ -515,7 +512,7 @@ def _spell_joined(given: FilterCall, attribute: Value | None) -> str:
     return _spell_element(given, str(find_single(attribute.kind)) if attribute is not None else "")
 
 
-def _find_by(given: FilterCall, element: Type, attribute: Value | None, *, strict: bool) -> Type:
+def _read_attribute(given: FilterCall, element: Type, attribute: Value | None, *, strict: bool) -> Type:
     """What `attribute` names of an element; all but the last part must be there, and with `strict` that, too."""
     if attribute is None:
         return element
@@ -530,7 +527,7 @@ def _find_by(given: FilterCall, element: Type, attribute: Value | None, *, stric
         if isinstance(part, str):
             given.walk.note_read(kind, part)
         shown = f"{shown}.{part}" if shown else str(part)
-        kind = find_part(kind, part)
+        kind = part_type(kind, part)
         if default is not None:
             kind = join_types(drop_gap(kind), default.kind)
         elif strict or place < len(parts) - 1:
@@ -549,12 +546,12 @@ def _name_gaps(given: FilterCall, kind: Type, attribute: Value) -> Type:
 
 
 def _select(given: FilterCall, *, by: bool, truth: bool) -> Type:
-    element = find_element(given.kind)
+    element = element_type(given.kind)
     rest = list(given.args[1:] if by else given.args)
     test = find_single(rest[0].kind) if rest else "truth"
-    change = _find_change(test, rest[1:], truth)
+    change = _make_change(test, rest[1:], truth)
     attribute = given.args[0] if by and given.args else None
-    asked = _find_by(given, element, attribute, strict=test not in ("defined", "undefined") and by)
+    asked = _read_attribute(given, element, attribute, strict=test not in ("defined", "undefined") and by)
     if not by and test != "defined":
         asked = element
     if test in NUMERIC:
@@ -570,7 +567,7 @@ def _keep(member: Type, attribute: Value | None, change: Callable[[Type], Type])
     key = find_single(attribute.kind)
     if not isinstance(key, str) or "." in key or key.isdigit():
         return member
-    part = change(find_part(member, key))
+    part = change(part_type(member, key))
     if part == NEVER:
         return NEVER
     if not isinstance(member, MappingType):
@@ -578,7 +575,7 @@ def _keep(member: Type, attribute: Value | None, change: Callable[[Type], Type])
     return replace(member, find=lambda name: part if name == key else member.find(name))
 
 
-def _find_change(test: object, args: list[Value], truth: bool) -> Callable[[Type], Type]:
+def _make_change(test: object, args: list[Value], truth: bool) -> Callable[[Type], Type]:
     if test == "truth":
         return lambda kind: algebra.by_truth(kind, truth)
     if test == "undefined":
@@ -599,7 +596,7 @@ def _judge_order(given: FilterCall, attribute: Value | None) -> None:
     times = given.find(3, "times") if given.node.name == "sort" else None
     if times is None and count is not None and count < 2:
         return
-    key = _find_by(given, find_element(given.kind), attribute, strict=False)
+    key = _read_attribute(given, element_type(given.kind), attribute, strict=False)
     if list_members(key):
         shown = find_single(attribute.kind) if attribute is not None else ""
         value = Value(key, None, _spell_element(given, str(shown or "")))
@@ -645,8 +642,3 @@ def _scale(shown: TextType, times: int, more: int = 0) -> TextType:
 def _limit(shown: TextType, characters: int) -> TextType:
     size = 4 * characters if shown.size is None else min(shown.size + characters, 4 * characters)
     return TextType(characters if shown.characters is None else min(shown.characters + 3, characters), size)
-
-
-def list_filters(code: CompiledText) -> frozenset[str]:
-    """Their names, wherever they stand in the text; not those of files it brings in."""
-    return frozenset(one.name for one in load_trees(code)[""].find_all(nodes.Filter))

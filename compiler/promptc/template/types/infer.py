@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from jinja2 import nodes
 
-from promptc.template.types.algebra import ASKED, CompiledText, load_trees
+from promptc.diag.findings import Span
+from promptc.diag.frozen import frozen
+from promptc.template.allow import LIMITS, Limits
+from promptc.template.compile import Expression, Place, Template
+from promptc.template.parse import parse
+from promptc.template.runtime.program import Program
+from promptc.template.types.algebra import ASKED
 from promptc.template.types.assume import assume, find_path
 from promptc.template.types.bounds import UNBOUNDED, Amount
 from promptc.template.types.expressions import evaluate, find_key
 from promptc.template.types.filters import make_lists
-from promptc.template.types.scope import Binding, Scope
 from promptc.template.types.statements import walk_file
 from promptc.template.types.trials import Trials
 from promptc.template.types.types import Problem, Type
-from promptc.template.types.walk import Cost, WalkRun
+from promptc.template.types.walk import Binding, Cost, Scope, WalkRun
 
 _KEEPING = frozenset(
     ("capitalize", "d", "default", "indent", "join", "json", "lower", "normalize", "one_line", "string", "title", "tojson", "trim",
@@ -126,3 +132,50 @@ def _find_path(node: nodes.Node) -> tuple[str, ...] | None:
         holder, key = _find_path(node.node), find_key(node)
         return (*holder, key) if holder is not None and isinstance(key, str) else None
     return None
+
+
+_HERE = Place(Span("", 1, 1), inline=True)
+
+
+@frozen
+class CompiledText:
+    """A text that was checked when it was loaded, with the texts of its files by name; `verbatim`: it stands as it is."""
+
+    text: str
+    files: tuple[tuple[str, str], ...] = ()
+    is_expression: bool = False
+    verbatim: bool = False
+    limits: Limits = LIMITS
+
+
+def read_code(code: Expression | Template) -> CompiledText:
+    """What there is to walk of an expression or a template."""
+    text = code.text.replace("\r\n", "\n").replace("\r", "\n")
+    limits = code.program.limits if isinstance(code.program, Program) else LIMITS
+    if isinstance(code, Expression):
+        return CompiledText(text, (), True, False, limits)
+    return CompiledText(text, tuple(sorted(code.files.items())), False, not isinstance(code.program, Program), limits)
+
+
+def read_place(code: Expression | Template) -> Place:
+    """Where a text stands."""
+    if isinstance(code, Template):
+        return code.place
+    return code.program.place if isinstance(code.program, Program) else Place(code.span, inline=True)
+
+
+@lru_cache(maxsize=512)
+def load_trees(code: CompiledText) -> dict[str, nodes.Template]:
+    """The trees by name; the text itself has the empty one."""
+    own = _leave(code.text) if code.verbatim else parse(code.text, "", _HERE, code.limits, expression=code.is_expression)
+    files = {name: parse(text, name, _HERE, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}
+    return {"": own, **files}
+
+
+def _leave(text: str) -> nodes.Template:
+    return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)
+
+
+def list_filters(code: CompiledText) -> frozenset[str]:
+    """Their names, wherever they stand in the text; not those of files it brings in."""
+    return frozenset(one.name for one in load_trees(code)[""].find_all(nodes.Filter))

@@ -11,7 +11,8 @@ from jinja2 import nodes
 from jinja2.compiler import find_undeclared
 
 from promptc.diag.findings import Diagnostic
-from promptc.template.parse import PARTS_HELP, find_bound, find_names
+from promptc.template.parse import iter_file_names, list_bound
+from promptc.template.runtime.errors import PARTS_HELP
 from promptc.template.signatures import Signature, sign_macro
 from promptc.template.types.algebra import (
     ITERATED,
@@ -19,18 +20,17 @@ from promptc.template.types.algebra import (
     SEQUENCE,
     Usage,
     by_least,
+    element_type,
     find_count,
-    find_element,
-    find_part,
     join_types,
+    part_type,
     weaken,
 )
 from promptc.template.types.assume import learn_at
-from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, find_largest, measure, text_of_amount
+from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, choose_largest, measure, text_of_amount
 from promptc.template.types.calls import Arguments, call_thing, judge_call
-from promptc.template.types.expressions import decide, evaluate, find_kind
+from promptc.template.types.expressions import decide, evaluate, evaluate_type
 from promptc.template.types.filters import apply_filter
-from promptc.template.types.scope import Binding, Scope, Value, join_ways
 from promptc.template.types.types import (
     BOOL_TYPE,
     UNKNOWN_TYPE,
@@ -44,7 +44,7 @@ from promptc.template.types.types import (
     UnknownType,
     list_members,
 )
-from promptc.template.types.walk import MAX_CALLS, WalkRun
+from promptc.template.types.walk import MAX_CALLS, Binding, Scope, Value, WalkRun, join_ways
 
 Step = tuple[Scope, Amount]
 _BLOCK = Usage("a filter that gives a text (end with `| string` or `| join`)", (TextType,), lazy=False)
@@ -76,10 +76,10 @@ def walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> Step:
         return walk_body(walk, tree.body, scope)
     for block in tree.find_all(nodes.Block):
         walk.blocks.setdefault(block.name, []).append((walk.file, block))
-    find_kind(walk, base.template, scope)
+    evaluate_type(walk, base.template, scope)
     own = [node for node in tree.body if not isinstance(node, nodes.Extends | nodes.Output | nodes.Block)]
     scope, _ = walk_body(walk, own, scope)
-    return scope, find_largest([_enter(walk, name, scope)[1] for name in find_names(base.template)])
+    return scope, choose_largest([_enter(walk, name, scope)[1] for name in iter_file_names(base.template)])
 
 
 def _make_self(walk: WalkRun, tree: nodes.Template, base: nodes.Extends | None) -> OpaqueType:
@@ -125,7 +125,7 @@ def _if(walk: WalkRun, node: nodes.If, scope: Scope) -> Step:
         yes, rest = decide(walk, _expression(branch.test), rest)
         _take_way(walk, branch.body, yes, ways, made)
     _take_way(walk, node.else_, rest, ways, made)
-    return join_ways(scope, ways), find_largest(made)
+    return join_ways(scope, ways), choose_largest(made)
 
 
 def _take_way(walk: WalkRun, body: list[nodes.Node], scope: Scope, ways: list[Scope], made: list[Amount]) -> None:
@@ -139,7 +139,7 @@ def _for(walk: WalkRun, node: nodes.For, scope: Scope) -> Step:
     source = _expression(node.iter)
     value = evaluate(walk, source, scope)
     kind = walk.take(value, ITERATED, "a loop", source, scope)
-    element, count = find_element(kind), find_count(kind)
+    element, count = element_type(kind), find_count(kind)
     inner = scope if list_members(element) else scope.end()
     if value.path is not None:
         inner = learn_at(walk, source, lambda found: by_least(found, 1), inner)
@@ -149,10 +149,10 @@ def _for(walk: WalkRun, node: nodes.For, scope: Scope) -> Step:
     inner = inner.bind("loop", Binding(_make_loop(element, count), (object(),)))
     _, made = walk_body(walk, node.body, inner)
     _, otherwise = walk_body(walk, node.else_, scope)
-    return scope, find_largest([made.times(count, _find_open(kind)), otherwise])
+    return scope, choose_largest([made.times(count, _read_open(kind)), otherwise])
 
 
-def _find_open(kind: Type) -> str:
+def _read_open(kind: Type) -> str:
     """Where the schema bounds no list of a kind."""
     return next((one.at for one in list_members(kind) if isinstance(one, ListType | TextType) and one.at), "")
 
@@ -204,7 +204,7 @@ def _may_have(kind: Type, count: int) -> bool:
 def _unpack(kind: Type, place: int) -> Type:
     members = list_members(kind)
     if members and all(isinstance(member, ListType) and member.least == member.most == len(member.first) for member in members):
-        found = find_part(kind, place)
+        found = part_type(kind, place)
         return UNKNOWN_TYPE if any(isinstance(one, UndefinedType) for one in list_members(found)) else found
     return UNKNOWN_TYPE
 
@@ -290,9 +290,9 @@ def _walk_block(walk: WalkRun, chain: list[tuple[str, nodes.Block]], scope: Scop
 
 
 def _include(walk: WalkRun, node: nodes.Include, scope: Scope) -> Step:
-    find_kind(walk, node.template, scope)
+    evaluate_type(walk, node.template, scope)
     inner = scope if node.with_context else replace(scope, names={})
-    return scope, find_largest([_enter(walk, name, inner)[1] for name in find_names(node.template)])
+    return scope, choose_largest([_enter(walk, name, inner)[1] for name in iter_file_names(node.template)])
 
 
 def _import(walk: WalkRun, node: nodes.Import, scope: Scope) -> Step:
@@ -303,16 +303,16 @@ def _from_import(walk: WalkRun, node: nodes.FromImport, scope: Scope) -> Step:
     module = _load_module(walk, node, scope)
     for pair in node.names:
         name, alias = (pair, pair) if isinstance(pair, str) else pair
-        scope = scope.bind(alias, Binding(find_part(module, name), (object(),)))
+        scope = scope.bind(alias, Binding(part_type(module, name), (object(),)))
     return scope, Amount()
 
 
 def _load_module(walk: WalkRun, node: nodes.Import | nodes.FromImport, scope: Scope) -> Type:
-    find_kind(walk, node.template, scope)
+    evaluate_type(walk, node.template, scope)
     given = scope if node.with_context else replace(scope, names={})
-    found = [_enter(walk, name, given)[0] for name in find_names(node.template)]
+    found = [_enter(walk, name, given)[0] for name in iter_file_names(node.template)]
 
-    stored = sorted({name for file in find_names(node.template) if file in walk.trees for name in find_bound(walk.trees[file])})
+    stored = sorted({name for file in iter_file_names(node.template) if file in walk.trees for name in list_bound(walk.trees[file])})
 
     def find(name: str) -> Type:
         kinds = [one.names[name].kind if name in one.names else UNKNOWN_TYPE for one in found]
@@ -356,7 +356,7 @@ def bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope, walk_body: WalkBo
         walk.called.add(id(node))
         _judge(walk, signature, at, args, named, caller)
         named = _spread(node, at, len(args), named)
-        seen = _find_outer(walk, file, scope)
+        seen = _make_outer(walk, file, scope)
         return _call(walk, node, file, args, named, _see(seen, caller, node.name, thing), walk_body)
 
     thing = OpaqueType("macro", lambda name: UNKNOWN_TYPE, give)
@@ -396,18 +396,18 @@ def make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope, walk_body: W
     return OpaqueType("caller", lambda name: UNKNOWN_TYPE, give)
 
 
-def _find_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
+def _make_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
     """What a macro sees of its file: a name that is set again, or only later, may be anything by the time of a call."""
     key = ("stored", file)
     if key not in walk.memo:
-        walk.memo[key] = _find_unknown(_count_stored(walk.trees[file]))
+        walk.memo[key] = _make_unknown(_count_stored(walk.trees[file]))
     found = walk.memo[key]
     assert isinstance(found, tuple)
     later, again = found
     return replace(scope, names={**later, **scope.names, **again})
 
 
-def _find_unknown(stored: Counter[str]) -> tuple[dict[str, Binding], dict[str, Binding]]:
+def _make_unknown(stored: Counter[str]) -> tuple[dict[str, Binding], dict[str, Binding]]:
     """What each name of a file is where nothing is known of it: of all names, and of those that are set more than once."""
     unknown = {name: Binding(UNKNOWN_TYPE, (object(),)) for name in stored}
     return unknown, {name: bound for name, bound in unknown.items() if stored[name] > 1}

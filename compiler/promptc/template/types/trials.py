@@ -1,18 +1,18 @@
 """What `check` runs of a pack: expressions that read nothing, and operators with a sample for each value that is read. What then fails in
 every way fails in every render."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import product
 
 from jinja2 import nodes
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import replace
+from promptc.template.allow import LIMITS, Limits
+from promptc.template.compile import Place
 from promptc.template.lower.module import lower_template
-from promptc.template.place import LIMITS, Limits, Place
 from promptc.template.runtime.program import Program
 from promptc.template.runtime.run import RUN, Run
-from promptc.template.types.scope import Scope
 from promptc.template.types.types import BoolType, ListType, NoneType, NumberType, TextType, Type, list_members
 
 _MOST = 30_000
@@ -51,7 +51,7 @@ class Trials:
         """What running the expression fails with. None where it does not, or is not known: too much was run before."""
         return self._find(node, limits)[1]
 
-    def find_shared_value(self, ways: Sequence[nodes.Expr], limits: Limits) -> object:
+    def try_shared(self, ways: Sequence[nodes.Expr], limits: Limits) -> object:
         """What each of several expressions gives, if that is the same; else `MANY`, as where one fails."""
         found = [self._find(node, limits) for node in ways]
         (value, fault), *others = found or [(MANY, None)]
@@ -112,29 +112,29 @@ class _Account(Run):
         self.memory -= size
 
 
-def is_trial(node: nodes.Node, scope: Scope, known: dict[int, bool | None]) -> bool:
+def is_trial(node: nodes.Node, bound: Container[str], known: dict[int, bool | None]) -> bool:
     """Whether an expression reads nothing, so that it gives the same in every state, and does something that can fail.
 
-    `known`: of the nodes of the same scope seen before.
+    `bound`: the names that stand for something else than Jinja's own there. `known`: of the nodes of the same scope seen before.
     """
-    return _ask(node, scope, known) is True
+    return _ask(node, bound, known) is True
 
 
-def _ask(node: nodes.Node, scope: Scope, known: dict[int, bool | None]) -> bool | None:
+def _ask(node: nodes.Node, bound: Container[str], known: dict[int, bool | None]) -> bool | None:
     """None where it reads something; else whether it can fail."""
     if id(node) not in known:
-        known[id(node)] = _ask_parts(node, scope, known)
+        known[id(node)] = _ask_parts(node, bound, known)
     return known[id(node)]
 
 
-def _ask_parts(node: nodes.Node, scope: Scope, known: dict[int, bool | None]) -> bool | None:
+def _ask_parts(node: nodes.Node, bound: Container[str], known: dict[int, bool | None]) -> bool | None:
     if isinstance(node, nodes.Name):
-        return False if node.name in _MAKERS and node.name not in scope.names else None
+        return False if node.name in _MAKERS and node.name not in bound else None
     if isinstance(node, nodes.Filter) and (node.node is None or node.name in _COUNTING):
         return None
     if isinstance(node, nodes.Dict) and not all(isinstance(pair.key, nodes.Const) for pair in node.items):
-        return True if all(_ask(part, scope, known) is not None for part in node.iter_child_nodes()) else None
-    parts = [_ask(part, scope, known) for part in node.iter_child_nodes()]
+        return True if all(_ask(part, bound, known) is not None for part in node.iter_child_nodes()) else None
+    parts = [_ask(part, bound, known) for part in node.iter_child_nodes()]
     return None if None in parts else isinstance(node, _WORKS) or any(parts)
 
 

@@ -24,7 +24,7 @@ _SHAPES = {"list": "a list", "tuple": "a list", "lazy": "a sequence that is not 
 class Problem:
     """One thing wrong: its rule, its place, and what it is about.
 
-    `file` and `position` are what `Place.find_span` takes. `subject` is the value as the author wrote it (empty where it is computed),
+    `file` and `position` are what `Place.make_span` takes. `subject` is the value as the author wrote it (empty where it is computed),
     `kind` its kind or the member of it that is wrong, `wants` what takes it (`` `upper` takes a text ``), `gap` what is missing.
     `told`: of an `argument`, the code, the message and the help that a run would fail with; of what is `given`, those it has.
     """

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import lru_cache
 
 from jinja2 import nodes
 
 from promptc.diag.findings import Diagnostic
-from promptc.template.place import LIMITS, Limits
-from promptc.template.types.algebra import ANY, ASKED, NUMBERS, Usage, find_element, find_failing, join_members, keep_members
-from promptc.template.types.scope import Scope, Value
+from promptc.template.allow import LIMITS, Limits
+from promptc.template.types.algebra import Usage, join_members, join_types, keep_members, list_failing
 from promptc.template.types.trials import Trials
 from promptc.template.types.types import (
     NEVER,
     NONE_TYPE,
     UNKNOWN_TYPE,
-    BoolType,
     ListType,
     MappingType,
     NoneType,
-    NumberType,
     Problem,
     Rule,
     TextType,
@@ -30,31 +28,8 @@ from promptc.template.types.types import (
     UnknownType,
     is_sure,
     list_members,
-    name_type,
 )
 
-COMPARING = {
-    "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",
-    "gt": "gt", ">": "gt", "greaterthan": "gt", "ge": "gteq", ">=": "gteq", "in": "in",
-}  # fmt: skip
-LENIENT = frozenset("none string number mapping boolean integer float true false".split())
-"""Tests that undefined and none simply fail, and that never stop the run."""
-
-NUMERIC = frozenset("odd even divisibleby".split())
-"""Tests of numbers."""
-
-SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
-_ORDERED = (NumberType, BoolType, TextType, ListType)
-
-_SORTS: dict[type[Type], str] = {
-    NumberType: "a number",
-    BoolType: "a number",
-    TextType: "a text",
-    ListType: "a list",
-    NoneType: "none",
-    MappingType: "a mapping",
-}
-_CONTAINERS = Usage("a list, a mapping or a text", (ListType, MappingType, TextType))
 MAX_CALLS = 8
 """Macros inside each other that are followed; what a deeper one gives is not known."""
 
@@ -72,118 +47,8 @@ _RULES: Mapping[str, Rule] = {
 """What a gap is called that could be nothing else; all others are parts that nothing has."""
 
 _OF_SECTION = frozenset({"item", "group", "each"})
-
-
-def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope: Scope) -> None:
-    """Judge `value is name(args)`."""
-    name = node.name
-    if name in ("defined", "undefined"):
-        walk.take(value, ANY, f"`is {name}`", node, scope)
-        report_always(walk, node, value, f"`is {name}`", scope)
-    elif name in COMPARING:
-        if len(args) == 1:
-            compare(walk, COMPARING[name], value, args[0], node, scope)
-    elif name in NUMERIC:
-        walk.take(value, NUMBERS, f"`is {name}`", node, scope)
-    else:
-        walk.take(value, ANY if name in LENIENT else Usage("a value", ASKED.good, none=True), f"`is {name}`", node, scope)
-
-
-def report_always(walk: WalkRun, node: nodes.Node, value: Value, by: str, scope: Scope) -> None:
-    """Whether it is there is asked of what reads as none where it is left out."""
-    members = list_members(value.kind)
-    absent = next((one for one in members if isinstance(one, NoneType) and one.absent), None)
-    if absent is not None and is_sure(value.kind) and not any(isinstance(one, UndefinedType) for one in members):
-        walk.report("always", node, value, absent, scope, wants=by)
-
-
-def compare(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
-    """Judge one comparison."""
-    if operator in ("in", "notin"):
-        _search(walk, operator, left, right, node, scope)
-    elif operator in ("eq", "ne"):
-        _equal(walk, operator, left, right, node, scope)
-    else:
-        _order(walk, operator, left, right, node, scope)
-
-
-def _equal(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
-    sides = (left, right)
-    for side in sides:
-        walk.take(side, ASKED, f"`{SIGNS[operator]}`", node, scope)
-        walk.note_whole(side.kind)
-    for side, other in (sides, sides[::-1]):
-        if side.spelled and not other.path and is_apart(side.kind, other.kind):
-            _report_never(walk, SIGNS[operator], side, other.kind, node, scope)
-            return
-
-
-def _report_never(walk: WalkRun, sign: str, side: Value, other: Type, node: nodes.Node, scope: Scope) -> None:
-    shown = ", ".join(f"`{value}`" for value in sorted(_list_texts(other) or ())[:3]) or name_type(other)
-    walk.report("never", node, side, side.kind, scope, wants=f"`{sign}` {shown}", known=tuple(sorted(_list_texts(side.kind) or ())))
-
-
-def is_apart(left: Type, right: Type) -> bool:
-    """True when no value is of both kinds."""
-    sorts = [_find_sorts(kind) for kind in (left, right)]
-    if not sorts[0] or not sorts[1] or "" in sorts[0] | sorts[1]:
-        return False
-    if not sorts[0] & sorts[1]:
-        return True
-    texts, others = _list_texts(left), _list_texts(right)
-    return sorts[0] & sorts[1] == {"a text"} and texts is not None and others is not None and not texts & others
-
-
-def _find_sorts(kind: Type) -> set[str]:
-    return {_SORTS.get(type(member), "") for member in list_members(kind) if not isinstance(member, UndefinedType)}
-
-
-def _list_texts(kind: Type) -> frozenset[str] | None:
-    """The texts it may be, where they are listed."""
-    texts = [member for member in list_members(kind) if isinstance(member, TextType)]
-    return texts[0].values if len(texts) == 1 else None
-
-
-def _order(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
-    sign = f"`{SIGNS[operator]}`"
-    kinds = [walk.take(side, Usage("a number or a text", _ORDERED, lazy=False), sign, node, scope) for side in (left, right)]
-    match_sides(walk, Value(kinds[0], left.path, left.spelled), Value(kinds[1], right.path, right.spelled), sign, node, scope)
-    times = [side for side, other in ((left, right), (right, left)) if find_time(side.kind) and _find_sorts(other.kind) & {"a text", ""}]
-    if times:
-        walk.report_time(times[0], sign, node, scope)
-
-
-def match_sides(walk: WalkRun, left: Value, right: Value, sign: str, node: nodes.Node, scope: Scope) -> None:
-    """Two values that are put in order are of one sort."""
-    for side, other in ((left, right), (right, left)):
-        sorts = _find_sorts(other.kind)
-        if len(sorts) == 1 and "" not in sorts:
-            (wanted,) = sorts
-            good = tuple(sort for sort, name in _SORTS.items() if name == wanted)
-            walk.take(side, Usage(f"{wanted} beside {wanted}", good, lazy=False), sign, node, scope)
-            return
-
-
-def _search(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
-    sign = f"`{SIGNS[operator]}`"
-    found = walk.take(right, _CONTAINERS, f"{sign} on its right", node, scope)
-    walk.take(left, ASKED, sign, node, scope)
-    walk.note_whole(left.kind)
-    texts = _list_texts(left.kind)
-    if isinstance(found, TextType):
-        walk.take(left, Usage("a text before a text", (TextType,), lazy=False), sign, node, scope)
-    elif isinstance(found, MappingType):
-        for key in texts or ():
-            walk.note_read(found, key)
-    elif isinstance(found, ListType) and left.spelled:
-        walk.note_whole(found)
-        _judge_element(walk, SIGNS[operator], left, found, node, scope)
-
-
-def _judge_element(walk: WalkRun, sign: str, left: Value, found: ListType, node: nodes.Node, scope: Scope) -> None:
-    for element in found.first or (find_element(found),):
-        if list_members(element) and is_apart(left.kind, element) and is_sure(element):
-            _report_never(walk, sign, left, element, node, scope)
+Path = tuple[object, ...]
+"""What a value was read by, and the parts behind it: a name of the pack, or an object that stands for one binding of a template's name."""
 
 
 def find_time(kind: Type) -> TextType | None:
@@ -237,7 +102,7 @@ class WalkRun:
     def take(self, value: Value, taker: Usage, by: str, node: nodes.Node, scope: Scope) -> Type:
         """Judge that `by` uses the value; the kind of the values it can use."""
         kind, wants = value.kind, f"{by} takes {taker.wants}"
-        failing, odd = find_failing(kind, taker)
+        failing, odd = list_failing(kind, taker)
         members = list_members(kind)
         if not members:
             return NEVER
@@ -338,3 +203,108 @@ class WalkRun:
                 self.whole.add(member.at)
             elif isinstance(member, ListType):
                 self.note_whole(join_members(member))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """What an expression gives: its kind, the path it was read by, and how the author wrote that."""
+
+    kind: Type
+    path: Path | None = None
+    spelled: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    """What a name stands for. `condition`: the expression it was set to, where that may be asked again."""
+
+    kind: Type
+    path: Path
+    condition: nodes.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Never changed: each statement and each condition makes a new one. `dead`: no valid state leads here."""
+
+    names: Mapping[str, Binding]
+    facts: Mapping[Path, Type] = field(default_factory=dict)
+    doubts: frozenset[Path] = frozenset()
+    dead: bool = False
+
+    def bind(self, name: str, bound: Binding) -> Scope:
+        """The scope with one more name; what was asked about an earlier one of that name no longer holds."""
+        return self.bind_all({name: bound})
+
+    def bind_all(self, bounds: Mapping[str, Binding]) -> Scope:
+        """The same for several names."""
+        names = {**self.names, **bounds}
+        for other, one in self.names.items():
+            if one.condition is not None and other not in bounds and not _list_read(one.condition).isdisjoint(bounds):
+                names[other] = Binding(one.kind, one.path)
+        return replace(self, names=names)
+
+    def learn(self, path: Path, kind: Type) -> Scope:
+        """The scope in which the value at `path` is of `kind`."""
+        if kind == NEVER:
+            return replace(self, dead=True)
+        return replace(self, facts={**self.facts, path: kind})
+
+    def doubt(self, paths: Iterable[Path]) -> Scope:
+        """The scope behind a condition that says something about `paths` and is not understood."""
+        return replace(self, doubts=self.doubts.union(paths))
+
+    def is_doubted(self, path: Path | None) -> bool:
+        """True when a condition may have asked about the value at `path`."""
+        if path is None:
+            return False
+        return any(one[: len(path)] == path or path[: len(one)] == one for one in self.doubts)
+
+    def end(self) -> Scope:
+        """The scope on a way that no valid state takes."""
+        return replace(self, dead=True)
+
+
+@lru_cache(maxsize=4096)
+def _list_read(condition: nodes.Expr) -> frozenset[str]:
+    """The names that a condition reads; it is asked of every name that is bound behind it."""
+    if isinstance(condition, nodes.Name):
+        return frozenset((condition.name,))
+    return frozenset(read.name for read in condition.find_all(nodes.Name))
+
+
+def join_facts(left: Scope, right: Scope) -> Scope:
+    """What holds where one of two conditions held. Both have the same names."""
+    if left.dead or right.dead:
+        return right if left.dead else left
+    facts = {path: join_types(kind, right.facts[path]) for path, kind in left.facts.items() if path in right.facts}
+    return replace(left, facts=facts, doubts=left.doubts | right.doubts)
+
+
+def join_ways(before: Scope, ways: Iterable[Scope]) -> Scope:
+    """The scope behind an `if`: names that were set on one way may be that, or what they were."""
+    alive = [way for way in ways if not way.dead]
+    if not alive:
+        return before.end()
+    names = _join_names(before, alive)
+    facts = dict(alive[0].facts)
+    for way in alive[1:]:
+        facts = {path: join_types(kind, way.facts[path]) for path, kind in facts.items() if path in way.facts}
+    return Scope(names, facts, before.doubts)
+
+
+def _join_names(before: Scope, alive: list[Scope]) -> Mapping[str, Binding]:
+    if all(way.names is before.names for way in alive):
+        return before.names
+    names = dict(before.names)
+    for name in sorted({name for way in alive for name in way.names}):
+        names[name] = _join_bound(name, [way.names.get(name) or before.names.get(name) for way in alive])
+    return names
+
+
+def _join_bound(name: str, found: list[Binding | None]) -> Binding:
+    first = found[0]
+    if first is not None and all(one is first for one in found):
+        return first
+    kinds = [one.kind if one is not None else UndefinedType("given", name) for one in found]
+    return Binding(join_types(*kinds), (object(),))

@@ -183,7 +183,7 @@ VOCABULARIES: dict[str, Vocabulary] = {
 }
 
 
-def find_vocabulary(name: str) -> str:
+def vocabulary_path(name: str) -> str:
     """Where the table of a shipped vocabulary lies."""
     return f"{_FOLDER}/{name}.tokens"
 

@@ -3,18 +3,89 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from promptc.diag.typed import NamedTuple, Protocol
+from promptc.text.characters import compile_later
 from promptc.text.counters.splitting import LETTER, LONG_S, LOWER, MARK, NUMBER, OTHER, UPPER, WHITE, encode_classes
-from promptc.text.guard import compile_later
 
+_SHORT = 2048
+_WHOLE = "whole\0"
+_ENTRIES = 200_000
+_CHARACTERS = 32_000_000
 _PLACES = compile_later(r"[\r\n](?![\r\n])|(?<=\S)(?= \S)|(?<=\w)(?=[^\w\s])|(?<=[^\s\d])(?=\d)|(?<=\d)(?=[^\s\d])|(?<=[a-z])(?=[A-Z])")
 _PIECE_ENDS = compile_later(r"[\r\n](?![\r\n])|[.!?…:;](?= \S)|\w(?=[。！？])")
 _AHEAD = 64
 _LONG = 256
 _EDGE = 4  # characters; a contraction (`'ll`) may take the first letters of a run
 _ENDS = frozenset("pdw")
+
+
+class KnownCounts(Protocol):
+    """Counts of texts that were counted before, by another process perhaps."""
+
+    def find(self, text: str) -> int | None: ...
+
+    def note(self, text: str, units: int) -> None: ...
+
+
+class Meter:
+    """A counter that remembers counts by content, within bounds; forgetting changes the time taken, never a number.
+
+    Several threads may use one without `kept`: each step of the memory is one operation on a dict.
+    """
+
+    def __init__(self, counter: Counter, kept: KnownCounts | None = None) -> None:
+        self.counter = counter
+        self._kept = kept if counter.unit == 1 else None
+        self.is_safe = counter.is_safe
+        self._counts: dict[str, int] = {}
+        self._older: dict[str, int] = {}
+        self._characters = 0
+
+    def count(self, text: str) -> int:
+        """`counter.measure(text)`, in units."""
+        found = self._counts.get(text)
+        return found if found is not None else self._count_new(text)
+
+    def count_whole(self, text: str) -> int:
+        """The same, counted anew by `counter.recount`, without any memory of this one but `kept`, for texts to be confirmed."""
+        return self._count_kept(f"{_WHOLE}{text}", lambda marked: self.counter.recount(marked[len(_WHOLE) :]))
+
+    def tokens(self, units: int) -> int:
+        """Units as tokens, rounded up."""
+        return -(-units // self.counter.unit)
+
+    def _count_new(self, text: str) -> int:
+        if self.counter.unit > 1:
+            return self.counter.measure(text)  # characters: nothing to remember
+        units = self._older.get(text)
+        if units is None:
+            units = self._count_kept(text, self._count_parts)
+        self._remember(text, units)
+        return units
+
+    def _count_kept(self, text: str, count: Callable[[str], int]) -> int:
+        if self._kept is None:
+            return count(text)
+        units = self._kept.find(text)
+        if units is None:
+            units = count(text)
+            self._kept.note(text, units)
+        return units
+
+    def _count_parts(self, text: str) -> int:
+        return self._count_long(text) if len(text) > _SHORT else self.counter.measure(text)
+
+    def _count_long(self, text: str) -> int:
+        pieces = list(iter_pieces(self.counter, text))
+        return sum(map(self.count, pieces)) if len(pieces) > 1 else self.counter.measure(text)
+
+    def _remember(self, text: str, units: int) -> None:
+        self._characters += len(text)
+        if len(self._counts) >= _ENTRIES or self._characters > _CHARACTERS:
+            self._older, self._counts, self._characters = self._counts, {}, len(text)
+        self._counts[text] = units
 
 
 class CharacterCounter:
@@ -44,7 +115,7 @@ class CharacterCounter:
         """Everywhere inside."""
         return (1, len(text) - 1) if len(text) > 1 else None
 
-    def find_runs(self, text: str) -> list[TokenRun]:
+    def list_runs(self, text: str) -> list[TokenRun]:
         """None needed."""
         return []
 
@@ -66,7 +137,7 @@ class CharacterCounter:
         return 0
 
 
-def find_token_ends(text: str, ends: Sequence[int]) -> list[int]:
+def list_token_ends(text: str, ends: Sequence[int]) -> list[int]:
     """The character offsets of those UTF-8 offsets `ends` (rising) that are no part of a character or of a CR LF."""
     if text.isascii():
         return [end for end in ends if not _parts_line_end(text, end)]
@@ -157,7 +228,7 @@ class Counter(Protocol):
         """The first and last places i <= j inside `text` where `text[:i]`, `text[i:j]`, `text[j:]` add up, whatever stands before or after
         `text`; None when there is no such place."""
 
-    def find_runs(self, text: str) -> list[TokenRun]:
+    def list_runs(self, text: str) -> list[TokenRun]:
         """The stretches of `text` without safe places in which its tokens may still be joined, in order (see `runs`)."""
 
     def iter_starts(self, text: str) -> Sequence[int]:
@@ -179,7 +250,7 @@ class TokenRun(NamedTuple):
     step: int
 
 
-def find_runs(text: str, *, cased: bool) -> list[TokenRun]:
+def list_runs(text: str, *, cased: bool) -> list[TokenRun]:
     """The long runs of `text` that do not touch anything which might be taken into the same match.
 
     `cased`: whether small letters, capitals and other letters and marks are classes of their own (o200k_base), or letters are one class
@@ -189,7 +260,7 @@ def find_runs(text: str, *, cased: bool) -> list[TokenRun]:
         return []
     codes = encode_classes(text)
     classes = codes.translate(_CASED if cased else _PLAIN)
-    found = (_trim_run(codes, classes, *run.span()) for run in _find_long(classes))
+    found = (_trim_run(codes, classes, *run.span()) for run in _iter_long(classes))
     return [run for run in found if run is not None]
 
 
@@ -198,7 +269,7 @@ def ends_match(character: str) -> bool:
     return encode_classes(character).translate(_CASED) in _ENDS
 
 
-def _find_long(classes: str) -> Iterable[re.Match[str]]:
+def _iter_long(classes: str) -> Iterable[re.Match[str]]:
     return re.finditer(rf"([luopd])\1{{{_LONG - 1},}}", classes)
 
 

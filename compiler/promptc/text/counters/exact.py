@@ -9,8 +9,9 @@ from functools import cache, cached_property
 from itertools import accumulate, pairwise
 
 from promptc.diag.findings import Span, fail
-from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, find_vocabulary
-from promptc.text.counters.counter import CharacterCounter, Counter, TokenRun, find_runs, find_token_ends
+from promptc.files.reading import IrregularError, LinkError, TooLongError, read_inside
+from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, vocabulary_path
+from promptc.text.counters.counter import CharacterCounter, Counter, TokenRun, list_runs, list_token_ends
 from promptc.text.counters.splitting import find_inner_boundary, is_boundary
 
 _WORDS = 100_000
@@ -20,6 +21,9 @@ _LONG = 2_000
 
 _MOST = 8_000_000
 """Characters that are remembered."""
+
+_LIMIT = 64 * 1024 * 1024
+_INSIDE = "write `hf:` and a path such as `tokenizers/tokenizer.json`, relative to the pack's folder, without links"
 
 
 def load_counter(
@@ -35,8 +39,6 @@ def load_counter(
     if name in VOCABULARIES:
         return load_table_counter(name, os.fspath(vocabulary), span)
     if name.startswith("hf:"):
-        from promptc.text.counters.tokenizer_file import load_tokenizer_file
-
         return load_tokenizer_file(name, folder, span)
     from promptc.diag.findings import suggest
 
@@ -91,9 +93,9 @@ class TableCounter:
         """The outermost boundaries of `boundary`."""
         return find_inner_boundary(text, slash=self._slash)
 
-    def find_runs(self, text: str) -> list[TokenRun]:
+    def list_runs(self, text: str) -> list[TokenRun]:
         """Long runs of letters, digits or marks."""
-        return find_runs(text, cased=not self._slash)
+        return list_runs(text, cased=not self._slash)
 
     def iter_starts(self, text: str) -> Sequence[int]:
         """In UTF-8 bytes."""
@@ -101,7 +103,7 @@ class TableCounter:
 
     def token_ends(self, text: str) -> Sequence[int]:
         """In characters."""
-        return find_token_ends(text, self._ends(text))
+        return list_token_ends(text, self._ends(text))
 
     def role_tokens(self, role: str) -> int:
         """The tokens of the name."""
@@ -150,7 +152,7 @@ class _Words(dict[str, int]):
 
 def load_table_counter(name: str, path: str = "", span: Span | None = None) -> TableCounter:
     """The counter of the shipped vocabulary `name`; one and the same for every pack of a program. `path`: where its table lies instead."""
-    path = path or find_vocabulary(name)
+    path = path or vocabulary_path(name)
     check_vocabulary(name, path, span)
     counter = _LOADED.get((name, path))
     return counter or _LOADED.setdefault((name, path), TableCounter(name, path))
@@ -176,7 +178,7 @@ class LineCounts:
         such a line, given the first character of that line; that a match does end there is seen in what it gives.
         """
         known = self._known
-        stretches = _find_line().split(text)
+        stretches = _load_line().split(text)
         counts = [known[f"{one}\n{after[0]}"] for one, after in pairwise(stretches)]
         if -1 in counts:
             return self._tally(self._split(text))
@@ -184,7 +186,7 @@ class LineCounts:
 
 
 @cache
-def _find_line() -> re.Pattern[str]:
+def _load_line() -> re.Pattern[str]:
     """The end of a line before one that begins neither with white space, as Python sees it, which is more than the patterns do, nor with
     `/`."""
     return re.compile(r"\n(?=[^\s/])")
@@ -210,3 +212,30 @@ class _Known(dict[str, int]):
             self._characters = len(key)
         self[key] = units = self._tally(matches) if last == key[-1] else -1
         return units
+
+
+def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | None = None) -> Counter:
+    """The counter `hf:<file>`, with a file inside `folder`. Raises PromptcError with PC0181 to PC0183."""
+    raw = _read_tokenizer(name, folder, span)
+    try:
+        from promptc.text.counters.huggingface import load_hf_counter
+    except ImportError as error:
+        message = f"`{name}` needs the package `tokenizers`, which is not installed"
+        raise fail("PC0181", message, span, help="pip install 'promptc-compiler[hf]'") from error
+    return load_hf_counter(name, raw, span)
+
+
+def _read_tokenizer(name: str, folder: str | os.PathLike[str], span: Span | None) -> bytes:
+    relative = name.removeprefix("hf:")
+    if any(not re.fullmatch(r"[^\\:\x00-\x1f]+", part) or part in (".", "..") for part in relative.split("/")):
+        raise fail("PC0183", f"`{name}` names no file inside the pack", span, help=_INSIDE)
+    try:
+        return read_inside(folder, relative, _LIMIT)
+    except LinkError:
+        raise fail("PC0183", f"`{name}` goes through a link", span, help=_INSIDE) from None
+    except (FileNotFoundError, NotADirectoryError, IrregularError):
+        raise fail("PC0181", f"there is no file of `{name}`", span, help="its path is relative to the pack's folder") from None
+    except TooLongError:
+        raise fail("PC0182", f"`{name}`: the file is larger than {_LIMIT} bytes", span, help="no tokenizer is") from None
+    except OSError as error:
+        raise fail("PC0181", f"the file of `{name}` cannot be read: {error.strerror}", span, help="make it readable") from error

@@ -56,7 +56,7 @@ class HfCounter:
         """None."""
         return None
 
-    def find_runs(self, text: str) -> list[TokenRun]:
+    def list_runs(self, text: str) -> list[TokenRun]:
         """None known."""
         return []
 
@@ -87,7 +87,7 @@ class HfCounter:
     def _encode(self, text: str) -> Encoding:
         with _Refused("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
             encoding = self._tokenizer.encode(text, add_special_tokens=False)
-            left_out = _find_left_out(text, encoding.offsets, self._reading) or self._reading.find_unknown(text)
+            left_out = _read_left_out(text, encoding.offsets, self._reading) or self._reading.read_unknown(text)
         if left_out:
             why = f"it drops what it has no token for, near `{left_out[:20]}`"
             raise fail("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters: {why}", help=_HELP)
@@ -111,7 +111,7 @@ class _TokenizerReading:
         normalized = self._normalizer.normalize_str(text) if self._normalizer is not None else text
         return [word for word, _ in self._splitter.pre_tokenize_str(normalized)] if self._splitter is not None else [normalized]
 
-    def find_unknown(self, text: str) -> str:
+    def read_unknown(self, text: str) -> str:
         """The first characters that the model drops in silence, as it has neither a token for them nor an unknown one; white space aside.
 
         Places do not show them: inside a word those of the tokens behind a dropped character are wrong, and a byte of a character may go.
@@ -121,9 +121,9 @@ class _TokenizerReading:
         for content in self._added:
             text = text.replace(content, " ")
         words = self.split(text)
-        if not self._units.find_lacking("".join(words)):
+        if not self._units.lacks("".join(words)):
             return ""
-        return next(filter(None, (self._units.find_unknown(word) for word in words)), "")
+        return next(filter(None, (self._units.read_unknown(word) for word in words)), "")
 
     def is_lost(self, text: str, place: int) -> bool:
         """Whether the model is given the same without the character: then a normalizer or a splitter took it out, and did not make one
@@ -146,12 +146,12 @@ class _Units:
         self._has_whole, self._has_bytes = model.ignore_merges, model.byte_fallback
         self._white = white
 
-    def find_lacking(self, text: str) -> bool:
+    def lacks(self, text: str) -> bool:
         """Whether a character of the text is lacking somewhere in a word."""
         forms = {(first, last) for first in ("", self._prefix) for last in ("", self._suffix)}
         return any(not self._has(first + one + last, one) for one in set(text) for first, last in forms)
 
-    def find_unknown(self, word: str) -> str:
+    def read_unknown(self, word: str) -> str:
         """The first characters of a word that go."""
         if self._has_whole and word in self._vocabulary:
             return ""
@@ -182,10 +182,10 @@ def _find_units(tokenizer: Tokenizer) -> _Units | None:
     told = json.loads(splitter.__getstate__()) if splitter is not None else {}
     is_bytes = (told.get("pretokenizers") or [told])[-1].get("type") == "ByteLevel"
     units = _Units(model, tokenizer.get_vocab(with_added_tokens=False), _WHITE_BYTES if is_bytes else "")
-    return None if is_bytes and not units.find_lacking("".join(ByteLevel.alphabet())) else units
+    return None if is_bytes and not units.lacks("".join(ByteLevel.alphabet())) else units
 
 
-def _find_left_out(text: str, spans: Sequence[tuple[int, int]], reading: _TokenizerReading) -> str:
+def _read_left_out(text: str, spans: Sequence[tuple[int, int]], reading: _TokenizerReading) -> str:
     """The first characters that no token stands for; empty where only such are left out as tokenizers do by intent: white space, and what
     normalizers strip, control characters and marks.
     """
@@ -228,7 +228,7 @@ def _refuse_endless(name: str, tokenizer: Tokenizer, span: Span | None) -> None:
     """
     normalizer, model = tokenizer.normalizer, tokenizer.model
     longest = max(map(len, tokenizer.get_vocab()), default=0) if isinstance(model, Unigram) else 0
-    if normalizer is not None and _find_growth(json.loads(normalizer.__getstate__())) > _MOST_GROWTH:
+    if normalizer is not None and _count_growth(json.loads(normalizer.__getstate__())) > _MOST_GROWTH:
         why = f"its normalizer can make a text more than {_MOST_GROWTH} times as long"
     elif getattr(model, "max_input_chars_per_word", 0) > _LONGEST_WORD:
         why = f"`max_input_chars_per_word` is over {_LONGEST_WORD}, and such words take too long"
@@ -239,11 +239,11 @@ def _refuse_endless(name: str, tokenizer: Tokenizer, span: Span | None) -> None:
     raise fail("PC0182", f"`{name}`: {why}", span, help="use the `tokenizer.json` of a model as it is published")
 
 
-def _find_growth(normalizer: Any) -> int:
+def _count_growth(normalizer: Any) -> int:
     """How many characters a chain of replacements makes of one, at most. `normalizer` is one as `tokenizers` writes it."""
     growth = 1 + len(normalizer["content"]) if normalizer.get("type") == "Replace" else 1
     for one in normalizer.get("normalizers") or ():
-        growth *= _find_growth(one)
+        growth *= _count_growth(one)
     return growth
 
 

@@ -220,7 +220,7 @@ def _find_pattern() -> re.Pattern[str]:
     return _PATTERN[0]
 
 
-def find_class(character: str) -> str:
+def read_class(character: str) -> str:
     """The stand-in of any character, in ASCII or not."""
     return _CLASS_COUNT.find(ord(character))
 

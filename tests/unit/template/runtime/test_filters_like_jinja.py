@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jinja2.filters import FILTERS
 
-from promptc.template.runtime.filters.table import FILTER_NAMES, find_filter
-from promptc.template.runtime.run import Run, call_filter
+from promptc.template.runtime.filters.table import FILTER_NAMES, call_filter, load_filter
+from promptc.template.runtime.run import Run
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, LISTS, MAPPINGS, NUMBERS, PEOPLE, SCALARS, TEXTS, UNDEFINED, mostly
 from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours, build_jinja
@@ -99,7 +99,7 @@ def test_gives_what_jinja_gives(name, data):
     expression = f"v | {name}({', '.join(given_args)})"
 
     def _call(run: Run, value: Any, *args: Any, **named: Any) -> Any:
-        return call_filter(run, find_filter(name), name, value, *args, **named)
+        return call_filter(run, load_filter(name), name, value, *args, **named)
 
     jinja, ours = ask_jinja(expression, names), ask_ours(_call, call.values, call.keywords)
     assert explain(call, jinja, ours), f"{expression} {call}\njinja: {jinja}\nours:  {ours}"
@@ -146,7 +146,7 @@ def _find_parameters(filter: Any) -> list[inspect.Parameter]:
 def test_takes_what_jinja_takes(name):
     """The same parameters in the same order, with the same defaults, and after them those of our own."""
     theirs = _find_parameters(FILTERS[name])
-    ours = list(inspect.signature(find_filter(name)).parameters.values())[2:]
+    ours = list(inspect.signature(load_filter(name)).parameters.values())[2:]
     assert [(each.name, each.default) for each in ours] == [(each.name, each.default) for each in theirs] + OWN_PARAMETERS.get(name, [])
 
 

@@ -173,4 +173,4 @@ def test_namespace_copies_what_it_is_given():
     namespace = FUNCTIONS["namespace"](Run(None), source, b=2)
     assert isinstance(namespace, Namespace)
     namespace.values["a"] = 3
-    assert (namespace.find("a"), namespace.find("b"), source) == (3, 2, {"a": 1})
+    assert (namespace.read("a"), namespace.read("b"), source) == (3, 2, {"a": 1})

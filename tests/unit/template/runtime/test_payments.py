@@ -5,13 +5,13 @@ The prices were set by measuring; what is held here is that nothing large is eve
 
 import pytest
 
-from promptc.template.place import Limits
+from promptc.template.allow import Limits
 from promptc.template.runtime import operators
 from promptc.template.runtime.callables import FUNCTIONS
-from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
+from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, call_filter, load_filter, load_test
 from promptc.template.runtime.methods import METHODS, call_method
 from promptc.template.runtime.objects import Fault
-from promptc.template.runtime.run import Run, call_filter
+from promptc.template.runtime.run import Run
 from promptc.template.runtime.values import compare, show
 
 SIZE = 20_000
@@ -52,7 +52,7 @@ def test_a_filter_pays_for_a_long_text(name, letters):
     def work(text):
         keywords = {"chars": len(text) // 2} if name == "truncate_at" else {}
         args = (len(text) - 100,) if name == "truncate" else TEXT_ARGUMENTS.get(name, ())
-        return count_steps(lambda run: find_filter(name)(run, text, *args, **keywords))
+        return count_steps(lambda run: load_filter(name)(run, text, *args, **keywords))
 
     short, long = letters * (SIZE // 3), letters * (4 * SIZE // 3)
     assert work(long) >= len(long) >> 6 or name in ("string", "safe", "map", "float")
@@ -74,7 +74,7 @@ def test_a_filter_pays_for_a_long_list(name):
 
         def run_all(run):
             try:
-                return find_filter(name)(run, held, *args, **keywords)
+                return load_filter(name)(run, held, *args, **keywords)
             except Fault as fault:
                 if fault.code != "PC0414":  # the filter is one of texts only
                     raise
@@ -118,7 +118,7 @@ def test_a_test_that_looks_at_everything_pays(name):
     text = "ä" * SIZE
     args = {"divisibleby": (3,), "in": ([text] * 10,)}.get(name, (text + "b",) if name in _COMPARING else ())
     value = 3 if name in ("odd", "even", "divisibleby") else text
-    paid = count_steps(lambda run: find_test(name)(run, value, *args))
+    paid = count_steps(lambda run: load_test(name)(run, value, *args))
     assert paid >= SIZE >> 8 or name not in (*_COMPARING, "in", "lower", "upper")
 
 
@@ -127,17 +127,17 @@ _COMPARING = "eq == equalto ne != lt < lessthan le <= gt > greaterthan ge >=".sp
 SHARED = [["a" * 100] * 100] * 100
 QUADRATIC = {
     "strip": lambda run, size: call_method(run, "a" * size, "strip", ("b" * size + "a",), {}),
-    "trim": lambda run, size: find_filter("trim")(run, "a" * size, "b" * size + "a"),
+    "trim": lambda run, size: load_filter("trim")(run, "a" * size, "b" * size + "a"),
     "rfind": lambda run, size: call_method(run, "a" * size, "rfind", ("b" + "a" * (size // 2),), {}),
     "rsplit": lambda run, size: call_method(run, "a" * size, "rsplit", ("b" + "a" * (size // 2),), {}),
-    "marks in disorder": lambda run, size: find_filter("normalize")(run, "\u0301\u0316" * size),
-    "numbers of one place": lambda run, size: list(find_filter("unique")(run, range(0, PRIME * size, PRIME))),
-    "lists of them": lambda run, size: list(find_filter("unique")(run, [(number * PRIME,) for number in range(size)])),
+    "marks in disorder": lambda run, size: load_filter("normalize")(run, "\u0301\u0316" * size),
+    "numbers of one place": lambda run, size: list(load_filter("unique")(run, range(0, PRIME * size, PRIME))),
+    "lists of them": lambda run, size: list(load_filter("unique")(run, [(number * PRIME,) for number in range(size)])),
     "a text in many of its length": lambda run, size: compare(run, "in", "a" * size + "b", ["a" * size + "c"] * size),
     "printing what is shared": lambda run, size: show(run, [["a" * size] * size]),
     "specs": lambda run, size: operators.modulo(run, "%(a)s" * size, {"a": "x" * size}),
-    "replacing": lambda run, size: find_filter("replace")(run, "a" * size, "a", "b" * size),
-    "joining": lambda run, size: find_filter("join")(run, ["a"] * size, "b" * size),
+    "replacing": lambda run, size: load_filter("replace")(run, "a" * size, "a", "b" * size),
+    "joining": lambda run, size: load_filter("join")(run, ["a"] * size, "b" * size),
 }
 
 
@@ -150,20 +150,20 @@ def test_what_grows_with_the_square_is_paid_with_the_square(work):
 @pytest.mark.parametrize(
     "work",
     [
-        lambda run: call_filter(run, find_filter("center"), "center", "a", 2_001),
+        lambda run: call_filter(run, load_filter("center"), "center", "a", 2_001),
         lambda run: call_method(run, "a", "ljust", (2_001,), {}),
-        lambda run: call_filter(run, find_filter("indent"), "indent", "a\nb", 2_001),
-        lambda run: call_filter(run, find_filter("tojson"), "tojson", [1], 2_001),
+        lambda run: call_filter(run, load_filter("indent"), "indent", "a\nb", 2_001),
+        lambda run: call_filter(run, load_filter("tojson"), "tojson", [1], 2_001),
         lambda run: operators.modulo(run, "%2001d", 5),
         lambda run: operators.modulo(run, "%*d", (5, 5)),
         lambda run: operators.multiply(run, "a", 16_000_001),
         lambda run: operators.multiply(run, [1], 16_000_001),
         lambda run: operators.add(run, "a" * 9_000_000, "a" * 9_000_000),
         lambda run: FUNCTIONS["range"](run, 100_001),
-        lambda run: list(find_filter("batch")(run, [1], 16_000_002, 0)),
-        lambda run: list(find_filter("slice")(run, [1], 10**9)),
-        lambda run: find_filter("normalize")(run, "\ufdfa" * 1_000_000),
-        lambda run: find_filter("wordwrap")(run, "a" * 100_000),
+        lambda run: list(load_filter("batch")(run, [1], 16_000_002, 0)),
+        lambda run: list(load_filter("slice")(run, [1], 10**9)),
+        lambda run: load_filter("normalize")(run, "\ufdfa" * 1_000_000),
+        lambda run: load_filter("wordwrap")(run, "a" * 100_000),
     ],
 )
 def test_what_is_too_large_is_refused_before_it_is_made(work):
@@ -182,13 +182,13 @@ def test_what_is_too_large_is_refused_before_it_is_made(work):
         lambda run: operators.subtract(run, -(2**1024 - 1), 1),
         lambda run: operators.multiply(run, 1e300, 1e300),
         lambda run: operators.power(run, -8, 0.5),
-        lambda run: find_filter("int")(run, "9" * 400),
-        lambda run: find_filter("int")(run, "9" * 5_000),
-        lambda run: find_filter("int")(run, "f" * 5_000, 0, 16),
-        lambda run: find_filter("float")(run, "1e999"),
-        lambda run: find_filter("float")(run, "nan"),
-        lambda run: find_filter("sum")(run, [1e308, 1e308]),
-        lambda run: find_filter("sum")(run, [2**1023] * 4),
+        lambda run: load_filter("int")(run, "9" * 400),
+        lambda run: load_filter("int")(run, "9" * 5_000),
+        lambda run: load_filter("int")(run, "f" * 5_000, 0, 16),
+        lambda run: load_filter("float")(run, "1e999"),
+        lambda run: load_filter("float")(run, "nan"),
+        lambda run: load_filter("sum")(run, [1e308, 1e308]),
+        lambda run: load_filter("sum")(run, [2**1023] * 4),
     ],
 )
 def test_numbers_stay_small_and_finite(work):
@@ -211,9 +211,9 @@ def test_what_nests_too_deeply_is_refused():
     for work in (
         lambda run: show(run, nested),
         lambda run: compare(run, "eq", nested, list(nested)),
-        lambda run: find_filter("tojson")(run, nested),
-        lambda run: find_filter("json")(run, nested),
-        lambda run: find_filter("pprint")(run, nested),
+        lambda run: load_filter("tojson")(run, nested),
+        lambda run: load_filter("json")(run, nested),
+        lambda run: load_filter("pprint")(run, nested),
     ):
         with pytest.raises(Fault) as refused:
             work(Run(None))
@@ -222,5 +222,5 @@ def test_what_nests_too_deeply_is_refused():
 
 def test_steps_do_not_depend_on_the_order_of_hashes():
     words = [f"word{number}" for number in range(500)]
-    paid = {count_steps(lambda run: list(find_filter("unique")(run, words))) for _ in range(3)}
+    paid = {count_steps(lambda run: list(load_filter("unique")(run, words))) for _ in range(3)}
     assert len(paid) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from promptc.template import allow
 from promptc.template.runtime.callables import FUNCTIONS
-from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_filter, find_test
+from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, load_filter, load_test
 from promptc.template.runtime.methods import METHODS
 from promptc.template.runtime.objects import Fault
 
@@ -17,12 +17,12 @@ HEAVY = "jinja2 markupsafe typing dataclasses inspect pathlib json textwrap hash
 
 @pytest.mark.parametrize("name", sorted(allow.FILTERS))
 def test_every_allowed_filter_is_there(name):
-    assert next(iter(inspect.signature(find_filter(name)).parameters)) == "run"
+    assert next(iter(inspect.signature(load_filter(name)).parameters)) == "run"
 
 
 @pytest.mark.parametrize("name", sorted(allow.TESTS))
 def test_every_allowed_test_is_there(name):
-    assert next(iter(inspect.signature(find_test(name)).parameters)) == "run"
+    assert next(iter(inspect.signature(load_test(name)).parameters)) == "run"
 
 
 def test_every_allowed_method_and_function_is_there():
@@ -33,11 +33,11 @@ def test_every_allowed_method_and_function_is_there():
 
 
 def test_every_name_of_the_table_is_there():
-    assert all(callable(find_filter(name)) for name in FILTER_NAMES)
-    assert all(callable(find_test(name)) for name in TEST_NAMES)
+    assert all(callable(load_filter(name)) for name in FILTER_NAMES)
+    assert all(callable(load_test(name)) for name in TEST_NAMES)
 
 
-@pytest.mark.parametrize(("find", "code"), [(find_filter, "PC0406"), (find_test, "PC0407")])
+@pytest.mark.parametrize(("find", "code"), [(load_filter, "PC0406"), (load_test, "PC0407")])
 def test_a_name_that_is_none_is_refused(find, code):
     with pytest.raises(Fault) as refused:
         find("uper")
@@ -45,8 +45,8 @@ def test_a_name_that_is_none_is_refused(find, code):
 
 
 def test_two_names_of_one_filter_are_one():
-    assert find_filter("e") is find_filter("escape") is find_filter("forceescape")
-    assert find_filter("escape").__qualname__ == "escape" and find_filter("d").__qualname__ == "default"
+    assert load_filter("e") is load_filter("escape") is load_filter("forceescape")
+    assert load_filter("escape").__qualname__ == "escape" and load_filter("d").__qualname__ == "default"
 
 
 def _list_imported(code):
@@ -71,7 +71,7 @@ def test_common_filters_import_nothing_heavy():
     before = _list_imported("")
     names = "upper join default length list first map select selectattr sort groupby batch int round escape urlencode".split()
     imported = _list_imported(
-        f"from promptc.template.runtime.filters.table import find_filter, find_test\nfor name in {names!r}: find_filter(name)\n"
-        "find_test('odd')"
+        f"from promptc.template.runtime.filters.table import load_filter, load_test\nfor name in {names!r}: load_filter(name)\n"
+        "load_test('odd')"
     )
     assert not (imported - before).intersection(HEAVY)

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jinja2.tests import TESTS
 
-from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, find_test
+from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, load_test
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, LISTS, MAPPINGS, NUMBERS, TEXTS, UNDEFINED, mostly
 from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours
@@ -22,7 +22,7 @@ def test_says_what_jinja_says(name, data):
     given_args = ", ".join(f"a{place}" for place in range(len(call.values) - 1))
     names = {"v": call.values[0], **{f"a{place}": arg for place, arg in enumerate(call.values[1:])}}
     expression = f"[v] | select('{name}', {given_args}) | list | length == 1" if name not in _PLAIN else f"v is {name}"
-    jinja, ours = ask_jinja(expression, names), ask_ours(find_test(name), call.values)
+    jinja, ours = ask_jinja(expression, names), ask_ours(load_test(name), call.values)
     assert explain(call, jinja, ours), f"{expression} {call}\njinja: {jinja}\nours:  {ours}"
 
 

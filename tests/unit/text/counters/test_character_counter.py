@@ -14,7 +14,7 @@ def test_parts_add_up_everywhere():
     assert COUNTER.is_safe("\n", "\n")
     assert COUNTER.find_inner("abc") == (1, 2)
     assert COUNTER.find_inner("a") is None
-    assert COUNTER.find_runs("a" * 1000) == []
+    assert COUNTER.list_runs("a" * 1000) == []
 
 
 def test_a_token_begins_at_every_fourth_character():

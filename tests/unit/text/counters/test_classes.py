@@ -16,7 +16,7 @@ from promptc.text.counters.splitting import (
     UPPER,
     WHITE,
     encode_classes,
-    find_class,
+    read_class,
     reads_alike,
 )
 
@@ -44,13 +44,13 @@ def test_what_stands_for_a_character(characters, stand_in):
 
 
 def test_ascii_has_classes_too():
-    assert "".join(map(find_class, "aA1 .\x1c\x85")) == f"{LOWER}{UPPER}{NUMBER}{WHITE}{OTHER}{OTHER}{WHITE}"
+    assert "".join(map(read_class, "aA1 .\x1c\x85")) == f"{LOWER}{UPPER}{NUMBER}{WHITE}{OTHER}{OTHER}{WHITE}"
 
 
 @pytest.mark.parametrize("name", _PATTERNS)
 def test_patterns_find_the_same_in_a_text_that_reads_alike(name):
     pattern = re.compile("|".join(_PATTERNS[name]))
-    others = [chr(code) for code in range(128, 0x110000) if find_class(chr(code)) == OTHER and chr(code) != MARK]
+    others = [chr(code) for code in range(128, 0x110000) if read_class(chr(code)) == OTHER and chr(code) != MARK]
     text = "".join(f"a{one}b {one}1{one}\n{one}s's {one}{one} " for one in others)
     assert [*map(len, pattern.findall(text))] == [*map(len, pattern.findall(encode_classes(text)))]
 
@@ -85,4 +85,4 @@ def test_the_classes_are_those_of_the_tokenizers_own_engine(pattern):
     text = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
     ranks = {bytes((byte,)): byte for byte in range(256)}
     engine = Encoding("one", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-    assert bytes(engine.encode_ordinary(text)).decode() == "".join(character for character in text if find_class(character) in members)
+    assert bytes(engine.encode_ordinary(text)).decode() == "".join(character for character in text if read_class(character) in members)

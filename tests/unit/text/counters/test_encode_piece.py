@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from promptc.text.counters import bpe
-from promptc.text.counters.bpe import NONE, VOCABULARIES, PieceEncoder, find_vocabulary, merge, open_table
+from promptc.text.counters.bpe import NONE, VOCABULARIES, PieceEncoder, merge, open_table, vocabulary_path
 
 ALPHABETS = {
     "letters": "abcdefghijklmnopqrstuvwxyz",
@@ -18,7 +18,7 @@ ALPHABETS = {
 
 @pytest.fixture(params=VOCABULARIES)
 def table(request):
-    return open_table(request.param, find_vocabulary(request.param))
+    return open_table(request.param, vocabulary_path(request.param))
 
 
 @pytest.fixture

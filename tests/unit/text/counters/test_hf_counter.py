@@ -46,7 +46,7 @@ def test_no_boundary_is_known(byte_level):
     assert not byte_level.is_safe("a\n", "b")
     assert byte_level.is_safe("", "b")
     assert byte_level.find_inner("a\nb\nc") is None
-    assert byte_level.find_runs("a" * 1000) == []
+    assert byte_level.list_runs("a" * 1000) == []
 
 
 def test_a_role_costs_its_name(byte_level):

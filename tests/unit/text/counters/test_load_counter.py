@@ -7,7 +7,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.text.counters import load_counter
-from promptc.text.counters.bpe import VOCABULARIES, find_vocabulary
+from promptc.text.counters.bpe import VOCABULARIES, vocabulary_path
 from promptc.text.json import render_digest
 
 SPAN = Span("pack.yaml", 4, 12)
@@ -34,7 +34,7 @@ def test_a_shipped_vocabulary_is_the_one_written_down(name):
     counter = load_counter(name, folder=Path())
     assert (counter.name, counter.exact, counter.unit) == (name, True, 1)
     assert counter.digest == f"sha256:{VOCABULARIES[name].sha256}"
-    assert render_digest(Path(find_vocabulary(name)).read_bytes()) == f"sha256:{VOCABULARIES[name].table}"
+    assert render_digest(Path(vocabulary_path(name)).read_bytes()) == f"sha256:{VOCABULARIES[name].table}"
 
 
 def test_a_counter_is_made_once():
@@ -54,7 +54,7 @@ def test_a_missing_vocabulary_is_an_error(tmp_path):
 
 def test_a_vocabulary_of_another_size_is_an_error(tmp_path):
     damaged = tmp_path / "cl100k_base.tokens"
-    damaged.write_bytes(Path(find_vocabulary("cl100k_base")).read_bytes() + b"\n")
+    damaged.write_bytes(Path(vocabulary_path("cl100k_base")).read_bytes() + b"\n")
     found = _find_failure("cl100k_base", vocabulary=damaged)
     assert found.code == "PC0181"
     assert render_digest(damaged.read_bytes()) in found.message
@@ -63,7 +63,7 @@ def test_a_vocabulary_of_another_size_is_an_error(tmp_path):
 @pytest.mark.parametrize("place", [0, 20, 64, 700_000, -1])
 def test_a_vocabulary_with_another_byte_counts_nothing(place, tmp_path):
     damaged = tmp_path / "cl100k_base.tokens"
-    content = bytearray(Path(find_vocabulary("cl100k_base")).read_bytes())
+    content = bytearray(Path(vocabulary_path("cl100k_base")).read_bytes())
     content[place] ^= 1
     damaged.write_bytes(content)
     counter = load_counter("cl100k_base", folder=tmp_path, vocabulary=damaged)
@@ -73,7 +73,7 @@ def test_a_vocabulary_with_another_byte_counts_nothing(place, tmp_path):
 
 def test_a_vocabulary_that_goes_before_it_is_opened_is_an_error(tmp_path):
     copy = tmp_path / "o200k_base.tokens"
-    copy.write_bytes(Path(find_vocabulary("o200k_base")).read_bytes())
+    copy.write_bytes(Path(vocabulary_path("o200k_base")).read_bytes())
     counter = load_counter("o200k_base", folder=tmp_path, vocabulary=copy)
     copy.unlink()
     with pytest.raises(PromptcError, match=r"PC0181.*is missing"):

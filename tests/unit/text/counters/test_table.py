@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from promptc.text.counters import bpe as table_module
-from promptc.text.counters.bpe import NONE, VOCABULARIES, find_vocabulary, merge, open_table
+from promptc.text.counters.bpe import NONE, VOCABULARIES, merge, open_table, vocabulary_path
 from promptc.text.counters.splitting import FILE
 from tests.cases.case import ROOT
 from tools.make_vocabularies import build_classes, build_table, load_ranks
@@ -26,11 +26,11 @@ def tokens(name):
 
 @pytest.fixture
 def table(name):
-    return open_table(name, find_vocabulary(name))
+    return open_table(name, vocabulary_path(name))
 
 
 def test_the_tool_makes_the_shipped_table(name):
-    shipped = Path(find_vocabulary(name)).read_bytes()
+    shipped = Path(vocabulary_path(name)).read_bytes()
     assert build_table(load_ranks(name)) == shipped
     assert (len(shipped), zlib.adler32(shipped)) == (VOCABULARIES[name].size, VOCABULARIES[name].check)
 

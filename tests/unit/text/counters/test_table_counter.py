@@ -2,7 +2,7 @@ from itertools import accumulate
 
 import pytest
 
-from promptc.text.counters.bpe import find_vocabulary
+from promptc.text.counters.bpe import vocabulary_path
 from promptc.text.counters.exact import TableCounter
 from tests.cases.recount import load_encoding
 
@@ -72,14 +72,14 @@ def test_a_role_costs_its_name(exact):
 
 def test_words_are_remembered_up_to_a_bound(monkeypatch):
     monkeypatch.setattr("promptc.text.counters.exact._WORDS", 10)
-    counter = TableCounter("cl100k_base", find_vocabulary("cl100k_base"))
+    counter = TableCounter("cl100k_base", vocabulary_path("cl100k_base"))
     texts = [f"one word{number} and" for number in range(40)]
     assert [counter.measure(text) for text in texts] == [counter.measure(text) for text in texts]
     assert len(counter._words) <= 10
 
 
 def test_a_long_word_is_not_remembered():
-    counter = TableCounter("cl100k_base", find_vocabulary("cl100k_base"))
+    counter = TableCounter("cl100k_base", vocabulary_path("cl100k_base"))
     assert counter.measure("ab" * 1000) == counter.measure("ab" * 1000)
     assert not counter._words
 

@@ -9,7 +9,7 @@ from promptc.diag.typed import Any
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
 from promptc.template.runtime.operators import add, bound_number, modulo
 from promptc.template.runtime.run import NUMBERS, SCALARS, UNDEFINED, Run, check_defined, is_large, list_values, pay_each, pay_keys
-from promptc.template.runtime.values import Find, build_find, build_find_all, compare, contains, show
+from promptc.template.runtime.values import Reader, compare, contains, make_reader, make_readers, show
 
 Test = Callable[..., bool]
 _EQUALITIES = frozenset({"eq", "==", "equalto"})
@@ -159,17 +159,17 @@ TESTS: dict[str, Test] = {
 def map_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
     """`map('upper')`: each element by a filter; `map(attribute='name')`: that part of each, or `default` where there is none."""
     if value:
-        change = _find_change(run, args, kwargs)
+        change = _make_change(run, args, kwargs)
         for element in pay_each(run, value, 3):
             yield change(element)
 
 
-def _find_change(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Find:
+def _make_change(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reader:
     if not args and "attribute" in kwargs:
-        return build_find(run, kwargs["attribute"], kwargs.get("default"))
-    from promptc.template.runtime.filters.table import find_filter
+        return make_reader(run, kwargs["attribute"], kwargs.get("default"))
+    from promptc.template.runtime.filters.table import load_filter
 
-    change, rest = find_filter(args[0]), args[1:]
+    change, rest = load_filter(args[0]), args[1:]
     return lambda element: change(run, element, *rest, **kwargs)
 
 
@@ -196,25 +196,25 @@ def reject_by_part(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterat
 def _choose(run: Run, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, by_part: bool, wanted: bool) -> Iterator[Any]:
     if not value:
         return
-    find = build_find(run, args[0]) if by_part else None
-    passes = _find_question(run, args[1:] if by_part else args, kwargs)
+    find = make_reader(run, args[0]) if by_part else None
+    passes = _make_question(run, args[1:] if by_part else args, kwargs)
     for element in pay_each(run, value, 3):
         if passes(element if find is None else find(element)) is wanted:
             yield element
 
 
-def _find_question(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], bool]:
+def _make_question(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], bool]:
     if not args:
         return bool
-    from promptc.template.runtime.filters.table import find_test
+    from promptc.template.runtime.filters.table import load_test
 
-    test, rest = find_test(args[0]), args[1:]
+    test, rest = load_test(args[0]), args[1:]
     if len(rest) == 1 and not kwargs:
-        return _find_comparison(run, test, args[0], rest[0])
+        return _make_comparison(run, test, args[0], rest[0])
     return lambda value: test(run, value, *rest, **kwargs)
 
 
-def _find_comparison(run: Run, test: Callable[..., bool], name: str, other: Any) -> Callable[[Any], bool]:
+def _make_comparison(run: Run, test: Callable[..., bool], name: str, other: Any) -> Callable[[Any], bool]:
     """A test against one value. Equality of what is small is asked for at once."""
     if name in _EQUALITIES and (other.__class__ in NUMBERS or (other.__class__ is str and len(other) < _SMALL)):
         return lambda value: value == other if value.__class__ in SCALARS else test(run, value, other)
@@ -227,8 +227,8 @@ def sort(run: Run, value: Any, reverse: Any = False, case_sensitive: bool = Fals
     With `times`, all these are ISO 8601 texts and sort as the moments they tell.
     """
     values = list_values(run, value, 8)
-    finds = build_find_all(run, attribute)
-    columns = [_find_stamps(run, values, find) if times else _find_keys(run, values, find, case_sensitive) for find in finds]
+    finds = make_readers(run, attribute)
+    columns = [_list_stamps(run, values, find) if times else _list_keys(run, values, find, case_sensitive) for find in finds]
     keys = columns[0] if len(columns) == 1 and _is_simple(columns[0]) else [list(row) for row in zip(*columns, strict=True)]
     return [values[place] for place in sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)]
 
@@ -239,7 +239,7 @@ def _is_simple(keys: list[Any]) -> bool:
     return kinds == {str} or kinds <= NUMBERS
 
 
-def _find_keys(run: Run, values: Sequence[Any], find: Find, case_sensitive: bool) -> list[Any]:
+def _list_keys(run: Run, values: Sequence[Any], find: Reader, case_sensitive: bool) -> list[Any]:
     keys = list(map(find, values))
     kinds = pay_keys(run, keys)
     if case_sensitive or str not in kinds:
@@ -247,7 +247,7 @@ def _find_keys(run: Run, values: Sequence[Any], find: Find, case_sensitive: bool
     return [key.lower() for key in keys] if len(kinds) == 1 else [_fold(key) for key in keys]
 
 
-def _find_stamps(run: Run, values: Sequence[Any], find: Find) -> list[Any]:
+def _list_stamps(run: Run, values: Sequence[Any], find: Reader) -> list[Any]:
     from promptc.template.runtime.filters.values import count_stamp
 
     return [count_stamp(run, find(value)) for value in values]
@@ -263,13 +263,13 @@ def sort_pairs(run: Run, value: Any, case_sensitive: bool = False, by: str = "ke
         refuse("PC0414", f"`dictsort` takes a mapping, not {name_kind(value)}")
     run.take(1 + 8 * len(value))
     pairs = list(value.items())
-    keys = _find_keys(run, pairs, (lambda pair: pair[0]) if by == "key" else (lambda pair: pair[1]), case_sensitive)
+    keys = _list_keys(run, pairs, (lambda pair: pair[0]) if by == "key" else (lambda pair: pair[1]), case_sensitive)
     return [pairs[place] for place in sorted(range(len(pairs)), key=keys.__getitem__, reverse=reverse)]
 
 
 def unique(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Iterator[Any]:
     """The elements whose value, or part `attribute`, is met for the first time, when asked."""
-    find = build_find(run, attribute)
+    find = make_reader(run, attribute)
     seen: set[Any] = set()
     for element in pay_each(run, value, 4):
         key = find(element)
@@ -289,30 +289,30 @@ def _may_collide(key: Any) -> bool:
     return any(map(_may_collide, key)) if isinstance(key, tuple) else is_large(key)
 
 
-def find_least(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+def choose_least(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
     """The first of the smallest elements; undefined where there is none."""
-    return _find_extreme(run, value, min, case_sensitive, attribute)
+    return _choose_extreme(run, value, min, case_sensitive, attribute)
 
 
-def find_greatest(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+def choose_greatest(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
     """The first of the largest elements; undefined where there is none."""
-    return _find_extreme(run, value, max, case_sensitive, attribute)
+    return _choose_extreme(run, value, max, case_sensitive, attribute)
 
 
-def _find_extreme(run: Run, value: Any, choose: Callable[..., int], case_sensitive: bool, attribute: Any) -> Any:
+def _choose_extreme(run: Run, value: Any, choose: Callable[..., int], case_sensitive: bool, attribute: Any) -> Any:
     values = list_values(run, value, 8)
     if not values:
         name = choose.__name__
         return Missing(name, values, hint=f"what is empty has no `{name}`")
-    keys = _find_keys(run, values, build_find(run, attribute), case_sensitive)
+    keys = _list_keys(run, values, make_reader(run, attribute), case_sensitive)
     return values[choose(range(len(values)), key=keys.__getitem__)]
 
 
 def group(run: Run, value: Any, attribute: Any, default: Any = None, case_sensitive: bool = False) -> list[Group]:
     """The elements with the same part `attribute` (or `default`, where there is none) together: pairs of it and them, in its order."""
     values = list_values(run, value, 12)
-    find = build_find(run, attribute, default)
-    keys = _find_keys(run, values, find, case_sensitive)
+    find = make_reader(run, attribute, default)
+    keys = _list_keys(run, values, find, case_sensitive)
     groups: list[list[int]] = []
     for place in sorted(range(len(values)), key=keys.__getitem__):
         if groups and _is_same(keys[groups[-1][0]], keys[place]):
@@ -378,7 +378,7 @@ def join(run: Run, value: Any, d: Any = "", attribute: Any = None) -> str:
     """What the elements print as, with `d` between them."""
     values = pay_each(run, value, 2)
     if attribute is not None:
-        values = map(build_find(run, attribute), values)
+        values = map(make_reader(run, attribute), values)
     between = show(run, d)
     parts = [part if part.__class__ is str else show(run, part) for part in values]
     run.make(sum(map(len, parts)) + len(between) * len(parts))
@@ -429,7 +429,7 @@ def sum_up(run: Run, iterable: Any, attribute: Any = None, start: Any = 0) -> An
     """`start` and the elements, added one after the other: the same on every machine."""
     values = pay_each(run, iterable, 1)
     if attribute is not None:
-        values = map(build_find(run, attribute), values)
+        values = map(make_reader(run, attribute), values)
     total = start
     for value in values:
         first, second = total.__class__, value.__class__
@@ -446,8 +446,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "sort": sort,
     "dictsort": sort_pairs,
     "unique": unique,
-    "min": find_least,
-    "max": find_greatest,
+    "min": choose_least,
+    "max": choose_greatest,
     "groupby": group,
     "default": default,
     "d": default,

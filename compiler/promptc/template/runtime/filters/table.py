@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from promptc.diag.typed import Any
 from promptc.template.runtime.objects import refuse
+from promptc.template.runtime.run import Run
 
 Filter = Callable[..., Any]
 Test = Callable[..., bool]
@@ -39,7 +40,7 @@ _filters: dict[str, Filter] = {}
 _tests: dict[str, Test] = {}
 
 
-def find_filter(name: str) -> Filter:
+def load_filter(name: str) -> Filter:
     """The function `(run, value, *args, **kwargs)` behind a filter. Raises `Fault` (PC0406) for a name that is none."""
     if name not in _filters:
         if name not in _HOLDERS:
@@ -48,7 +49,7 @@ def find_filter(name: str) -> Filter:
     return _filters[name]
 
 
-def find_test(name: str) -> Test:
+def load_test(name: str) -> Test:
     """The function `(run, value, *args)` behind a test. Raises `Fault` (PC0407) for a name that is none."""
     if not _tests:
         _tests.update(_name_all(_load("lists").TESTS))
@@ -66,3 +67,23 @@ def _name_all(functions: dict[str, Any]) -> dict[str, Any]:
     for name, function in reversed(functions.items()):
         function.__qualname__ = name
     return functions
+
+
+def call_filter(run: Run, function: Callable[..., Any], name: str, value: Any, /, *args: Any, **named: Any) -> Any:
+    """A filter with arguments that only the run knows, or that are wrong. Raises `Fault` (PC0424, PC0430 ...) before it does anything."""
+    from promptc.template.signatures import find_wrong_filter
+
+    wrong = find_wrong_filter(name, args, named, run.limits)
+    if wrong is not None:
+        raise wrong.fault()
+    return function(run, value, *args, **named)
+
+
+def call_test(run: Run, function: Callable[..., bool], name: str, value: Any, /, *args: Any, **named: Any) -> bool:
+    """The same for a test."""
+    from promptc.template.signatures import find_wrong_test
+
+    wrong = find_wrong_test(name, args, named, run.limits)
+    if wrong is not None:
+        raise wrong.fault()
+    return function(run, value, *args, **named)

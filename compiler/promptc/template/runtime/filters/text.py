@@ -53,7 +53,7 @@ def capitalize(run: Run, value: Any) -> str:
 
 
 @cache
-def _find_words() -> Callable[[str], list[str]]:
+def _load_splitter() -> Callable[[str], list[str]]:
     import re
 
     return re.compile(r"([-\s({\[<]+)").split
@@ -63,7 +63,7 @@ def title(run: Run, value: Any) -> str:
     """Each word with a capital, the other letters small. Words begin after white space, `-` and opening brackets."""
     text = show(run, value)
     run.take(1 + 6 * len(text))
-    words = _find_words()(text)
+    words = _load_splitter()(text)
     made = "".join([word[0].upper() + word[1:].lower() for word in words if word])
     run.make(len(made))
     return made
@@ -125,7 +125,7 @@ def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blan
 
 def format_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> str:
     """`%s` and its kin, filled in."""
-    from promptc.template.runtime.errors import format_percent
+    from promptc.template.runtime.operators import format_percent
 
     return format_percent(run, show(run, value), kwargs or args)
 
@@ -148,7 +148,7 @@ def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
     if len(text) <= limit:
         return text
     run.take(1 + 4 * len(text))
-    for kept in iter_kept(text, boundary, token_ends=lambda: _find_ends(run, text)):
+    for kept in iter_kept(text, boundary, token_ends=lambda: _list_ends(run, text)):
         if kept.stop <= limit:
             return text[: kept.stop]
     return ""
@@ -160,7 +160,7 @@ def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
     if count_tokens(run, text) <= limit:
         return text
     run.take(1 + 4 * len(text))
-    ends = _find_ends(run, text)
+    ends = _list_ends(run, text)
     # What ends some tokens behind the limit cannot fit; so only a few cuts are counted, whatever the length of the text.
     reach = ends[min(limit + _SLACK, len(ends) - 1)] if ends else 0
     for kept in iter_kept(text, boundary, token_ends=ends):
@@ -169,7 +169,7 @@ def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
     return ""
 
 
-def _find_ends(run: Run, text: str) -> Sequence[int]:
+def _list_ends(run: Run, text: str) -> Sequence[int]:
     run.take(price_count(text))
     return range(1, len(text) + 1) if run.counter is None else run.counter.token_ends(text)
 
@@ -228,13 +228,13 @@ def _write_attributes(run: Run, nofollow: bool, rel: Any, target: Any) -> str:
 
 
 def _mark(word: str, limit: int | None, attributes: str, schemes: Sequence[str]) -> str:
-    head = _find_head(word)
-    tail = _balance(word, head, _find_tail(word, head))
+    head = _count_head(word)
+    tail = _balance(word, head, _count_tail(word, head))
     middle = word[head:tail]
     return f"{word[:head]}{_link(middle, limit, attributes, schemes)}{word[tail:]}"
 
 
-def _find_head(word: str) -> int:
+def _count_head(word: str) -> int:
     """Where the opening brackets at the beginning end."""
     head = 0
     while True:
@@ -246,7 +246,7 @@ def _find_head(word: str) -> int:
             return head
 
 
-def _find_tail(word: str, head: int) -> int:
+def _count_tail(word: str, head: int) -> int:
     """Where the closing brackets, full stops and commas at the end begin."""
     tail = len(word)
     while tail > head:

@@ -10,7 +10,7 @@ from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.operators import bound_number
 from promptc.template.runtime.run import LISTS, NUMBERS, Run, check_defined, check_depth, list_values, pay_each, price_search
 from promptc.template.runtime.values import refuse_part, show, weigh
-from promptc.text.white import join_words
+from promptc.text.characters import join_words
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _UNSAFE = "<>&'"
@@ -175,7 +175,7 @@ def show_size(run: Run, value: Any, binary: bool = False) -> str:
 
 def normalize_text(run: Run, value: Any) -> str:
     """The text without what makes no difference: the one normalisation (`dedupe` compares by it too)."""
-    from promptc.text.guard import normalize
+    from promptc.text.characters import normalize
 
     text = show(run, value)
     _pay_normalizing(run, text)
