@@ -23,7 +23,7 @@ READER = {
 SHIPPED = {
     ("promptc.cli.commands.pack_info", "find_shipped('packs', _STARTER, *file.split('/')).read_bytes"): 1,
     ("promptc.cli.commands.pack_info", "(target / 'state.json').read_bytes"): 1,  # which it has just written
-    ("promptc.cli.group", "Path(find_vocabulary(name)).read_bytes"): 1,
+    ("promptc.cli.group", "Path(vocabulary_path(name)).read_bytes"): 1,
     ("promptc.cli.commands.pack_info", "find_shipped('schemas', name).read_bytes"): 1,
     ("promptc.diag.codes", "Path(__file__).with_name('codes.toml').read_text"): 1,
     ("promptc.frontend.output", "Path(__file__).with_name('providers.json').read_text"): 1,
