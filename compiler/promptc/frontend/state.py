@@ -13,7 +13,7 @@ from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument, JsonPlaces, load_json, load_plain
 from promptc.frontend.schema.runtime import EndlessDefaultError, FuelError, Functions, run_code
 from promptc.model.state import LazyDigest, State
-from promptc.text.json import MISSING, extend_pointer, find_at, join_pointer, render_digest, split_pointer
+from promptc.text.json import MISSING, extend_pointer, join_pointer, read_at, render_digest, split_pointer
 
 MAX_FILLED = 5_000_000
 """Keys that the defaults of a schema may add to one state."""
@@ -271,5 +271,5 @@ class _ChangedPlaces(JsonPlaces):
             if pointer == at or pointer.startswith(f"{at}/"):
                 return document, pointer[len(at) :]
         made = (document for at, document in reversed(self._changes) if at.startswith(f"{pointer}/"))
-        found = next(made, None) if find_at(self._document.value, split_pointer(pointer)) is MISSING else None
+        found = next(made, None) if read_at(self._document.value, split_pointer(pointer)) is MISSING else None
         return (found, "") if found is not None else (self._document, pointer)
