@@ -170,7 +170,7 @@ class Pack:
 
         With `sources`, URLs by the names of stores (none: as the pack says), stores and indexes are opened and looked at as well.
         """
-        from promptc.check.rules.texts import check_pack
+        from promptc.check.registry import check_pack
 
         found = check_pack(self.model)
         return sort_diagnostics([*found, *self._check_sources(sources)]) if sources is not None else found
@@ -181,7 +181,7 @@ class Pack:
         from promptc.frontend.sources import probe_sources
 
         probed = probe_sources(self.model, self._open_sources(), urls)
-        return [*probed.found, *check_chunk_sizes(list_configurations(self.model).loaded, probed.medians)]
+        return [*probed.found, *check_chunk_sizes(list_configurations(self.model), probed.medians)]
 
     # --- operations ---
 

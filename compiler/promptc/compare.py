@@ -1,4 +1,8 @@
-"""What differs between two prompts: facts, sections, items, words."""
+"""What differs between two prompts: facts, sections, items, words.
+
+`read_side` reads a prompt with the report that describes it, `compare_sides` tells what differs. `read_report` and `read_json` read what
+anybody may have written, by shapes that are put together of `has`, `is_list` and their like.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +16,26 @@ from promptc.text.diff import TextRun, diff_words
 from promptc.text.json import render_canonical_json
 
 Change = Literal["gained", "lost", "changed", "moved"]
+
 _MOST = 1 << 53
 """Counts are exact in JSON up to here; nothing that is counted comes near."""
+
 
 _DEEPEST = 100
 """Levels of what is compared; deeper ones are shown as they stand."""
 
+
 Shape = Callable[[Any], bool]
 _FACTS = ("tokens", "budget", "characters", "strain", "pressure", "counter", "format")
 Output = str | Sequence[Mapping[str, Any]]
+
 WHOLE = ""
 """The id of the one section of a prompt whose report is not known."""
 
+
 BETWEEN = "between sections"
 """Stands in a difference for the text that is no section's. No section is called so: it has a space."""
+
 
 Gap = tuple[str, str, str]
 """A stretch that is no section's: the name of what it follows, of what follows it, and its text."""
@@ -81,120 +91,6 @@ class Difference:
         return not self.facts and not self.sections and self.shared == self.length
 
 
-def compare_sides(old: Side, new: Side) -> Difference:
-    """The difference. Equal prompts with equal reports give an empty one. What changes between sections (separators, roles) is told as a
-    section of its own, `BETWEEN`.
-
-    Where one side has no report, both are compared as a whole; so they are where they differ in nothing that has a name.
-    """
-    if _is_whole(old) or _is_whole(new):
-        old, new = _make_whole(old), _make_whole(new)
-    sections = (*_iter_sections(old.sections, new.sections), *_compare_gaps(old.gaps, new.gaps))
-    if old.text != new.text and not sections:
-        sections = tuple(_iter_sections(_make_whole(old).sections, _make_whole(new).sections))
-    names = sorted(set(old.facts) | set(new.facts), key=[*new.facts, *old.facts].index)
-    facts = tuple(
-        FactChange(name, old.facts.get(name, ""), new.facts.get(name, ""))
-        for name in names
-        if old.facts.get(name, "") != new.facts.get(name, "")
-    )
-    changed = {one.id for one in sections}
-    unchanged = tuple(one.id for one in new.sections if one.id not in changed and one.state == "present")
-    shared = _count_shared(old.text, new.text)
-    length = max(len(old.text), len(new.text) if new.text.startswith(old.text) else 0)
-    return Difference(facts, sections, shared, length, unchanged)
-
-
-def _is_whole(side: Side) -> bool:
-    return [one.id for one in side.sections] == [WHOLE]
-
-
-def _make_whole(side: Side) -> Side:
-    """The prompt without its parts, as one is known that has no report."""
-    return Side({}, (SideSection(WHOLE, "present", side.text),), side.text)
-
-
-def _compare_gaps(old: Sequence[Gap], new: Sequence[Gap]) -> Iterator[SectionChange]:
-    """The stretches between the same two parts that read otherwise, and those between others that the other side has nowhere."""
-    went, came = "".join(_find_own(old, new)), "".join(_find_own(new, old))
-    if went != came:
-        yield SectionChange(BETWEEN, "present", "present", None, None, (), diff_words(went, came))
-
-
-def _find_own(gaps: Sequence[Gap], others: Sequence[Gap]) -> Iterator[str]:
-    known = {one[:2]: one[2] for one in others}
-    told = set(known.values())
-    for before, behind, text in gaps:
-        if known.get((before, behind), text) != text:
-            yield text
-        elif (before, behind) not in known and text not in told:
-            told.add(text)
-            yield text
-
-
-def _count_shared(old: str, new: str) -> int:
-    """The characters that both begin with."""
-    return bisect(range(1, min(len(old), len(new)) + 1), False, key=lambda length: not new.startswith(old[:length]))
-
-
-def _iter_sections(old: Sequence[SideSection], new: Sequence[SideSection]) -> Iterator[SectionChange]:
-    before = {one.id: one for one in old}
-    after = {one.id: one for one in new}
-    held = {one.id for one in old if one.text} & {one.id for one in new if one.text}
-    moved = _find_moved([one.id for one in old if one.id in held], [one.id for one in new if one.id in held])
-    for name in _order(list(before), list(after)):
-        found = _compare(name, before.get(name), after.get(name), is_moved=name in moved)
-        if found is not None:
-            yield found
-
-
-def _order(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The new ones in their order, each old one that is gone behind the one it followed."""
-    order = list(new)
-    for place, name in enumerate(old):
-        if name not in new:
-            order.insert(order.index(old[place - 1]) + 1 if place else 0, name)
-    return order
-
-
-def _find_moved(old: Sequence[str], new: Sequence[str]) -> frozenset[str]:
-    """Of the same ids in two orders the fewest whose moving makes one of the other: those outside a longest rising run, found by patience
-    sorting.
-    """
-    places = {name: place for place, name in enumerate(old)}
-    ends: list[int] = []
-    before: dict[int, int] = {}
-    for place in (places[name] for name in new):
-        pile = bisect(ends, place)
-        ends[pile : pile + 1] = [place]
-        if pile:
-            before[place] = ends[pile - 1]
-    kept, place = set(), ends[-1] if ends else -1
-    while place >= 0:
-        kept.add(place)
-        place = before.get(place, -1)
-    return frozenset(name for name in new if places[name] not in kept)
-
-
-def _compare(name: str, old: SideSection | None, new: SideSection | None, *, is_moved: bool) -> SectionChange | None:
-    before, after = old or _NONE, new or _NONE
-    if before.text == after.text and (before.state or "off") == (after.state or "off") and before.tokens == after.tokens and not is_moved:
-        return None
-    if before.text == after.text and (old is None or new is None):
-        return None  # a section that is declared on one side only and shows on neither
-    items = tuple(_iter_items(before.items, after.items, after.gone))
-    return SectionChange(
-        name,
-        old.state if old is not None else None,
-        new.state if new is not None else None,
-        before.tokens,
-        after.tokens,
-        items,
-        diff_words(before.text, after.text),
-        is_moved,
-    )
-
-
 @frozen
 class SideItem:
     """An item: its text where it stands, and its tokens there."""
@@ -219,12 +115,117 @@ class SideSection:
     gone: Mapping[str, str] = field(default_factory=dict)
 
 
+@frozen(eq=False)
+class Side:
+    """A prompt: named facts of it in a fixed order, its sections in theirs, and the whole as it is sent (messages with their roles).
+
+    `gaps` are the stretches of the whole that are no section's (separators, roles); what they follow is a section, or an item that is a
+    message of its own, empty at both ends. With the sections they are the whole.
+    """
+
+    facts: Mapping[str, str]
+    sections: tuple[SideSection, ...]
+    text: str
+    gaps: tuple[Gap, ...] = ()
+
+
 _NONE = SideSection("", "", "")
+
+
+def compare_sides(old: Side, new: Side) -> Difference:
+    """The difference. Equal prompts with equal reports give an empty one. What changes between sections (separators, roles) is told as a
+    section of its own, `BETWEEN`.
+
+    Where one side has no report, both are compared as a whole; so they are where they differ in nothing that has a name.
+    """
+    if _is_whole(old) or _is_whole(new):
+        old, new = _make_whole(old.text), _make_whole(new.text)
+    sections = (*_iter_sections(old.sections, new.sections), *_compare_gaps(old.gaps, new.gaps))
+    if old.text != new.text and not sections:
+        sections = tuple(_iter_sections(_make_whole(old.text).sections, _make_whole(new.text).sections))
+    names = sorted(set(old.facts) | set(new.facts), key=[*new.facts, *old.facts].index)
+    facts = tuple(
+        FactChange(name, old.facts.get(name, ""), new.facts.get(name, ""))
+        for name in names
+        if old.facts.get(name, "") != new.facts.get(name, "")
+    )
+    changed = {one.id for one in sections}
+    unchanged = tuple(one.id for one in new.sections if one.id not in changed and one.state == "present")
+    shared = _count_shared(old.text, new.text)
+    length = max(len(old.text), len(new.text) if new.text.startswith(old.text) else 0)
+    return Difference(facts, sections, shared, length, unchanged)
+
+
+def _is_whole(side: Side) -> bool:
+    return [one.id for one in side.sections] == [WHOLE]
+
+
+def _make_whole(text: str) -> Side:
+    """The prompt without its parts, as one is known that has no report."""
+    return Side({}, (SideSection(WHOLE, "present", text),), text)
+
+
+def _iter_sections(old: Sequence[SideSection], new: Sequence[SideSection]) -> Iterator[SectionChange]:
+    before = {one.id: one for one in old}
+    after = {one.id: one for one in new}
+    held = {one.id for one in old if one.text} & {one.id for one in new if one.text}
+    moved = _list_moved([one.id for one in old if one.id in held], [one.id for one in new if one.id in held])
+    for name in _order(list(before), list(after)):
+        found = _compare(name, before.get(name), after.get(name), is_moved=name in moved)
+        if found is not None:
+            yield found
+
+
+def _list_moved(old: Sequence[str], new: Sequence[str]) -> frozenset[str]:
+    """Of the same ids in two orders the fewest whose moving makes one of the other: those outside a longest rising run, found by patience
+    sorting.
+    """
+    places = {name: place for place, name in enumerate(old)}
+    ends: list[int] = []
+    before: dict[int, int] = {}
+    for place in (places[name] for name in new):
+        pile = bisect(ends, place)
+        ends[pile : pile + 1] = [place]
+        if pile:
+            before[place] = ends[pile - 1]
+    kept, place = set(), ends[-1] if ends else -1
+    while place >= 0:
+        kept.add(place)
+        place = before.get(place, -1)
+    return frozenset(name for name in new if places[name] not in kept)
+
+
+def _order(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The new ones in their order, each old one that is gone behind the one it followed."""
+    order = list(new)
+    for place, name in enumerate(old):
+        if name not in new:
+            order.insert(order.index(old[place - 1]) + 1 if place else 0, name)
+    return order
+
+
+def _compare(name: str, old: SideSection | None, new: SideSection | None, *, is_moved: bool) -> SectionChange | None:
+    before, after = old or _NONE, new or _NONE
+    if before.text == after.text and (before.state or "off") == (after.state or "off") and before.tokens == after.tokens and not is_moved:
+        return None
+    if before.text == after.text and (old is None or new is None):
+        return None  # a section that is declared on one side only and shows on neither
+    items = tuple(_iter_items(before.items, after.items, after.gone))
+    return SectionChange(
+        name,
+        old.state if old is not None else None,
+        new.state if new is not None else None,
+        before.tokens,
+        after.tokens,
+        items,
+        diff_words(before.text, after.text),
+        is_moved,
+    )
 
 
 def _iter_items(old: Sequence[SideItem], new: Sequence[SideItem], gone: Mapping[str, str]) -> Iterator[ItemChange]:
     before, after = {one.id: one for one in old}, {one.id: one for one in new}
-    moved = _find_moved([name for name in before if name in after], [name for name in after if name in before])
+    moved = _list_moved([name for name in before if name in after], [name for name in after if name in before])
     for name in _order(list(before), list(after)):
         one, other = before.get(name), after.get(name)
         if one is None and other is not None:
@@ -237,97 +238,27 @@ def _iter_items(old: Sequence[SideItem], new: Sequence[SideItem], gone: Mapping[
             yield ItemChange(name, "moved", one.tokens, other.tokens)
 
 
-def read_json(content: bytes | None) -> Any:
-    """The value of a JSON text; None where there is none that can be read, for its form, its depth or the text in it."""
-    try:
-        value = json.loads(content) if content is not None else None
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # half a character, or no number
-    except (ValueError, RecursionError):
-        return None
-    kept: Any = value if _is_shallow(value, _DEEPEST) else None
-    return kept
+def _compare_gaps(old: Sequence[Gap], new: Sequence[Gap]) -> Iterator[SectionChange]:
+    """The stretches between the same two parts that read otherwise, and those between others that the other side has nowhere."""
+    went, came = "".join(_iter_own(old, new)), "".join(_iter_own(new, old))
+    if went != came:
+        yield SectionChange(BETWEEN, "present", "present", None, None, (), diff_words(went, came))
 
 
-def _is_shallow(value: Any, left: int) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return left > 0 and all(_is_shallow(one, left - 1) for one in inner)
+def _iter_own(gaps: Sequence[Gap], others: Sequence[Gap]) -> Iterator[str]:
+    known = {one[:2]: one[2] for one in others}
+    told = set(known.values())
+    for before, behind, text in gaps:
+        if known.get((before, behind), text) != text:
+            yield text
+        elif (before, behind) not in known and text not in told:
+            told.add(text)
+            yield text
 
 
-def read_report(content: bytes | None) -> dict[str, Any] | None:
-    """The report in a file; None for anything whose parts, as far as they are looked at, are not those of a report."""
-    value = read_json(content)
-    return value if is_report(value) else None
-
-
-def is_messages(value: Any) -> bool:
-    """Whether it is a list of messages, as promptc prints them: each with a content that is a text, or parts, or with none."""
-    return _ARE_MESSAGES(value)
-
-
-def is_text(value: Any) -> bool:
-    """Whether it is a string."""
-    return isinstance(value, str)
-
-
-def is_count(value: Any) -> bool:
-    """Whether it is a whole number that something may be counted to."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
-
-
-def is_list(inner: Shape, least: int = 0, most: int = _MOST) -> Shape:
-    """Whether it is a list of such values, from `least` to `most` of them."""
-    return lambda value: isinstance(value, list) and least <= len(value) <= most and all(map(inner, value))
-
-
-def is_mapping(inner: Shape) -> Shape:
-    """Whether it is a mapping to such values."""
-    return lambda value: isinstance(value, dict) and all(map(inner, value.values()))
-
-
-def or_none(inner: Shape) -> Shape:
-    """Whether it is such a value, or null."""
-    return lambda value: value is None or inner(value)
-
-
-def has(wanted: Mapping[str, Shape], **maybe: Shape) -> Shape:
-    """Whether it is a mapping with these keys, and such values under them; those of `maybe` may be left out."""
-    return lambda value: (
-        isinstance(value, dict)
-        and all(key in value and inner(value[key]) for key, inner in wanted.items())
-        and all(key not in value or inner(value[key]) for key, inner in maybe.items())
-    )
-
-
-def _is_any(_: Any) -> bool:
-    return True
-
-
-is_pair = is_list(is_count, 2, 2)
-_PART = has({}, text=is_text)
-
-_CONTENT = or_none(
-    lambda value: is_text(value) or is_list(lambda part: _PART(part) and ("text" in part or part.get("type") != "text"))(value)
-)
-_ARE_MESSAGES = is_list(has({}, content=_CONTENT))
-_RANGE = or_none(is_list(is_count, 0, 3))
-_ITEM = has({"id": is_text, "tokens": is_count}, range=_RANGE)
-_SECTION = has({"id": is_text, "tokens": is_count, "state": is_text}, range=_RANGE, items=is_list(_ITEM))
-_CUT = has({"section": is_text, "items": is_list(is_text), "rule": is_text, "why": is_text})
-
-is_report: Shape = has(
-    {"sections": is_list(_SECTION)},
-    tokens=or_none(is_count),
-    budget=or_none(is_count),
-    characters=or_none(is_count),
-    strain=or_none(is_text),
-    format=or_none(is_text),
-    pressure=or_none(has({"before": is_pair})),
-    counter=or_none(has({"name": is_text})),
-    variants=is_mapping(is_text),
-    cuts=is_list(_CUT),
-    warnings=is_list(has({"code": is_text})),
-    flags=is_mapping(_is_any),
-)
+def _count_shared(old: str, new: str) -> int:
+    """The characters that both begin with."""
+    return bisect(range(1, min(len(old), len(new)) + 1), False, key=lambda length: not new.startswith(old[:length]))
 
 
 def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:
@@ -341,13 +272,23 @@ def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:
     end = "" if isinstance(output, str) else "\n"
     text = "".join(f"{head}{content}{end}" for head, content in zip(heads, shown, strict=True))
     try:
-        return _read_parts(report, heads, shown, text) if report is not None else _make_whole_side(text)
+        return _read_parts(report, heads, shown, text) if report is not None else _make_whole(text)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
-        return _make_whole_side(text)  # it is the report of another output, or none
+        return _make_whole(text)  # it is the report of another output, or none
 
 
-def _make_whole_side(text: str) -> Side:
-    return Side({}, (SideSection(WHOLE, "present", text),), text)
+def _show_content(message: Mapping[str, Any]) -> str:
+    """As it is counted: the texts of parts, other parts as canonical JSON, each on lines of its own."""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part["text"]) if part.get("type") == "text" else render_canonical_json(part) for part in content)
+
+
+def _show_head(message: Mapping[str, Any]) -> str:
+    """The role, and whatever else the message has beside its content."""
+    more = {key: value for key, value in message.items() if key not in ("role", "content")}
+    return f"{message.get('role')}:{f' {render_canonical_json(more)}' if more else ''}\n"
 
 
 def _read_parts(report: Mapping[str, Any], heads: Sequence[str], shown: Sequence[str], text: str) -> Side:
@@ -360,11 +301,6 @@ def _read_parts(report: Mapping[str, Any], heads: Sequence[str], shown: Sequence
     gone = _list_gone(report)
     sections = tuple(_read_section(one, contents, gone) for one in report["sections"])
     return Side(dict(_iter_facts(report)), sections, text, tuple(_iter_gaps(places, heads, contents, text.encode())))
-
-
-def _claim(holds: bool) -> None:
-    if not holds:
-        raise ValueError("the report is of another output")
 
 
 def _iter_places(report: Mapping[str, Any]) -> Iterator[tuple[int, int, int, str]]:
@@ -387,48 +323,9 @@ def _read_range(range: Sequence[int]) -> tuple[int, int, int]:
     return message, start, stop
 
 
-def _iter_gaps(places: Sequence[tuple[int, int, int, str]], heads: Sequence[str], contents: Sequence[bytes], whole: bytes) -> Iterator[Gap]:
-    """What stands between the places, from the first byte to the last."""
-    starts: list[int] = []
-    passed = 0
-    for head, content in zip(heads, contents, strict=True):
-        starts.append(passed + len(head.encode()))
-        passed = starts[-1] + len(content) + (1 if head else 0)
-    at, before = 0, ""
-    for message, start, stop, name in places:
-        _claim(at <= starts[message] + start <= starts[message] + stop)
-        yield before, name, whole[at : starts[message] + start].decode()
-        at, before = starts[message] + stop, name
-    yield before, "", whole[at:].decode()
-
-
-def _show_head(message: Mapping[str, Any]) -> str:
-    """The role, and whatever else the message has beside its content."""
-    more = {key: value for key, value in message.items() if key not in ("role", "content")}
-    return f"{message.get('role')}:{f' {render_canonical_json(more)}' if more else ''}\n"
-
-
-def _show_content(message: Mapping[str, Any]) -> str:
-    """As it is counted: the texts of parts, other parts as canonical JSON, each on lines of its own."""
-    content = message.get("content") or ""
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part["text"]) if part.get("type") == "text" else render_canonical_json(part) for part in content)
-
-
-def _iter_facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name in _FACTS:
-        value = report.get(name)
-        if name == "pressure" and value is not None:
-            spent, allowed = value["before"]
-            yield name, f"{spent:,} of {allowed:,}" if allowed else "none"
-        elif name == "counter" and value is not None:
-            yield name, str(value["name"])
-        elif value is not None:
-            yield name, f"{value:,}" if isinstance(value, int) else str(value)
-    yield from ((axis, str(case)) for axis, case in sorted(report.get("variants", {}).items()))
-    yield "warnings", " ".join(sorted({one["code"] for one in report.get("warnings", ())}))
-    yield from ((f"flags.{name}", render_canonical_json(value)) for name, value in sorted(report.get("flags", {}).items()))
+def _claim(holds: bool) -> None:
+    if not holds:
+        raise ValueError("the report is of another output")
 
 
 def _list_gone(report: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -456,15 +353,126 @@ def _slice(contents: Sequence[bytes], range: Sequence[int] | None) -> str:
     return contents[message][start:stop].decode()
 
 
-@frozen(eq=False)
-class Side:
-    """A prompt: named facts of it in a fixed order, its sections in theirs, and the whole as it is sent (messages with their roles).
+def _iter_facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in _FACTS:
+        value = report.get(name)
+        if name == "pressure" and value is not None:
+            spent, allowed = value["before"]
+            yield name, f"{spent:,} of {allowed:,}" if allowed else "none"
+        elif name == "counter" and value is not None:
+            yield name, str(value["name"])
+        elif value is not None:
+            yield name, f"{value:,}" if isinstance(value, int) else str(value)
+    yield from ((axis, str(case)) for axis, case in sorted(report.get("variants", {}).items()))
+    yield "warnings", " ".join(sorted({one["code"] for one in report.get("warnings", ())}))
+    yield from ((f"flags.{name}", render_canonical_json(value)) for name, value in sorted(report.get("flags", {}).items()))
 
-    `gaps` are the stretches of the whole that are no section's (separators, roles); what they follow is a section, or an item that is a
-    message of its own, empty at both ends. With the sections they are the whole.
-    """
 
-    facts: Mapping[str, str]
-    sections: tuple[SideSection, ...]
-    text: str
-    gaps: tuple[Gap, ...] = ()
+def _iter_gaps(places: Sequence[tuple[int, int, int, str]], heads: Sequence[str], contents: Sequence[bytes], whole: bytes) -> Iterator[Gap]:
+    """What stands between the places, from the first byte to the last."""
+    starts: list[int] = []
+    passed = 0
+    for head, content in zip(heads, contents, strict=True):
+        starts.append(passed + len(head.encode()))
+        passed = starts[-1] + len(content) + (1 if head else 0)
+    at, before = 0, ""
+    for message, start, stop, name in places:
+        _claim(at <= starts[message] + start <= starts[message] + stop)
+        yield before, name, whole[at : starts[message] + start].decode()
+        at, before = starts[message] + stop, name
+    yield before, "", whole[at:].decode()
+
+
+def read_report(content: bytes | None) -> dict[str, Any] | None:
+    """The report in a file; None for anything whose parts, as far as they are looked at, are not those of a report."""
+    value = read_json(content)
+    return value if is_report(value) else None
+
+
+def is_messages(value: Any) -> bool:
+    """Whether it is a list of messages, as promptc prints them: each with a content that is a text, or parts, or with none."""
+    return _ARE_MESSAGES(value)
+
+
+def is_list(inner: Shape, least: int = 0, most: int = _MOST) -> Shape:
+    """Whether it is a list of such values, from `least` to `most` of them."""
+    return lambda value: isinstance(value, list) and least <= len(value) <= most and all(map(inner, value))
+
+
+def has(wanted: Mapping[str, Shape], **maybe: Shape) -> Shape:
+    """Whether it is a mapping with these keys, and such values under them; those of `maybe` may be left out."""
+    return lambda value: (
+        isinstance(value, dict)
+        and all(key in value and inner(value[key]) for key, inner in wanted.items())
+        and all(key not in value or inner(value[key]) for key, inner in maybe.items())
+    )
+
+
+def or_none(inner: Shape) -> Shape:
+    """Whether it is such a value, or null."""
+    return lambda value: value is None or inner(value)
+
+
+def is_text(value: Any) -> bool:
+    """Whether it is a string."""
+    return isinstance(value, str)
+
+
+_PART = has({}, text=is_text)
+_CONTENT = or_none(
+    lambda value: is_text(value) or is_list(lambda part: _PART(part) and ("text" in part or part.get("type") != "text"))(value)
+)
+_ARE_MESSAGES = is_list(has({}, content=_CONTENT))
+
+
+def read_json(content: bytes | None) -> Any:
+    """The value of a JSON text; None where there is none that can be read, for its form, its depth or the text in it."""
+    try:
+        value = json.loads(content) if content is not None else None
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # half a character, or no number
+    except (ValueError, RecursionError):
+        return None
+    kept: Any = value if _is_shallow(value, _DEEPEST) else None
+    return kept
+
+
+def _is_shallow(value: Any, left: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return left > 0 and all(_is_shallow(one, left - 1) for one in inner)
+
+
+def is_count(value: Any) -> bool:
+    """Whether it is a whole number that something may be counted to."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
+
+
+def is_mapping(inner: Shape) -> Shape:
+    """Whether it is a mapping to such values."""
+    return lambda value: isinstance(value, dict) and all(map(inner, value.values()))
+
+
+is_pair = is_list(is_count, 2, 2)
+_RANGE = or_none(is_list(is_count, 0, 3))
+_ITEM = has({"id": is_text, "tokens": is_count}, range=_RANGE)
+_SECTION = has({"id": is_text, "tokens": is_count, "state": is_text}, range=_RANGE, items=is_list(_ITEM))
+_CUT = has({"section": is_text, "items": is_list(is_text), "rule": is_text, "why": is_text})
+
+
+def _is_any(_: Any) -> bool:
+    return True
+
+
+is_report: Shape = has(
+    {"sections": is_list(_SECTION)},
+    tokens=or_none(is_count),
+    budget=or_none(is_count),
+    characters=or_none(is_count),
+    strain=or_none(is_text),
+    format=or_none(is_text),
+    pressure=or_none(has({"before": is_pair})),
+    counter=or_none(has({"name": is_text})),
+    variants=is_mapping(is_text),
+    cuts=is_list(_CUT),
+    warnings=is_list(has({"code": is_text})),
+    flags=is_mapping(_is_any),
+)

@@ -52,9 +52,6 @@ OWN_FOLDER = {
 }
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---
 NO_FILES = {
-    ("promptc.check.rules.overlap", "self.scopes.open"): 2,
-    ("promptc.check.rules.reads", "scopes.open"): 1,
-    ("promptc.check.scopes", "self.open"): 1,
     ("promptc.cli.commands.diff", "read_bytes"): 1,
     ("promptc.cli.commands.apply", "read_bytes"): 3,
     ("promptc.frontend.texts", "self._read.read_text"): 2,

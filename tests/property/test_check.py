@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 import promptc
-from promptc.check.rules.texts import MONOTONY, check_pack
+from promptc.check.registry import MONOTONY, check_pack
 from promptc.diag.findings import Diagnostic
 from promptc.pipeline import Outcome
 from tests.property.drawing.packs import Drawn, draw_pack

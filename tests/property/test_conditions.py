@@ -7,7 +7,7 @@ import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.check.schema_types import StateKinds
+from promptc.check.schema_types import SchemaTypes
 from promptc.diag.findings import PromptcError, Span
 from promptc.template.compile import Expression, Place, load_expression
 from promptc.template.types.conditions import find_clash, join_cases, list_cases
@@ -92,7 +92,7 @@ def _list_valid(schema: Any) -> list[Any]:
 def test_a_condition_that_some_value_meets_is_never_said_to_hold_for_none(x, y, text, other, alias):
     schema = {"type": "object", "properties": {"x": x, "y": y}, "required": ["x"], "additionalProperties": False}
     condition, second, named = _load(text), _load(other), _load(alias.replace("named", "item.x"))
-    kinds = StateKinds(schema)
+    kinds = SchemaTypes(schema)
     scope = add_name(Scope({}), "item", kinds.make((schema,), ()))
     scope = add_name(scope, "named", _find_kind(named, scope), read_code(named))
     alone = find_clash(list_cases(read_code(condition), scope))

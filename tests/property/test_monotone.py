@@ -2,7 +2,7 @@
 
 from random import Random
 
-from promptc.check.rules.texts import MONOTONY
+from promptc.check.registry import MONOTONY
 from tests.property.drawing.draws import draw_hostile_monotone, draw_monotone, draw_outside
 from tests.property.holding import find_holding
 from tests.property.load_drawn import Loaded

@@ -98,7 +98,7 @@ def test_no_state_has_more(tmp_path: Path, prove_seed, draws, tokenizer):
         (tmp_path / "s.json").write_text(json.dumps(schema), encoding="utf-8")
         (tmp_path / "pack.yaml").write_text(head + _draw_pack(rng), encoding="utf-8")
         pack = promptc.load(tmp_path)
-        (found,) = [one for one in check_worst_case(pack.model, list_configurations(pack.model).loaded) if one.code != "PC0655"] or [None]
+        (found,) = [one for one in check_worst_case(pack.model, list_configurations(pack.model)) if one.code != "PC0655"] or [None]
         if found is None:
             continue
         proved += 1

@@ -1,4 +1,8 @@
-"""At most how many tokens the part of a section takes that no step may touch, in any valid state (language.md §11, Pinned)."""
+"""How much a section holds in any state: texts that read nothing are counted, others bounded by the schema (language.md §11, Pinned).
+
+`SettledTexts` knows what constant texts come to. `bound_section` tells at most how many tokens the part of a section takes that no step
+may touch, `make_cost` how a constant text is weighed for that, `count_offer` what tools and a response schema take.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +11,39 @@ from itertools import groupby
 
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen
 from promptc.model.pack import Output, PackModel, Plan
 from promptc.model.section import Items, Matches, Retrieve, Section
-from promptc.template.compile import Template
+from promptc.template.compile import Expression, Template
+from promptc.template.runtime.run import RUN
 from promptc.template.types.algebra import find_count
 from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, choose_largest, measure
 from promptc.template.types.filters import MAX_TOKEN
 from promptc.template.types.infer import InferredTypes, weigh_bytes
 from promptc.template.types.types import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of
 from promptc.template.types.walk import Cost
-from promptc.text.counters.counter import Counter
+from promptc.text.counters.counter import Counter, Meter
 from promptc.text.guard import iter_invisible
 from promptc.text.json import render_canonical_json
 
+_FRAME = 16
+
 MESSAGE = Amount(16, 0, 64, 0)
 """What a message adds at most: its frame and the name of its role."""
+
 
 _BREAK = Amount(1, 1, 1, 1)
 _MET = 3
 _ROOM = 32
 _SLACK = 256
+
 _INVISIBLE = 10
 """An escaped invisible character takes at most ten times its bytes."""
 
 
 @frozen(eq=False)
-class Texts:
+class SectionTexts:
     """The texts of one section, each with what is known of it."""
 
     found: dict[int, InferredTypes]
@@ -49,9 +59,79 @@ class Texts:
         return (self.found[id(code)].kind or UNKNOWN_TYPE) if id(code) in self.found else UNKNOWN_TYPE
 
 
-def find_texts(texts: Iterator[UsedText], section: Section, scopes: Scopes) -> Texts:
+class SettledTexts:
+    """Answers about one pack. Each text is evaluated at most once, however many combinations share it."""
+
+    def __init__(self, pack: PackModel) -> None:
+        self._run = pack.open_account()
+        self._meter = Meter(pack.counting.counter)
+        self._truths: dict[int, tuple[Expression, bool | None]] = {}
+        self._texts: dict[tuple[int, str, str, str], tuple[Template, str | None]] = {}
+
+    def is_always(self, expression: Expression | None, truth: bool) -> bool:
+        """True when the expression reads nothing and its value is true (or false, by `truth`)."""
+        if expression is None or expression.reads:
+            return False
+        if id(expression) not in self._truths:
+            self._truths[id(expression)] = (expression, self._evaluate(expression))
+        return self._truths[id(expression)][1] is truth
+
+    def is_off(self, section: Section) -> bool:
+        """True when the section's `when` is constantly false."""
+        return self.is_always(section.when, False)
+
+    def find_static(self, template: Template | None, section: Section) -> str | None:
+        """What the template renders to in any state, or None when that depends on it. No template is an empty text."""
+        if template is None:
+            return ""
+        key = (id(template), section.id, section.title, section.role)
+        if key not in self._texts:
+            self._texts[key] = (template, self._render(template, section))
+        return self._texts[key][1]
+
+    def find_content(self, section: Section) -> str | None:
+        """The content of a section that is the same in any state; None for all others, and for lists."""
+        text = self.find_static(section.text, section) if section.text is not None else None
+        return text.strip("\r\n") if text is not None else None
+
+    def count(self, text: str) -> int:
+        """The text's tokens."""
+        return self._meter.tokens(self._meter.count(text))
+
+    def find_most(self, section: Section, separator: str) -> int | None:
+        """At least as many tokens as a section of constant content is ever charged, or None when its content depends on the state."""
+        fence = section.fence
+        parts = (
+            self.find_static(fence.open if fence else None, section),
+            self.find_static(section.header, section),
+            self.find_content(section),
+            self.find_static(fence.close if fence else None, section),
+        )
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        count = self.count("\n".join(part for part in known if part) + "\n" + separator)
+        return count + count // 20 + _FRAME  # room for what the guard escapes and for a message's frame
+
+    def _evaluate(self, expression: Expression) -> bool | None:
+        try:
+            return bool(expression.evaluate({RUN: self._run}))
+        except PromptcError:
+            return None
+
+    def _render(self, template: Template, section: Section) -> str | None:
+        if any(path[0] != "section" for path in template.reads):
+            return None
+        shown = {"id": section.id, "title": section.title, "role": section.role}
+        try:
+            return template.render({"section": shown, RUN: self._run})
+        except PromptcError:
+            return None
+
+
+def infer_texts(texts: Iterator[UsedText], section: Section, scopes: Scopes) -> SectionTexts:
     """The section's own texts."""
-    return Texts({id(text.code): scopes.find(text) for text in texts if text.section is section})
+    return SectionTexts({id(text.code): scopes.infer(text) for text in texts if text.section is section})
 
 
 def make_cost(counter: Counter, fences: tuple[str, ...]) -> Cost:
@@ -85,7 +165,7 @@ def _is_plain(text: str, fences: tuple[str, ...]) -> bool:
     return not any(line and (line.startswith(fence) or fence.startswith(line)) for line in lines for fence in fences)
 
 
-def bound_section(section: Section, texts: Texts, output: Output, fences: tuple[str, ...]) -> Amount:
+def bound_section(section: Section, texts: SectionTexts, output: Output, fences: tuple[str, ...]) -> Amount:
     """The charge of what is pinned or kept in a section; of a section that is neither, nothing."""
     content = _bound_content(section, texts)
     if content is None:
@@ -96,7 +176,7 @@ def bound_section(section: Section, texts: Texts, output: Output, fences: tuple[
     return _escape(content, output, fences).plus(*frame, _BREAK, separator, MESSAGE)
 
 
-def _bound_content(section: Section, texts: Texts) -> Amount | None:
+def _bound_content(section: Section, texts: SectionTexts) -> Amount | None:
     header = texts.amount(section.header).plus(_BREAK)
     if section.pinned and section.text is not None:
         return texts.amount(section.text).plus(header)
@@ -108,7 +188,44 @@ def _bound_content(section: Section, texts: Texts) -> Amount | None:
     return _bound_item(items, texts).plus(_BREAK, between).times(count, at).plus(header)
 
 
-def _bound_item(items: Items, texts: Texts) -> Amount:
+def _count_items(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
+    """At most so many items a pinned section has, and where that has no bound."""
+    source = texts.kind(items.source)
+    counts = [find_count(source), items.limit.count if items.limit is not None else None]
+    if isinstance(items.source, Retrieve):
+        counts.append(items.source.top)
+    if items.window is not None:
+        window = items.window.max if items.window.max is not None else items.window.last
+        last = window if isinstance(window, int) else _find_most(texts.kind(window))
+        more = [_count_matches(one, texts) for one in (*items.keep, *([items.anchors] if items.anchors is not None else []))]
+        counts.append(last + sum(more) if last is not None and items.window.whole == "item" else None)
+    known = [count for count in counts if count is not None]
+    return (min(known) if known else None), _place_open_list(source)
+
+
+def _find_most(kind: Type) -> int | None:
+    members = list_members(kind)
+    if len(members) != 1 or not isinstance(members[0], NumberType) or members[0].most is None:
+        return None
+    return max(0, int(members[0].most))
+
+
+def _count_matches(matches: Matches, texts: SectionTexts) -> int:
+    last = _find_most(texts.kind(matches.last)) if matches.last is not None else None
+    return matches.within if last is None else min(last, matches.within)
+
+
+def _place_open_list(kind: Type) -> str:
+    return next((one.at for one in list_members(kind) if isinstance(one, ListType) and one.most is None), "")
+
+
+def _count_kept(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
+    source = texts.kind(items.source)
+    count, most = sum(_count_matches(one, texts) for one in items.keep), find_count(source)
+    return (count if most is None else min(count, most)), _place_open_list(source)
+
+
+def _bound_item(items: Items, texts: SectionTexts) -> Amount:
     """One item with its fence, and the header of a group it may open."""
     made = choose_largest(texts.amount(form) for form in items.forms)
     if items.message is not None:
@@ -134,43 +251,6 @@ def _trim(made: Amount, unit: str, most: int, marker: Amount) -> Amount:
         return Amount(tokens, size, characters, size)
     size = min(made.size, size)
     return Amount(min(made.tokens, tokens), size, min(made.characters, characters), size)
-
-
-def _count_items(items: Items, texts: Texts) -> tuple[int | None, str]:
-    """At most so many items a pinned section has, and where that has no bound."""
-    source = texts.kind(items.source)
-    counts = [find_count(source), items.limit.count if items.limit is not None else None]
-    if isinstance(items.source, Retrieve):
-        counts.append(items.source.top)
-    if items.window is not None:
-        window = items.window.max if items.window.max is not None else items.window.last
-        last = window if isinstance(window, int) else _find_most(texts.kind(window))
-        more = [_count_matches(one, texts) for one in (*items.keep, *([items.anchors] if items.anchors is not None else []))]
-        counts.append(last + sum(more) if last is not None and items.window.whole == "item" else None)
-    known = [count for count in counts if count is not None]
-    return (min(known) if known else None), _find_open(source)
-
-
-def _count_kept(items: Items, texts: Texts) -> tuple[int | None, str]:
-    source = texts.kind(items.source)
-    count, most = sum(_count_matches(one, texts) for one in items.keep), find_count(source)
-    return (count if most is None else min(count, most)), _find_open(source)
-
-
-def _count_matches(matches: Matches, texts: Texts) -> int:
-    last = _find_most(texts.kind(matches.last)) if matches.last is not None else None
-    return matches.within if last is None else min(last, matches.within)
-
-
-def _find_most(kind: Type) -> int | None:
-    members = list_members(kind)
-    if len(members) != 1 or not isinstance(members[0], NumberType) or members[0].most is None:
-        return None
-    return max(0, int(members[0].most))
-
-
-def _find_open(kind: Type) -> str:
-    return next((one.at for one in list_members(kind) if isinstance(one, ListType) and one.most is None), "")
 
 
 def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:

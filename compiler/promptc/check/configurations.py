@@ -1,94 +1,32 @@
-"""The plans that lints look at: every combination of variant cases and strain tiers, and each patch alone."""
+"""What rules look at: every combination of variant cases and strain tiers, and each patch alone, with the plan that it loads to.
+
+`list_configurations` lists them for a pack. `for_each` makes a rule of a function that finds what is wrong in one of them;
+`merge_findings` says of a finding that does not hold in all of them where it does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
 from itertools import product
 from math import prod
 
+from promptc.check.bounds import SettledTexts, make_cost
+from promptc.check.scopes import Scopes
+from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any, TypeVar
 from promptc.model.pack import Choice, PackModel, Plan, list_steps
-from promptc.model.section import Section
-from promptc.template.compile import Expression, Template
-from promptc.template.runtime.run import RUN
-from promptc.template.types.conditions import Case, Cases, find_clash, join_cases
-from promptc.text.counters.counter import Meter
+from promptc.model.section import Section, Step
 
-_SHOWN = 3
 MAX_COMBINATIONS = 256
+_SHOWN = 3
+
 Choices = tuple[tuple[str, str], ...]
 """The case of each axis."""
 
-_SLACK = 16
-
-
-def can_both(*cases: Cases) -> bool:
-    """True where some alternative of all of them excludes nothing, and does not seek the item in what cannot be told."""
-    told = tuple(case for case in join_cases(*cases) if not _is_sought(case))
-    return bool(told) and find_clash(told) is None
-
-
-def _is_sought(case: Case) -> bool:
-    return any(demand.operator == "outside" and "item" in demand.names for demand in case)
-
-
-def merge_configurations(looks: Sequence[Configuration], find: Callable[[Configuration], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
-    """What `find` says of each look, each finding once; one that does not hold in all of them names where it does."""
-    return merge_findings([(look.combination, find(look)) for look in looks])
-
-
-def merge_findings(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], among: Sequence[Combination] = ()) -> Iterator[Diagnostic]:
-    """The same over findings at hand; `among` are further combinations that have none."""
-    held: dict[Diagnostic, list[Combination]] = {}
-    for combination, findings in found:
-        for finding in dict.fromkeys(findings):
-            held.setdefault(finding, []).append(combination)
-    everywhere = [*(combination for combination, _ in found), *among]
-    for finding, where in held.items():
-        name = name_combinations(where, everywhere)
-        yield replace(finding, message=f"{finding.message} ({name})") if name else finding
-
-
-def name_combinations(where: Sequence[Combination], everywhere: Sequence[Combination]) -> str:
-    """`with ...`, or nothing when `where` is all of `everywhere`. Patches are named only where nothing else explains a finding."""
-    plain = [one for one in everywhere if not one.patch]
-    held = [one for one in where if not one.patch]
-    if not held:
-        return _join([f"patch `{one.patch}`" for one in where])
-    if len(held) == len(plain):
-        return ""
-    names = _name_axis(held, plain) or _name_tiers(held, plain)
-    return names or "with " + ", ".join(iter_variations(held[0]))
-
-
-def _name_axis(held: Sequence[Combination], plain: Sequence[Combination]) -> str:
-    """The cases of one axis, where these and no others have the finding."""
-    for place in range(len(plain[0].cases)):
-        chosen = dict.fromkeys(one.cases[place] for one in held)
-        if len(held) == sum(1 for one in plain if one.cases[place] in chosen):
-            return _join([f"`{axis}={case}`" for axis, case in chosen])
-    return ""
-
-
-def _name_tiers(held: Sequence[Combination], plain: Sequence[Combination]) -> str:
-    chosen = dict.fromkeys(one.tier for one in held)
-    if len(held) != sum(1 for one in plain if one.tier in chosen):
-        return ""
-    names = {one.tier: one.tier_name for one in held}
-    last = max(one.tier for one in plain)
-    if len(chosen) > 1 and sorted(chosen) == list(range(min(chosen), last + 1)):
-        return f"from tier `{names[min(chosen)]}` on"
-    return _join([f"tier `{names[tier]}`" for tier in sorted(chosen)])
-
-
-def _join(names: Sequence[str]) -> str:
-    unique = list(dict.fromkeys(names))
-    rest = f" or {len(unique) - _SHOWN} more" if len(unique) > _SHOWN else ""
-    shown = unique[:_SHOWN]
-    if rest or len(shown) < 2:
-        return "with " + ", ".join(shown) + rest
-    return "with " + ", ".join(shown[:-1]) + f" or {shown[-1]}"
+_Made = TypeVar("_Made")
 
 
 @frozen
@@ -102,23 +40,88 @@ class Combination:
     patch: str
 
 
+class PackFacts:
+    """What is worked out of one pack for all rules of a check: each thing once, when a rule first asks for it."""
+
+    def __init__(self, pack: PackModel) -> None:
+        self.pack = pack
+        self._made: dict[object, Any] = {}
+
+    @property
+    def scopes(self) -> Scopes:
+        """What is known of each text where it stands."""
+        return self.get(_make_scopes)
+
+    @property
+    def settled(self) -> SettledTexts:
+        """What texts come to that read nothing."""
+        return self.get(_settle)
+
+    def get(self, make: Callable[[PackFacts], _Made]) -> _Made:
+        """What `make` makes of these facts, once for each `make`: a rule's own way to share."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+    def load_bounding_scopes(self, fences: tuple[str, ...]) -> Scopes:
+        """The scopes in which a constant text is weighed by at most how many tokens it takes between these fences."""
+        key = ("fences", fences)
+        if key not in self._made:
+            self._made[key] = Scopes(self.pack, make_cost(self.pack.counting.counter, fences))
+        scopes: Scopes = self._made[key]
+        return scopes
+
+
+def _make_scopes(facts: PackFacts) -> Scopes:
+    return Scopes(facts.pack)
+
+
+def _settle(facts: PackFacts) -> SettledTexts:
+    return SettledTexts(facts.pack)
+
+
 @frozen(eq=False)
 class Configuration:
-    """A combination that loads, and its plan. `base` is the plan without tiers: it tells budgets and the caps of pressure."""
+    """A combination that loads, and its plan. `base` is the plan without tiers: it tells budgets and the caps of pressure. `facts` are what
+    is known of its pack."""
 
     combination: Combination
     plan: Plan
     base: Plan
+    facts: PackFacts
+
+    def iter_texts(self) -> Iterator[UsedText]:
+        """All texts that a render may evaluate."""
+        return iter_texts(self.facts.pack, self.plan, self.combination.tier + 1)
+
+    def list_tier_steps(self) -> tuple[Step, ...]:
+        """The steps of the tiers in force."""
+        strain = self.facts.pack.strain
+        return tuple(list_steps(strain.tiers[: self.combination.tier + 1])[0]) if strain is not None else ()
+
+    def list_shared_steps(self) -> tuple[Step, ...]:
+        """The steps that name their sections: those of `truncate`, then those of the tiers in force."""
+        return (*self.plan.truncate, *self.list_tier_steps())
+
+    def list_steps_on(self, section: Section) -> tuple[Step, ...]:
+        """The steps on a section: its own, then the shared ones that name it."""
+        return (*section.overflow, *(one for one in self.list_shared_steps() if one.section == section.id))
 
 
 @frozen(eq=False)
 class Configurations:
-    """What there is to look at. `failed` are combinations that do not load; `count` is how many there would be without patches."""
+    """All configurations of a pack. `failed` are combinations that do not load; `looked` is how many were looked at without patches, and
+    `count` how many there would be."""
 
     loaded: tuple[Configuration, ...]
     failed: tuple[tuple[Combination, tuple[Diagnostic, ...]], ...]
     looked: int
     count: int
+    facts: PackFacts
+
+    def __iter__(self) -> Iterator[Configuration]:
+        return iter(self.loaded)
 
 
 def list_configurations(pack: PackModel) -> Configurations:
@@ -129,14 +132,14 @@ def list_configurations(pack: PackModel) -> Configurations:
     pairs = list(_iter_all(pack, tiers) if count <= MAX_COMBINATIONS else _iter_alone(pack, tiers))
     combinations = [_combine(pack, cases, tier) for cases, tier in pairs]
     combinations += [_combine(pack, list_defaults(pack), 0, patch) for patch in pack.patches]
-    loaded, failed = [], []
+    facts, loaded, failed = PackFacts(pack), [], []
     for combination in combinations:
         try:
             base = pack.find_plan(replace(combination.choice, tiers=0, uses=()))
-            loaded.append(Configuration(combination, pack.find_plan(combination.choice), base))
+            loaded.append(Configuration(combination, pack.find_plan(combination.choice), base, facts))
         except PromptcError as error:
             failed.append((combination, error.diagnostics))
-    return Configurations(tuple(loaded), tuple(failed), len(pairs), count)
+    return Configurations(tuple(loaded), tuple(failed), len(pairs), count, facts)
 
 
 def list_defaults(pack: PackModel) -> Choices:
@@ -144,7 +147,7 @@ def list_defaults(pack: PackModel) -> Choices:
     return tuple((axis.name, axis.default if axis.default is not None else axis.cases[0]) for axis in pack.axes)
 
 
-def iter_variations(combination: Combination) -> Iterator[str]:
+def _iter_variations(combination: Combination) -> Iterator[str]:
     """What a combination consists of, as it is named in findings."""
     for axis, case in combination.cases:
         yield f"`{axis}={case}`"
@@ -182,76 +185,76 @@ def _combine(pack: PackModel, cases: Choices, tier: int, patch: str = "") -> Com
     return Combination(choice, cases, tier, tiers[tier].name, patch)
 
 
-class SettledTexts:
-    """Answers about one pack. Each text is evaluated at most once, however many combinations share it."""
-
-    def __init__(self, pack: PackModel) -> None:
-        self._run = pack.open_account()
-        self._meter = Meter(pack.counting.counter)
-        self._truths: dict[int, tuple[Expression, bool | None]] = {}
-        self._texts: dict[tuple[int, str, str, str], tuple[Template, str | None]] = {}
-
-    def is_always(self, expression: Expression | None, truth: bool) -> bool:
-        """True when the expression reads nothing and its value is true (or false, by `truth`)."""
-        if expression is None or expression.reads:
-            return False
-        if id(expression) not in self._truths:
-            self._truths[id(expression)] = (expression, self._evaluate(expression))
-        return self._truths[id(expression)][1] is truth
-
-    def is_off(self, section: Section) -> bool:
-        """True when the section's `when` is constantly false."""
-        return self.is_always(section.when, False)
-
-    def find_static(self, template: Template | None, section: Section) -> str | None:
-        """What the template renders to in any state, or None when that depends on it. No template is an empty text."""
-        if template is None:
-            return ""
-        key = (id(template), section.id, section.title, section.role)
-        if key not in self._texts:
-            self._texts[key] = (template, self._render(template, section))
-        return self._texts[key][1]
-
-    def find_content(self, section: Section) -> str | None:
-        """The content of a section that is the same in any state; None for all others, and for lists."""
-        text = self.find_static(section.text, section) if section.text is not None else None
-        return text.strip("\r\n") if text is not None else None
-
-    def count(self, text: str) -> int:
-        """The text's tokens."""
-        return self._meter.tokens(self._meter.count(text))
-
-    def find_most(self, section: Section, separator: str) -> int | None:
-        """At least as many tokens as a section of constant content is ever charged, or None when its content depends on the state."""
-        fence = section.fence
-        parts = (
-            self.find_static(fence.open if fence else None, section),
-            self.find_static(section.header, section),
-            self.find_content(section),
-            self.find_static(fence.close if fence else None, section),
-        )
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
-        count = self.count("\n".join(part for part in known if part) + "\n" + separator)
-        return count + count // 20 + _SLACK  # room for what the guard escapes and for a message's frame
-
-    def _evaluate(self, expression: Expression) -> bool | None:
-        try:
-            return bool(expression.evaluate({RUN: self._run}))
-        except PromptcError:
-            return None
-
-    def _render(self, template: Template, section: Section) -> str | None:
-        if any(path[0] != "section" for path in template.reads):
-            return None
-        shown = {"id": section.id, "title": section.title, "role": section.role}
-        try:
-            return template.render({"section": shown, RUN: self._run})
-        except PromptcError:
-            return None
+Rule = Callable[[PackModel, Configurations], Iterator[Diagnostic]]
+"""What finds one sort of fault in a pack."""
 
 
-def is_share(section: Section) -> bool:
-    """True when what the section is granted depends on what others leave."""
-    return not section.pinned and section.budget is not None and section.budget.is_share
+def for_each(find: Callable[[PackModel, Configuration], Iterator[Diagnostic]]) -> Rule:
+    """Makes a rule of what finds faults in one configuration. The rule says each finding once, and of one that does not hold in all
+    configurations names where it does."""
+
+    @wraps(find)
+    def check(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
+        return merge_configurations(configurations, lambda one: find(pack, one))
+
+    return check
+
+
+def merge_configurations(
+    configurations: Iterable[Configuration], find: Callable[[Configuration], Iterable[Diagnostic]]
+) -> Iterator[Diagnostic]:
+    """Says what `find` finds in these configurations as a rule does."""
+    return merge_findings([(one.combination, find(one)) for one in configurations])
+
+
+def merge_findings(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], among: Sequence[Combination] = ()) -> Iterator[Diagnostic]:
+    """Says each finding once; one that does not hold in all combinations names where it does. `among` are further ones that have none."""
+    held: dict[Diagnostic, list[Combination]] = {}
+    for combination, findings in found:
+        for finding in dict.fromkeys(findings):
+            held.setdefault(finding, []).append(combination)
+    everywhere = [*(combination for combination, _ in found), *among]
+    for finding, where in held.items():
+        name = _name_combinations(where, everywhere)
+        yield replace(finding, message=f"{finding.message} ({name})") if name else finding
+
+
+def _name_combinations(where: Sequence[Combination], everywhere: Sequence[Combination]) -> str:
+    """`with ...`, or nothing when `where` is all of `everywhere`. Patches are named only where nothing else explains a finding."""
+    plain = [one for one in everywhere if not one.patch]
+    held = [one for one in where if not one.patch]
+    if not held:
+        return _join([f"patch `{one.patch}`" for one in where])
+    if len(held) == len(plain):
+        return ""
+    names = _name_axis(held, plain) or _name_tiers(held, plain)
+    return names or "with " + ", ".join(_iter_variations(held[0]))
+
+
+def _name_axis(held: Sequence[Combination], plain: Sequence[Combination]) -> str:
+    """The cases of one axis, where these and no others have the finding."""
+    for place in range(len(plain[0].cases)):
+        chosen = dict.fromkeys(one.cases[place] for one in held)
+        if len(held) == sum(1 for one in plain if one.cases[place] in chosen):
+            return _join([f"`{axis}={case}`" for axis, case in chosen])
+    return ""
+
+
+def _name_tiers(held: Sequence[Combination], plain: Sequence[Combination]) -> str:
+    chosen = dict.fromkeys(one.tier for one in held)
+    if len(held) != sum(1 for one in plain if one.tier in chosen):
+        return ""
+    names = {one.tier: one.tier_name for one in held}
+    last = max(one.tier for one in plain)
+    if len(chosen) > 1 and sorted(chosen) == list(range(min(chosen), last + 1)):
+        return f"from tier `{names[min(chosen)]}` on"
+    return _join([f"tier `{names[tier]}`" for tier in sorted(chosen)])
+
+
+def _join(names: Sequence[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    rest = f" or {len(unique) - _SHOWN} more" if len(unique) > _SHOWN else ""
+    shown = unique[:_SHOWN]
+    if rest or len(shown) < 2:
+        return "with " + ", ".join(shown) + rest
+    return "with " + ", ".join(shown[:-1]) + f" or {shown[-1]}"

@@ -1,13 +1,18 @@
-"""A state schema as kinds: what a template that reads a valid state, its defaults filled in, may find (language.md §2)."""
+"""A state schema as types: what a template may find that reads a valid state, its defaults filled in (language.md §2).
+
+`SchemaTypes` makes the type of a schema, `make_item_type` that of a row of a store or a chunk of an index. `follow_pointer` and
+`list_values` read a type.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from urllib.parse import unquote
 
 from promptc.diag.frozen import replace
-from promptc.diag.typed import Any, Protocol
+from promptc.diag.typed import Any
 from promptc.model.section import Retrieve, Segments, spell_key
 from promptc.model.sources import CorpusIndex
 from promptc.template.types.algebra import element_type, join_types, keep_members, map_members, part_type, weaken
@@ -36,7 +41,6 @@ from promptc.text.json import extend_pointer, split_pointer
 
 _METADATA = MappingType((), lambda name: UNKNOWN_TYPE, lambda: UNKNOWN_TYPE, False)
 _RANKED = ("index", "score")
-
 _CHUNK: dict[str, Type] = {
     **dict.fromkeys(("id", "text", "file", "preview"), TEXT_TYPE),
     "heading": ListType(TEXT_TYPE),
@@ -44,21 +48,25 @@ _CHUNK: dict[str, Type] = {
     **dict.fromkeys(("version", "domain", "mode", "date"), UNKNOWN_TYPE),
 }
 _BRACED = re.compile(r"\{(\w+)\}")
+
 CHUNK = "a chunk"
 """The holder of a gap in the metadata of an index over files."""
 
+
 _DOUBTFUL = ("not", "if", "dependentSchemas", "dependentRequired", "propertyNames", "minProperties", "maxProperties")
 Schema = Any
-Together = tuple[Schema, ...]
+
+_Together = tuple[Schema, ...]
 """Schemas that all hold of one value."""
 
-DOUBTFUL = ("not", "if", "dependentSchemas", "dependentRequired", "propertyNames", "minProperties", "maxProperties", "contains")
+
+DOUBTFUL = (*_DOUBTFUL, "contains")
 """Keywords that rule states out in ways that are not followed: where they stand, nothing is said to be possible."""
+
 
 _OBJECT = frozenset(("properties", "required", "additionalProperties", "patternProperties"))
 _ARRAY = frozenset(("items", "prefixItems", "minItems", "maxItems"))
 _MOST_CHOICES = 64
-
 _TYPES: dict[type[Type], tuple[str, ...]] = {
     TextType: ("string",),
     NumberType: ("integer", "number"),
@@ -67,18 +75,14 @@ _TYPES: dict[type[Type], tuple[str, ...]] = {
 }
 
 
-def find_kind_at(kind: Type, pointer: str) -> Type:
-    """The kind of what a pointer leads to, with a `Gap` where it may lead nowhere."""
+def follow_pointer(kind: Type, pointer: str) -> Type:
+    """The kind of what a pointer leads to, with an `UndefinedType` where it may lead nowhere."""
     for part in split_pointer(pointer):
-        kind = _step(kind, part)
+        kind = map_members(kind, partial(_step, part=part))
     return kind
 
 
-def _step(kind: Type, part: str) -> Type:
-    return map_members(kind, lambda member: _step_in(member, part))
-
-
-def _step_in(member: Type, part: str) -> Type:
+def _step(member: Type, part: str) -> Type:
     if isinstance(member, UndefinedType):
         return member
     if isinstance(member, ListType) and part.isdecimal():
@@ -105,18 +109,18 @@ def _list_one(member: Type) -> list[object] | None:
     return [None] if isinstance(member, NoneType) else None
 
 
-def find_source_kind(source: Segments | Retrieve, own: Sequence[CorpusIndex | Type], *, asked: bool) -> Type:
+def make_item_type(source: Segments | Retrieve, own: Sequence[CorpusIndex | Type], *, asked: bool) -> Type:
     """The kind of an item; with `asked` of what the source's own `where` and `boost` see, which is not scored yet.
 
     `own`: of each index asked, the index over files, or the kind of the elements of the list in the state that it is made of.
     """
     if isinstance(source, Segments):
-        return _find_row(source)
+        return _make_row(source)
     ranked: dict[str, Type] = {"index": text_of(*source.indexes), "score": NUMBER_TYPE} if source.indexes and not asked else {}
-    return join_types(*(_find_chunk(one, ranked) for one in own)) if own else _find_chunk(UNKNOWN_TYPE, ranked)
+    return join_types(*(_make_chunk(one, ranked) for one in own)) if own else _make_chunk(UNKNOWN_TYPE, ranked)
 
 
-def _find_row(source: Segments) -> Type:
+def _make_row(source: Segments) -> Type:
     maybe = join_types(TEXT_TYPE, NONE_TYPE)
     return make_mapping(
         {
@@ -131,7 +135,7 @@ def _find_row(source: Segments) -> Type:
     )
 
 
-def _find_chunk(own: CorpusIndex | Type, ranked: dict[str, Type]) -> Type:
+def _make_chunk(own: CorpusIndex | Type, ranked: dict[str, Type]) -> Type:
     """The compiler's own keys, and its metadata. `index` and `score` are not there before it is ranked, whatever its metadata has."""
     said = _list_said(own) if isinstance(own, CorpusIndex) else ()
     known = {**dict.fromkeys(said, UNKNOWN_TYPE), **_CHUNK, **ranked}
@@ -144,7 +148,7 @@ def _find_chunk(own: CorpusIndex | Type, ranked: dict[str, Type]) -> Type:
             return known[name]
         if isinstance(own, CorpusIndex):
             return join_types(UNKNOWN_TYPE, UndefinedType("undeclared", name, names, CHUNK))
-        return _find_in_elements(own, name, names)
+        return _make_from_elements(own, name, names)
 
     return MappingType(names, find, lambda: UNKNOWN_TYPE, False)
 
@@ -154,7 +158,7 @@ def _list_said(index: CorpusIndex) -> tuple[str, ...]:
     return (*index.defaults, *_BRACED.findall(index.pattern))
 
 
-def _find_in_elements(element: Type, name: str, names: tuple[str, ...]) -> Type:
+def _make_from_elements(element: Type, name: str, names: tuple[str, ...]) -> Type:
     """A part of what a list in the state holds: all of an element but the compiler's own keys is metadata of its chunk."""
     members = list_members(element)
     if not members or not all(isinstance(one, MappingType) for one in members):
@@ -163,101 +167,7 @@ def _find_in_elements(element: Type, name: str, names: tuple[str, ...]) -> Type:
     return join_types(*(replace(part, known=(*names, *part.known)) if isinstance(part, UndefinedType) else part for part in parts))
 
 
-class Maker(Protocol):
-    """Makes the kind of a part of an object."""
-
-    def make(self, declared: Together, asked: Together) -> Type:
-        """What all of these hold of; only `declared` fill in what is left out."""
-
-    def gather(self, schemas: Together) -> Together:
-        """The schemas with those they name and those under `allOf`."""
-
-    def find_place(self, together: Together, having: str = "") -> str:
-        """Where the first of some schemas stands."""
-
-
-class ObjectKinds:
-    """The parts of an object of which `own` and `more` hold; what `own` declares is filled in where it is left out."""
-
-    def __init__(self, maker: Maker, own: Together, more: Together) -> None:
-        self._maker = maker
-        self._own = own
-        self._more = more
-        self._together = (*own, *more)
-        self._names = tuple(dict.fromkeys(name for schema in self._together for name in schema.get("properties", {})))
-        self._required = {name for schema in self._together for name in schema.get("required", ())}
-        self._doubtful = any(key in schema for schema in self._together for key in _DOUBTFUL)
-        self._patterns = any(schema.get("patternProperties") for schema in self._together)
-        self._found: dict[str, Type] = {}
-
-    def make(self) -> MappingType:
-        """The kind; its parts are looked at when they are asked for."""
-        closed = self._is_closed()
-        most = [int(schema["maxProperties"]) for schema in self._together if "maxProperties" in schema]
-        if closed:
-            most.append(len(self._names))
-        place = self._maker.find_place(self._together, "properties")
-        return MappingType(self._names, self.find, self.find_rest, closed, min(most, default=None), place)
-
-    def _is_closed(self) -> bool:
-        shut = any(schema.get("additionalProperties") is False for schema in self._together)
-        barred = any(schema.get("unevaluatedProperties") is False for schema in self._together) and not self._doubtful
-        return (shut or barred) and not self._patterns
-
-    def find_rest(self) -> Type:
-        """The kind of a value under a key that is not declared."""
-        if self._is_closed():
-            return NEVER
-        others = [schema["additionalProperties"] for schema in self._together if isinstance(schema.get("additionalProperties"), dict)]
-        return self._maker.make((), tuple(others)) if others and not self._patterns else UNKNOWN_TYPE
-
-    def find(self, name: str) -> Type:
-        """The kind of a part."""
-        if name not in self._found:
-            found = self._find(name)
-            self._found[name] = weaken(found) if self._doubtful else found
-        return self._found[name]
-
-    def _find(self, name: str) -> Type:
-        if name not in self._names:
-            return self._find_undeclared(name)
-        declared, asked = tuple(_iter_property(self._own, name)), tuple(_iter_property(self._more, name))
-        kind = self._maker.make(declared, asked)
-        if name in self._required:
-            return kind
-        place = self._maker.find_place((*declared, *asked))
-        if not declared:
-            return join_types(kind, UndefinedType("optional", name, (), "", place))
-        defaults = [schema["default"] for schema in self._maker.gather(declared) if isinstance(schema, dict) and "default" in schema]
-        return _add_default(kind, defaults[0]) if defaults else join_types(kind, NoneType(True, place))
-
-    def _find_undeclared(self, name: str) -> Type:
-        if name in self._required:
-            return self.find_rest() if not self._is_closed() else UNKNOWN_TYPE
-        if self._is_closed():
-            return UndefinedType("closed", name, self._names, "", self._maker.find_place(self._together, "properties"))
-        if self._patterns or (not self._names and self.find_rest() == UNKNOWN_TYPE):
-            return UNKNOWN_TYPE
-        return join_types(
-            self.find_rest(), UndefinedType("undeclared", name, self._names, "", self._maker.find_place(self._together, "properties"))
-        )
-
-
-def _iter_property(together: Sequence[Schema], name: str) -> Iterator[Schema]:
-    for schema in together:
-        if name in schema.get("properties", {}):
-            yield schema["properties"][name]
-
-
-def _add_default(kind: Type, default: Any) -> Type:
-    """A default that is none is meant; a list or mapping is what its schema says."""
-    if isinstance(default, list | dict):
-        same = any(isinstance(member, MappingType if isinstance(default, dict) else ListType) for member in list_members(kind))
-        return kind if same else join_types(kind, find_literal(default))
-    return join_types(kind, find_literal(default))
-
-
-class StateKinds:
+class SchemaTypes:
     """The kinds of one schema, each made once. Places are JSON pointers with `#` before them."""
 
     def __init__(self, root: Schema) -> None:
@@ -267,12 +177,12 @@ class StateKinds:
         self._anchors = {schema[key]: schema for _, schema in parts for key in ("$anchor", "$dynamicAnchor") if key in schema}
         self._made: dict[tuple[tuple[int, ...], ...], Type] = {}
 
-    def find_state(self) -> Type:
+    def make_state(self) -> Type:
         """The kind of the state, which is a mapping whatever the schema says."""
         mappings = keep_members(self.make((self._root,), ()), lambda member: isinstance(member, MappingType))
         return mappings if mappings != NEVER else UNKNOWN_TYPE
 
-    def make(self, declared: Together, asked: Together) -> Type:
+    def make(self, declared: _Together, asked: _Together) -> Type:
         """What all of these hold of. `declared`: those that fill in what is left out; `asked`: the others, which only judge."""
         own, more = self.gather(declared), self.gather(asked)
         key = (tuple(map(id, own)), tuple(map(id, more)))
@@ -281,7 +191,7 @@ class StateKinds:
             self._made[key] = self._choose(own, more, frozenset(), 1)
         return self._made[key]
 
-    def gather(self, schemas: Together) -> Together:
+    def gather(self, schemas: _Together) -> _Together:
         """The schemas with those they name and those under `allOf`, each once; `true` says nothing."""
         met: dict[int, Schema] = {}
         waiting = list(schemas)
@@ -295,7 +205,7 @@ class StateKinds:
                 waiting[:0] = [*references, *schema.get("allOf", ())]
         return tuple(met.values())
 
-    def find_place(self, together: Together, having: str = "") -> str:
+    def choose_place(self, together: _Together, having: str = "") -> str:
         """Where the first of some schemas stands, or the first that has a keyword."""
         schemas = [schema for schema in together if isinstance(schema, dict)]
         first = next((schema for schema in schemas if having in schema), schemas[0] if schemas else None)
@@ -317,7 +227,7 @@ class StateKinds:
 
     # --- one value ---
 
-    def _choose(self, own: Together, more: Together, done: frozenset[tuple[int, str]], count: int) -> Type:
+    def _choose(self, own: _Together, more: _Together, done: frozenset[tuple[int, str]], count: int) -> Type:
         """Every choice of one branch from each `anyOf` and `oneOf`."""
         together = (*own, *more)
         if False in together:
@@ -335,21 +245,21 @@ class StateKinds:
         found = self._make(own, more)
         return weaken(found) if any(key in schema for schema in together for key in DOUBTFUL) else found
 
-    def _make(self, own: Together, more: Together) -> Type:
+    def _make(self, own: _Together, more: _Together) -> Type:
         together = (*own, *more)
         types = _find_types(together)
         listed = [schema["enum"] if "enum" in schema else [schema["const"]] for schema in together if {"enum", "const"} & schema.keys()]
         if listed:
             values = [value for value in listed[0] if all(any(_is_same(value, one) for one in other) for other in listed[1:])]
-            found = join_types(*(find_literal(value) for value in values))
+            found = join_types(*(make_literal(value) for value in values))
             return found if types is None else keep_members(found, lambda member: _suits(member, types))
         if types is None:
             return UNKNOWN_TYPE
         return join_types(*(self._make_type(name, own, more) for name in types))
 
-    def _make_type(self, name: str, own: Together, more: Together) -> Type:
+    def _make_type(self, name: str, own: _Together, more: _Together) -> Type:
         together = (*own, *more)
-        place = self.find_place(together)
+        place = self.choose_place(together)
         if name == "string":
             format = next((schema["format"] for schema in together if "format" in schema), "")
             return replace(text_up_to(_find_least(together, "maxLength"), place), format=format)
@@ -358,10 +268,10 @@ class StateKinds:
         if name == "array":
             return self._make_list(own, more, place)
         if name == "object":
-            return ObjectKinds(self, own, more).make()
+            return _ObjectTypes(self, own, more).make()
         return NONE_TYPE if name == "null" else BOOL_TYPE
 
-    def _make_list(self, own: Together, more: Together, place: str) -> Type:
+    def _make_list(self, own: _Together, more: _Together, place: str) -> Type:
         together = (*own, *more)
         count = max((len(schema.get("prefixItems", ())) for schema in together), default=0)
         first = tuple(self._make_element(own, more, at) for at in range(count))
@@ -371,17 +281,8 @@ class StateKinds:
             most = count if most is None else min(most, count)
         return NEVER if most is not None and most < least else ListType(element, least, most, first, "list", False, place)
 
-    def _make_element(self, own: Together, more: Together, at: int) -> Type:
+    def _make_element(self, own: _Together, more: _Together, at: int) -> Type:
         return self.make(tuple(_iter_element(own, at)), tuple(_iter_element(more, at)))
-
-
-def _iter_element(together: Together, at: int) -> Iterator[Schema]:
-    for schema in together:
-        first = schema.get("prefixItems", ())
-        if at < len(first):
-            yield first[at]
-        elif "items" in schema:
-            yield schema["items"]
 
 
 def _iter_parts(schema: Any, pointer: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -395,7 +296,7 @@ def _iter_parts(schema: Any, pointer: str) -> Iterator[tuple[str, dict[str, Any]
             yield from _iter_parts(inner, f"{pointer}/{place}")
 
 
-def _find_types(together: Together) -> tuple[str, ...] | None:
+def _find_types(together: _Together) -> tuple[str, ...] | None:
     """The types all of them allow; None where nothing tells. What has keywords of objects or lists alone is meant to be one."""
     given = [schema["type"] for schema in together if "type" in schema]
     if not given:
@@ -407,26 +308,116 @@ def _find_types(together: Together) -> tuple[str, ...] | None:
     return tuple(sorted(shared - {"integer"} if "number" in shared else shared))
 
 
+def _is_same(left: Any, right: Any) -> bool:
+    return bool(left == right) and isinstance(left, bool) is isinstance(right, bool)
+
+
 def _suits(member: Type, types: tuple[str, ...]) -> bool:
     names = _TYPES.get(type(member), ("null",) if member == NONE_TYPE else ("boolean",))
     return any(name in types for name in names)
 
 
-def _is_same(left: Any, right: Any) -> bool:
-    return bool(left == right) and isinstance(left, bool) is isinstance(right, bool)
-
-
-def _find_least(together: Together, keyword: str) -> int | None:
+def _find_least(together: _Together, keyword: str) -> int | None:
     return min((int(schema[keyword]) for schema in together if keyword in schema), default=None)
 
 
-def _find_range(together: Together, *, whole: bool) -> tuple[float | int | None, float | int | None]:
+def _find_range(together: _Together, *, whole: bool) -> tuple[float | int | None, float | int | None]:
     least = [schema[key] for schema in together for key in ("minimum", "exclusiveMinimum") if key in schema]
     most = [schema[key] for schema in together for key in ("maximum", "exclusiveMaximum") if key in schema]
     return max(least, default=None), min(most, default=None)
 
 
-def find_literal(value: Any) -> Type:
+class _ObjectTypes:
+    """The parts of an object of which `own` and `more` hold; what `own` declares is filled in where it is left out."""
+
+    def __init__(self, maker: SchemaTypes, own: _Together, more: _Together) -> None:
+        self._maker = maker
+        self._own = own
+        self._more = more
+        self._together = (*own, *more)
+        self._names = tuple(dict.fromkeys(name for schema in self._together for name in schema.get("properties", {})))
+        self._required = {name for schema in self._together for name in schema.get("required", ())}
+        self._doubtful = any(key in schema for schema in self._together for key in _DOUBTFUL)
+        self._patterns = any(schema.get("patternProperties") for schema in self._together)
+        self._found: dict[str, Type] = {}
+
+    def make(self) -> MappingType:
+        """The kind; its parts are looked at when they are asked for."""
+        closed = self._is_closed()
+        most = [int(schema["maxProperties"]) for schema in self._together if "maxProperties" in schema]
+        if closed:
+            most.append(len(self._names))
+        place = self._maker.choose_place(self._together, "properties")
+        return MappingType(self._names, self.find, self.make_rest, closed, min(most, default=None), place)
+
+    def _is_closed(self) -> bool:
+        shut = any(schema.get("additionalProperties") is False for schema in self._together)
+        barred = any(schema.get("unevaluatedProperties") is False for schema in self._together) and not self._doubtful
+        return (shut or barred) and not self._patterns
+
+    def make_rest(self) -> Type:
+        """The kind of a value under a key that is not declared."""
+        if self._is_closed():
+            return NEVER
+        others = [schema["additionalProperties"] for schema in self._together if isinstance(schema.get("additionalProperties"), dict)]
+        return self._maker.make((), tuple(others)) if others and not self._patterns else UNKNOWN_TYPE
+
+    def find(self, name: str) -> Type:
+        """The kind of a part."""
+        if name not in self._found:
+            found = self._find(name)
+            self._found[name] = weaken(found) if self._doubtful else found
+        return self._found[name]
+
+    def _find(self, name: str) -> Type:
+        if name not in self._names:
+            return self._find_undeclared(name)
+        declared, asked = tuple(_iter_property(self._own, name)), tuple(_iter_property(self._more, name))
+        kind = self._maker.make(declared, asked)
+        if name in self._required:
+            return kind
+        place = self._maker.choose_place((*declared, *asked))
+        if not declared:
+            return join_types(kind, UndefinedType("optional", name, (), "", place))
+        defaults = [schema["default"] for schema in self._maker.gather(declared) if isinstance(schema, dict) and "default" in schema]
+        return _add_default(kind, defaults[0]) if defaults else join_types(kind, NoneType(True, place))
+
+    def _find_undeclared(self, name: str) -> Type:
+        if name in self._required:
+            return self.make_rest() if not self._is_closed() else UNKNOWN_TYPE
+        if self._is_closed():
+            return UndefinedType("closed", name, self._names, "", self._maker.choose_place(self._together, "properties"))
+        if self._patterns or (not self._names and self.make_rest() == UNKNOWN_TYPE):
+            return UNKNOWN_TYPE
+        return join_types(
+            self.make_rest(), UndefinedType("undeclared", name, self._names, "", self._maker.choose_place(self._together, "properties"))
+        )
+
+
+def _iter_property(together: Sequence[Schema], name: str) -> Iterator[Schema]:
+    for schema in together:
+        if name in schema.get("properties", {}):
+            yield schema["properties"][name]
+
+
+def _add_default(kind: Type, default: Any) -> Type:
+    """A default that is none is meant; a list or mapping is what its schema says."""
+    if isinstance(default, list | dict):
+        same = any(isinstance(member, MappingType if isinstance(default, dict) else ListType) for member in list_members(kind))
+        return kind if same else join_types(kind, make_literal(default))
+    return join_types(kind, make_literal(default))
+
+
+def _iter_element(together: _Together, at: int) -> Iterator[Schema]:
+    for schema in together:
+        first = schema.get("prefixItems", ())
+        if at < len(first):
+            yield first[at]
+        elif "items" in schema:
+            yield schema["items"]
+
+
+def make_literal(value: Any) -> Type:
     """The kind of exactly this value."""
     if value is None:
         return NONE_TYPE
@@ -437,5 +428,5 @@ def find_literal(value: Any) -> Type:
     if isinstance(value, int | float):
         return NumberType(isinstance(value, int), value, value, frozenset({value}))
     if isinstance(value, list):
-        return ListType(NEVER, len(value), len(value), tuple(map(find_literal, value)))
-    return make_mapping({str(name): find_literal(part) for name, part in value.items()})
+        return ListType(NEVER, len(value), len(value), tuple(map(make_literal, value)))
+    return make_mapping({str(name): make_literal(part) for name, part in value.items()})

@@ -1,8 +1,10 @@
-"""What each text of a pack may see: the kinds of its names, and what holds whenever it is evaluated."""
+"""What each text of a pack sees: the types of its names, and what holds whenever it is evaluated. `Scopes` answers for one pack."""
+
+from __future__ import annotations
 
 from functools import lru_cache
 
-from promptc.check.schema_types import StateKinds, find_source_kind
+from promptc.check.schema_types import SchemaTypes, make_item_type
 from promptc.check.texts import UsedText
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
@@ -36,8 +38,12 @@ _PARTS: dict[str, Type] = {
     **dict.fromkeys(("tokens", "chars", "form", "percent"), _COUNT),
     **dict.fromkeys(("anchor", "kept"), BOOL_TYPE),
 }
+
 PARTED = ("variant", "strain", "selected", "section", "this")
 """Names of the compiler's own whose parts are known; a gap in one of them has its name as its place."""
+
+
+_NAMES: dict[str, Type] = {"text": TEXT_TYPE, "removed": NumberType(True, 0), "items": ListType(UNKNOWN_TYPE)}
 
 
 class Scopes:
@@ -46,18 +52,18 @@ class Scopes:
     def __init__(self, pack: PackModel, cost: Cost = weigh_bytes) -> None:
         self._pack = pack
         self._cost = cost
-        self._trials = _find_trials(pack)
+        self._trials = _load_trials(pack)
         self._cases = {axis.name: text_of(*axis.cases) for axis in pack.axes if axis.cases}
         self._tiers = text_of(*(tier.name for tier in pack.strain.tiers)) if pack.strain is not None else TEXT_TYPE
         self._found: dict[tuple[Any, ...], tuple[object, InferredTypes]] = {}
-        kinds = StateKinds(pack.schema) if pack.schema is not None else None
-        self.state = kinds.find_state() if kinds is not None else UNKNOWN_TYPE
+        types = SchemaTypes(pack.schema) if pack.schema is not None else None
+        self.state = types.make_state() if types is not None else UNKNOWN_TYPE
         self._bare = add_name(Scope({}), "state", self.state)
         for name in pack.given:
             self._bare = add_name(self._bare, name, UNKNOWN_TYPE)
         self._bound = self._bind(pack)
 
-    def find(self, text: UsedText) -> InferredTypes:
+    def infer(self, text: UsedText) -> InferredTypes:
         """What is known of a text where it stands."""
         section = text.section
         items = section.items if section is not None else None
@@ -69,13 +75,13 @@ class Scopes:
             (id(items.source), id(items.where), id(items.group.by if items.group is not None else None)) if items is not None else None,
         )
         if key not in self._found:
-            self._found[key] = (text, infer_types(read_code(text.code), self.open(text), self._cost, self._trials))
+            self._found[key] = (text, infer_types(read_code(text.code), self.make_scope(text), self._cost, self._trials))
         return self._found[key][1]
 
-    def open(self, text: UsedText) -> Scope:
+    def make_scope(self, text: UsedText) -> Scope:
         """The scope of a text: its names, and what holds whenever it is evaluated."""
         if text.section is None:
-            return self._find_of_pack(text)
+            return self._make_scope_of_pack(text)
         section = text.section
         scope = self._add(self._bound, text)
         held = section.fence is not None and text.code in (section.fence.open, section.fence.close)
@@ -92,11 +98,11 @@ class Scopes:
             if one.level == "error":
                 scope = suppose(read_code(one.that), scope)
         for let in pack.lets:
-            kind, code = self._find_let(let, scope)
+            kind, code = self._infer_let(let, scope)
             scope = add_name(scope, let.name, kind, read_code(code) if code is not None else None)
         return scope
 
-    def _find_let(self, let: Let, scope: Scope) -> tuple[Type, Expression | None]:
+    def _infer_let(self, let: Let, scope: Scope) -> tuple[Type, Expression | None]:
         if isinstance(let.value, Band):
             return text_of(*(label for _, label in let.value.bounds)), None
         if isinstance(let.value, Assign):
@@ -105,7 +111,7 @@ class Scopes:
 
     # --- one text ---
 
-    def _find_of_pack(self, text: UsedText) -> Scope:
+    def _make_scope_of_pack(self, text: UsedText) -> Scope:
         failing = next((one for one in self._pack.asserts if one.otherwise is text.code), None)
         if failing is not None:
             return suppose(read_code(failing.that), self._bare, truth=False)
@@ -113,7 +119,7 @@ class Scopes:
             return self._bare
         index = next((one for one in self._pack.indexes if isinstance(one, StateIndex) and text.code in (one.id, one.text)), None)
         if index is not None:
-            return add_name(self._bound, "item", self._find_element(self._bound, index.source))
+            return add_name(self._bound, "item", self._make_element(self._bound, index.source))
         known = {name: bound for name, bound in self._bound.names.items() if name in text.names}
         scope = self._add(Scope(known, self._bound.facts, self._bound.doubts, self._bound.dead), text)
         return _suppose(text.holds, scope) if text.holds is not None else scope
@@ -121,15 +127,15 @@ class Scopes:
     def _add(self, scope: Scope, text: UsedText) -> Scope:
         """The compiler's own names."""
         for name, parts in text.names.items():
-            if name in text.kinds:
-                scope = add_name(scope, name, text.kinds[name])
+            if name in text.types:
+                scope = add_name(scope, name, text.types[name])
             elif parts is not None:
-                scope = add_name(scope, name, make_mapping({part: self._find_part(name, part, text) for part in sorted(parts)}, name))
+                scope = add_name(scope, name, make_mapping({part: self._make_part(name, part, text) for part in sorted(parts)}, name))
             elif name not in scope.names:
                 scope = add_name(scope, name, _NAMES.get(name, UNKNOWN_TYPE) if name not in ("before", "after") else self._tiers)
         return scope
 
-    def _find_part(self, name: str, part: str, text: UsedText) -> Type:
+    def _make_part(self, name: str, part: str, text: UsedText) -> Type:
         if name == "section" and text.section is not None:
             section = text.section
             return text_of({"id": section.id, "title": section.title, "role": section.role}[part])
@@ -143,11 +149,11 @@ class Scopes:
 
     def _add_item(self, scope: Scope, text: UsedText, section: Section, items: Items) -> Scope:
         if isinstance(items.source, Segments) and "each" in text.names:
-            scope = add_name(scope, "each", self._find_element(scope, items.source.each))
+            scope = add_name(scope, "each", self._make_element(scope, items.source.each))
         if text.code is items.source or not {"item", "group", "items"} & text.names.keys():
             return scope
         asked = any(text.code is one for _, one in iter_expressions(items.source))
-        inner = add_name(scope, "item", self._find_item(scope, items, asked=asked))
+        inner = add_name(scope, "item", self._make_item(scope, items, asked=asked))
         if items.where is not None and text.code is not items.where and not asked:
             inner = _suppose(items.where, inner)
         element = inner.facts.get(("item",), inner.names["item"].kind)
@@ -160,16 +166,16 @@ class Scopes:
             scope = add_name(scope, "group", found)
         return scope
 
-    def _find_item(self, scope: Scope, items: Items, *, asked: bool) -> Type:
+    def _make_item(self, scope: Scope, items: Items, *, asked: bool) -> Type:
         """What an item is: an element of the list, a row of a store or a chunk of an index."""
         if isinstance(items.source, Expression):
-            return self._find_element(scope, items.source)
+            return self._make_element(scope, items.source)
         named = items.source.indexes if isinstance(items.source, Retrieve) else ()
         own = [one for one in self._pack.indexes if one.name in named]
-        listed = [self._find_element(self._bound, one.source) if isinstance(one, StateIndex) else one for one in own]
-        return find_source_kind(items.source, listed, asked=asked)
+        listed = [self._make_element(self._bound, one.source) if isinstance(one, StateIndex) else one for one in own]
+        return make_item_type(items.source, listed, asked=asked)
 
-    def _find_element(self, scope: Scope, source: Expression | None) -> Type:
+    def _make_element(self, scope: Scope, source: Expression | None) -> Type:
         """What the elements of a list may be; none stands for no list."""
         if source is None:
             return UNKNOWN_TYPE
@@ -183,7 +189,7 @@ class Scopes:
 
 
 @lru_cache(maxsize=2)
-def _find_trials(pack: PackModel) -> Trials:
+def _load_trials(pack: PackModel) -> Trials:
     """One account for a pack, however many rules make scopes of it."""
     return Trials()
 
@@ -197,6 +203,3 @@ def _suppose(condition: Expression, scope: Scope) -> Scope:
     if found.dead:
         return scope
     return replace(found, facts={path: kind for path, kind in found.facts.items() if path[0] != "this"})
-
-
-_NAMES: dict[str, Type] = {"text": TEXT_TYPE, "removed": NumberType(True, 0), "items": ListType(UNKNOWN_TYPE)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from _json import encode_basestring
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, ClassVar, Literal
@@ -134,6 +134,11 @@ def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
 def join_names(names: Iterable[object]) -> str:
     """Lists names in a sentence: `` `a`, `b` ``."""
     return ", ".join(f"`{name}`" for name in names)
+
+
+def join_some(shown: Sequence[str], most: int) -> str:
+    """Lists the first of several in a sentence, and how many there are besides: `a, b and 3 more`."""
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from promptc.diag.findings import PromptcError, Span, count_noun, show_value
+from promptc.diag.findings import PromptcError, Span, count_noun, join_some, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items, MessageForm, read_micro, show_score
@@ -302,7 +302,7 @@ def _iter_segments(account: Mapping[str, Any]) -> Iterator[str]:
     yield f"store `{account['store']}`, scope `{account['scope']}`"
     for asked in account["asked"]:
         refs = asked["refs"]
-        about = "all of it" if refs is None else f"about {_name_few(refs)}"
+        about = "all of it" if refs is None else f"about {join_some(refs, _NAMED)}"
         locales = f", locale {' → '.join(asked['locales'])}" if asked["locales"] else ""
         yield about + locales + (f", version {asked['version']}" if asked["version"] else "")
     if not account["asked"]:
@@ -318,8 +318,3 @@ def _iter_retrieval(account: Mapping[str, Any]) -> Iterator[str]:
     yield f"{', '.join(f'`{name}`' for name in names)}{version}, query {show_value(account['query'])}"
     yield f"{count_noun(account['considered'], 'chunk')} scored" + (", sparse" if account["sparse"] else "")
     yield from account["notes"]
-
-
-def _name_few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

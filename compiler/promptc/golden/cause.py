@@ -1,7 +1,7 @@
 """Which edit moved a golden: the fewest changes whose putting back, in a copy, makes the case hold again.
 
 `find_cause` asks git and the note beside the goldens for what the inputs were. `KnownCause` asks of other cases whether the same edits
-moved them, `Trial` is the copy in which cases are tried.
+moved them.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Before:
 def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
     """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy."""
     now = describe_inputs(case, pack)
-    accounts = list(read_before(case, now, dict(_iter_folder(case)) if pack is None else {}))
-    with Trial(shell) as trial:
+    accounts = list(_read_before(case, now, dict(_iter_folder(case)) if pack is None else {}))
+    with _Trial(shell) as trial:
         try:
             trial.add(case, _list_files(case, pack))
         except OSError:
@@ -79,214 +79,7 @@ def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
     return _tell_else(case, accounts, now)
 
 
-def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
-    """The files of a pack that cannot be loaded, with their identities: nobody knows which of them it names."""
-    for path in _iter_files(Path(case.root, case.pack)):
-        with contextlib.suppress(OSError):
-            yield path.relative_to(case.root).as_posix(), identify(read_file(path, MAX_BYTES))
-
-
-def _iter_files(pack: Path) -> Iterator[Path]:
-    for path in sorted(pack.rglob("*")) if pack.is_dir() else [pack]:
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES:
-            yield path
-
-
-def _list_files(case: Case, pack: Pack | None) -> list[str]:
-    """Whatever a run of the case may read, by paths from the root."""
-    around = [path for path, _ in _iter_folder(case)] if pack is None else []
-    return [*describe_inputs(case, pack)["files"], *around, *_iter_asked(case)]
-
-
-def _iter_asked(case: Case) -> Iterator[str]:
-    """The files beside the packs of the questions that a case may ask: without them none of its runs holds."""
-    with SuiteResources() as resources:
-        packs = list_packs(case, resources)[1:]
-    for pack in packs:
-        yield from (path.relative_to(case.root).as_posix() for path in _iter_files(Path(case.root, pack).parent))
-
-
-def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -> Cause | None:
-    """What can be said without putting anything back."""
-    for before in accounts:
-        if before.counter:
-            digest = str(now["counter"].get("digest", "")).removeprefix("sha256:")[:8]
-            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}")
-        if before.version:
-            return Cause(what=f"promptc {before.version} → {now['promptc']}")
-        if before.lost:
-            paths = sorted({*before.lost, *before.files})
-            return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")
-    edited = find_edited_golden(case)
-    if edited:
-        return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
-    return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
-
-
-def _find_in(case: Case, before: Before, trial: Trial) -> Cause | None:
-    """The cause by one account; None where putting everything back does not make the case hold."""
-    runs = [0]
-
-    def holds(some: Sequence[FileChange]) -> bool:
-        runs[0] += 1
-        if runs[0] > _MOST:
-            return False
-        trial.put_back(case, before.files, some)
-        with SuiteResources() as resources:
-            return trial.holds(case, resources)
-
-    changes = next((found for found in _iter_accounts(case, before) if found and holds(found)), None)
-    if changes is None or holds(()):
-        return None
-    fewest = tuple(_choose_fewest((), changes, holds, is_new=False))
-    if runs[0] > _MOST:
-        return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
-    found = tuple(one for one in changes if one in fewest)
-    return Cause(found, before={one.path: before.files[one.path] for one in found})
-
-
-def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...]]:
-    """All changes; where values are among them also by lines alone, as the text of a JSON file may itself stand in a golden."""
-    texts = [(path, old or "", read_now(Path(case.root, path))) for path, old in before.files.items()]
-    changes = tuple(change for text in texts for change in list_changes(*text))
-    yield changes
-    if any(isinstance(one.undo, ValueUndo) for one in changes):
-        yield tuple(change for text in texts for change in list_line_changes(*text))
-
-
-def _choose_fewest(
-    base: Sequence[FileChange], changes: Sequence[FileChange], holds: Callable[[Sequence[FileChange]], bool], *, is_new: bool
-) -> Sequence[FileChange]:
-    """Of `changes` as few as will do together with `base`, where all of them do (QuickXplain: Junker 2004). `is_new` tells that `base` has
-    grown, so that it may do alone.
-    """
-    if is_new and holds(base):
-        return ()
-    if len(changes) == 1:
-        return changes
-    half = len(changes) // 2
-    first, second = changes[:half], changes[half:]
-    later = _choose_fewest((*base, *first), second, holds, is_new=True)
-    earlier = _choose_fewest((*base, *later), first, holds, is_new=bool(later))
-    return (*earlier, *later)
-
-
-class KnownCause:
-    """The edits that moved one case, asked of others: put back in copies to which the others are added, so that each takes little more than
-    its own runs. To be closed.
-    """
-
-    def __init__(self, cause: Cause, root: str, shell: Shell) -> None:
-        self._cause = cause
-        self._root = root
-        self._shell = shell
-        self._stack = contextlib.ExitStack()
-        self._copies: dict[tuple[FileChange, ...], tuple[Trial, SuiteResources]] = {}
-
-    def close(self) -> None:
-        """Removes the copies."""
-        self._stack.close()
-
-    def explains(self, case: Case, pack: Pack | None) -> bool:
-        """Whether the case holds with these edits put back, and does not with all but one."""
-        changes = self._cause.changes
-        files = _list_files(case, pack)
-        if case.root != self._root or not any(one.path in files or not Path(case.root, one.path).exists() for one in changes):
-            return False
-        fewer = ((*changes[:at], *changes[at + 1 :]) for at in range(len(changes)))
-        return self._holds(case, files, changes) and not any(self._holds(case, files, some) for some in fewer)
-
-    def _holds(self, case: Case, files: Collection[str], changes: tuple[FileChange, ...]) -> bool:
-        if changes not in self._copies:
-            self._copies[changes] = (self._stack.enter_context(Trial(self._shell)), self._stack.enter_context(SuiteResources()))
-        trial, resources = self._copies[changes]
-        try:
-            trial.add(case, files)
-        except OSError:
-            return False
-        trial.put_back(case, self._cause.before, changes)
-        return trial.holds(case, resources)
-
-
-class Trial:
-    """To be used in a `with`: the copy is gone afterwards. All its cases are of one root."""
-
-    def __init__(self, shell: Shell) -> None:
-        self._shell = shell
-        self._touched: set[str] = set()
-        self._stack = contextlib.ExitStack()
-        self._root = os.path.realpath(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="promptc-")))
-        Path(self._root, ".git").mkdir()  # so that the copy is as much of a root as the original
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def add(self, case: Case, files: Iterable[str]) -> None:
-        """Copies the case with its pack, and files by their paths from the root; what is there already stays as it is. Raises `OSError`."""
-        add_case(case, self._root)
-        choose_root.cache_clear()
-        for path in files:
-            target = self._find_target(path)
-            if target is not None and not target.exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
-
-    def put_back(self, case: Case, before: Mapping[str, str | None], changes: Sequence[FileChange]) -> None:
-        """Makes the files that were other `before` (None: not there) what they are now less the changes, and with them all that were put
-        back earlier."""
-        by_path: dict[str, list[FileChange]] = {}
-        for one in changes:
-            by_path.setdefault(one.path, []).append(one)
-        self._touched.update(before)
-        for path in self._touched:
-            some = by_path.get(path, [])
-            self._write(Path(case.root, path), path, some, is_new=bool(some) and before[path] is None)
-
-    def holds(self, case: Case, resources: SuiteResources) -> bool:
-        """Whether the case passes in the copy as it is. The resources must not know other contents of its files."""
-        try:
-            return self._run(case, resources)
-        except (PromptcError, OSError):
-            return False
-
-    def _find_target(self, path: str) -> Path | None:
-        """Where a file stands in the copy; None for a place outside it, or one that a link leads to."""
-        target = Path(self._root, path)
-        is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
-        return target if is_in and not target.is_symlink() else None
-
-    def _write(self, source: Path, path: str, changes: Sequence[FileChange], *, is_new: bool) -> None:
-        target = self._find_target(path)
-        if target is None:
-            return
-        with contextlib.suppress(OSError):
-            if is_new:
-                target.unlink(missing_ok=True)
-                return
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(put_back(read_now(source), changes), encoding="utf-8", newline="\n")
-
-    def _run(self, case: Case, resources: SuiteResources) -> bool:
-        copied = load_case(os.path.join(self._root, os.path.relpath(case.folder, case.root)))
-        ran = run_case(copied, resources, self._shell)
-        with work_in(copied.root):
-            broken = check_expect(copied, ran)
-            return not broken and not compare_goldens(copied, ran, render_goldens(copied, ran, self._shell.render_diagnostics))
-
-
-def read_now(path: Path) -> str:
-    """The text of a file as changes count it, with line ends as `\\n`; empty where it cannot be read."""
-    try:
-        content = read_file(path, MAX_PLAIN_BYTES)
-    except OSError:
-        return ""
-    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) -> Iterator[Before]:
+def _read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) -> Iterator[Before]:
     """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the last commit
     has them; as the commit has them that last touched a golden. Contents are asked of git. Never raises; nothing where nothing is known.
 
@@ -394,7 +187,129 @@ def _is_gone(case: Case, path: str) -> bool:
     return not os.path.basename(path).startswith(_GOLDEN) and not os.path.lexists(os.path.join(case.root, path))
 
 
-def find_edited_golden(case: Case) -> str | None:
+def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
+    """The files of a pack that cannot be loaded, with their identities: nobody knows which of them it names."""
+    for path in _iter_files(Path(case.root, case.pack)):
+        with contextlib.suppress(OSError):
+            yield path.relative_to(case.root).as_posix(), identify(read_file(path, MAX_BYTES))
+
+
+def _iter_files(pack: Path) -> Iterator[Path]:
+    for path in sorted(pack.rglob("*")) if pack.is_dir() else [pack]:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES:
+            yield path
+
+
+class _Trial:
+    """To be used in a `with`: the copy is gone afterwards. All its cases are of one root."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._touched: set[str] = set()
+        self._stack = contextlib.ExitStack()
+        self._root = os.path.realpath(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="promptc-")))
+        Path(self._root, ".git").mkdir()  # so that the copy is as much of a root as the original
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def add(self, case: Case, files: Iterable[str]) -> None:
+        """Copies the case with its pack, and files by their paths from the root; what is there already stays as it is. Raises `OSError`."""
+        add_case(case, self._root)
+        choose_root.cache_clear()
+        for path in files:
+            target = self._find_target(path)
+            if target is not None and not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
+
+    def put_back(self, case: Case, before: Mapping[str, str | None], changes: Sequence[FileChange]) -> None:
+        """Makes the files that were other `before` (None: not there) what they are now less the changes, and with them all that were put
+        back earlier."""
+        by_path: dict[str, list[FileChange]] = {}
+        for one in changes:
+            by_path.setdefault(one.path, []).append(one)
+        self._touched.update(before)
+        for path in self._touched:
+            some = by_path.get(path, [])
+            self._write(Path(case.root, path), path, some, is_new=bool(some) and before[path] is None)
+
+    def holds(self, case: Case, resources: SuiteResources) -> bool:
+        """Whether the case passes in the copy as it is. The resources must not know other contents of its files."""
+        try:
+            return self._run(case, resources)
+        except (PromptcError, OSError):
+            return False
+
+    def _find_target(self, path: str) -> Path | None:
+        """Where a file stands in the copy; None for a place outside it, or one that a link leads to."""
+        target = Path(self._root, path)
+        is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
+        return target if is_in and not target.is_symlink() else None
+
+    def _write(self, source: Path, path: str, changes: Sequence[FileChange], *, is_new: bool) -> None:
+        target = self._find_target(path)
+        if target is None:
+            return
+        with contextlib.suppress(OSError):
+            if is_new:
+                target.unlink(missing_ok=True)
+                return
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(put_back(_read_now(source), changes), encoding="utf-8", newline="\n")
+
+    def _run(self, case: Case, resources: SuiteResources) -> bool:
+        copied = load_case(os.path.join(self._root, os.path.relpath(case.folder, case.root)))
+        ran = run_case(copied, resources, self._shell)
+        with work_in(copied.root):
+            broken = check_expect(copied, ran)
+            return not broken and not compare_goldens(copied, ran, render_goldens(copied, ran, self._shell.render_diagnostics))
+
+
+def _read_now(path: Path) -> str:
+    """The text of a file as changes count it, with line ends as `\\n`; empty where it cannot be read."""
+    try:
+        content = read_file(path, MAX_PLAIN_BYTES)
+    except OSError:
+        return ""
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _list_files(case: Case, pack: Pack | None) -> list[str]:
+    """Whatever a run of the case may read, by paths from the root."""
+    around = [path for path, _ in _iter_folder(case)] if pack is None else []
+    return [*describe_inputs(case, pack)["files"], *around, *_iter_asked(case)]
+
+
+def _iter_asked(case: Case) -> Iterator[str]:
+    """The files beside the packs of the questions that a case may ask: without them none of its runs holds."""
+    with SuiteResources() as resources:
+        packs = list_packs(case, resources)[1:]
+    for pack in packs:
+        yield from (path.relative_to(case.root).as_posix() for path in _iter_files(Path(case.root, pack).parent))
+
+
+def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -> Cause | None:
+    """What can be said without putting anything back."""
+    for before in accounts:
+        if before.counter:
+            digest = str(now["counter"].get("digest", "")).removeprefix("sha256:")[:8]
+            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}")
+        if before.version:
+            return Cause(what=f"promptc {before.version} → {now['promptc']}")
+        if before.lost:
+            paths = sorted({*before.lost, *before.files})
+            return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")
+    edited = _find_edited_golden(case)
+    if edited:
+        return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
+    return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
+
+
+def _find_edited_golden(case: Case) -> str | None:
     """A golden of the case that is not what the last commit has; None where there is none, or git does not know."""
     committed = _list_entries(case, "HEAD", *_list_goldens(case))
     return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), None)
@@ -405,3 +320,88 @@ def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
         return is_blob(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES), entry.identity)
     except (OSError, ValueError):
         return False
+
+
+def _find_in(case: Case, before: Before, trial: _Trial) -> Cause | None:
+    """The cause by one account; None where putting everything back does not make the case hold."""
+    runs = [0]
+
+    def holds(some: Sequence[FileChange]) -> bool:
+        runs[0] += 1
+        if runs[0] > _MOST:
+            return False
+        trial.put_back(case, before.files, some)
+        with SuiteResources() as resources:
+            return trial.holds(case, resources)
+
+    changes = next((found for found in _iter_accounts(case, before) if found and holds(found)), None)
+    if changes is None or holds(()):
+        return None
+    fewest = tuple(_choose_fewest((), changes, holds, is_new=False))
+    if runs[0] > _MOST:
+        return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
+    found = tuple(one for one in changes if one in fewest)
+    return Cause(found, before={one.path: before.files[one.path] for one in found})
+
+
+def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...]]:
+    """All changes; where values are among them also by lines alone, as the text of a JSON file may itself stand in a golden."""
+    texts = [(path, old or "", _read_now(Path(case.root, path))) for path, old in before.files.items()]
+    changes = tuple(change for text in texts for change in list_changes(*text))
+    yield changes
+    if any(isinstance(one.undo, ValueUndo) for one in changes):
+        yield tuple(change for text in texts for change in list_line_changes(*text))
+
+
+def _choose_fewest(
+    base: Sequence[FileChange], changes: Sequence[FileChange], holds: Callable[[Sequence[FileChange]], bool], *, is_new: bool
+) -> Sequence[FileChange]:
+    """Of `changes` as few as will do together with `base`, where all of them do (QuickXplain: Junker 2004). `is_new` tells that `base` has
+    grown, so that it may do alone.
+    """
+    if is_new and holds(base):
+        return ()
+    if len(changes) == 1:
+        return changes
+    half = len(changes) // 2
+    first, second = changes[:half], changes[half:]
+    later = _choose_fewest((*base, *first), second, holds, is_new=True)
+    earlier = _choose_fewest((*base, *later), first, holds, is_new=bool(later))
+    return (*earlier, *later)
+
+
+class KnownCause:
+    """The edits that moved one case, asked of others: put back in copies to which the others are added, so that each takes little more than
+    its own runs. To be closed.
+    """
+
+    def __init__(self, cause: Cause, root: str, shell: Shell) -> None:
+        self._cause = cause
+        self._root = root
+        self._shell = shell
+        self._stack = contextlib.ExitStack()
+        self._copies: dict[tuple[FileChange, ...], tuple[_Trial, SuiteResources]] = {}
+
+    def close(self) -> None:
+        """Removes the copies."""
+        self._stack.close()
+
+    def explains(self, case: Case, pack: Pack | None) -> bool:
+        """Whether the case holds with these edits put back, and does not with all but one."""
+        changes = self._cause.changes
+        files = _list_files(case, pack)
+        if case.root != self._root or not any(one.path in files or not Path(case.root, one.path).exists() for one in changes):
+            return False
+        fewer = ((*changes[:at], *changes[at + 1 :]) for at in range(len(changes)))
+        return self._holds(case, files, changes) and not any(self._holds(case, files, some) for some in fewer)
+
+    def _holds(self, case: Case, files: Collection[str], changes: tuple[FileChange, ...]) -> bool:
+        if changes not in self._copies:
+            self._copies[changes] = (self._stack.enter_context(_Trial(self._shell)), self._stack.enter_context(SuiteResources()))
+        trial, resources = self._copies[changes]
+        try:
+            trial.add(case, files)
+        except OSError:
+            return False
+        trial.put_back(case, self._cause.before, changes)
+        return trial.holds(case, resources)

@@ -73,20 +73,11 @@ class FileChange:
 
 def list_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
     """The changes from `old` to `new`, in order: of a JSON file's values, of any other file's lines, those that are neighbours together."""
-    found = list_value_changes(path, old, new) if path.endswith(".json") else ()
+    found = _list_value_changes(path, old, new) if path.endswith(".json") else ()
     return found or list_line_changes(path, old, new)
 
 
-def put_back(new: str, changes: Sequence[FileChange]) -> str:
-    """The present text with these changes undone, all of them of one list. With the whole list it is what it was: the same text, or where
-    values were put back JSON of the same value.
-    """
-    if not changes:
-        return new
-    return put_values_back(new, changes) if isinstance(changes[0].undo, ValueUndo) else put_lines_back(new, changes)
-
-
-def list_value_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
+def _list_value_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
     """The changes from `old` to `new`, in the order of `new`, each of one value; nothing where one of them is no JSON, or both are the same
     value.
     """
@@ -104,10 +95,10 @@ def _describe_value(document: JsonDocument, now: Any, undo: ValueUndo) -> FileCh
     value = now
     for key in undo.keys:
         pointer, value = extend_pointer(pointer, str(key)), _get(value, key)
-        names.append(name_entry(value) or str(key) if isinstance(key, int) else key)
+        names.append(_name_entry(value) or str(key) if isinstance(key, int) else key)
     if undo.kind == "entries":
         pointer = extend_pointer(pointer, str(undo.start))
-        names.append(name_entry((value[undo.start : undo.stop] or json.loads(undo.before))[0]) or str(undo.start))
+        names.append(_name_entry((value[undo.start : undo.stop] or json.loads(undo.before))[0]) or str(undo.start))
     span = document.span(pointer)
     said = "its keys in another order" if undo.kind == "order" else say_change(*_show(undo, now))
     return FileChange(document.source.name, span.line, span.column, ": ".join((".".join(names), said) if names else (said,)), undo)
@@ -118,6 +109,16 @@ def _get(value: Any, key: str | int) -> Any:
     if isinstance(key, int):
         return value[key] if key < len(value) else None
     return value.get(key)
+
+
+def _name_entry(entry: object) -> str:
+    """What an entry of a list calls itself, empty where it has no name."""
+    for key in ("id", "name"):
+        named = entry.get(key) if isinstance(entry, dict) else None
+        named = named.value if isinstance(named, Node) else named
+        if isinstance(named, str | int):
+            return str(named)
+    return ""
 
 
 def _show(undo: ValueUndo, now: Any) -> tuple[str, str]:
@@ -191,10 +192,19 @@ def _match(old: Sequence[Any], new: Sequence[Any]) -> Sequence[tuple[str, int, i
 
 
 def _name(entry: Any) -> tuple[str, str]:
-    return type(entry).__name__, name_entry(entry)
+    return type(entry).__name__, _name_entry(entry)
 
 
-def put_values_back(new: str, changes: Sequence[FileChange]) -> str:
+def put_back(new: str, changes: Sequence[FileChange]) -> str:
+    """The present text with these changes undone, all of them of one list. With the whole list it is what it was: the same text, or where
+    values were put back JSON of the same value.
+    """
+    if not changes:
+        return new
+    return _put_values_back(new, changes) if isinstance(changes[0].undo, ValueUndo) else _put_lines_back(new, changes)
+
+
+def _put_values_back(new: str, changes: Sequence[FileChange]) -> str:
     """The present JSON with these changes undone; with all of them it is the value that it was."""
     whole = [json.loads(new.removeprefix(_MARK))]
     for undo in sorted((one.undo for one in changes), key=_rank):
@@ -238,6 +248,14 @@ def _insert(holder: dict[str, Any], key: str, value: Any, after: str | None) -> 
             holder[key] = value
 
 
+def _put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
+    """The present text with these changes undone; with all of them it is what it was."""
+    lines = _LINE.findall(new)
+    for undo in sorted((one.undo for one in changes), key=lambda undo: undo.start, reverse=True):
+        lines[undo.start : undo.stop] = [undo.before]
+    return "".join(lines)
+
+
 def list_line_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
     """The changes from `old` to `new`, in order, each of neighbouring lines."""
     return tuple(_describe(path, old, new, *hunk) for hunk in _iter_hunks(old, new))
@@ -247,10 +265,10 @@ def _describe(path: str, old: str, new: str, gone_from: int, start: int, before:
     """With the keys that lead to it; where lines are gone, those that led to them."""
     line, column = _count_to_difference(before, after)
     if before and after:
-        named = name_key(path, new, start + line, column)
+        named = _name_key(path, new, start + line, column)
     else:
         text, at, lines = (new, start, after) if after else (old, gone_from, before)
-        named = name_key(path, text, at, _indent(lines), is_whole=True)
+        named = _name_key(path, text, at, _indent(lines), is_whole=True)
     said = say_change(before, after)
     undo = LineUndo(start, start + len(_LINE.findall(after)), before)
     return FileChange(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
@@ -261,6 +279,35 @@ def _count_to_difference(before: str, after: str) -> tuple[int, int]:
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after)))
     at = min(at, max(len(after) - 1, 0))
     return after.count("\n", 0, at), at - (after.rfind("\n", 0, at) + 1)
+
+
+def _name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = False) -> str:
+    """The keys that lead to what stands at a place of the file, from 0 (`sections.recent.budget`); empty where the file is no YAML, or
+    cannot be read. `is_whole` tells that an entry of a list which begins there is meant, not the first of its keys.
+    """
+    if not path.endswith(_MANIFESTS):
+        return ""
+    try:
+        root = load_yaml(text.encode(), path, "")
+    except PromptcError:
+        return ""
+    return ".".join(_list_keys(root, line + 1, column + 1, is_whole))
+
+
+def _list_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
+    """The keys down to the last one that begins at or before the place."""
+    if isinstance(node.value, dict):
+        inner = [(node.key_span(key), key, value) for key, value in node.items()]
+    elif isinstance(node.value, tuple):
+        inner = [(value.span, _name_entry(value.value) or str(at), value) for at, value in enumerate(node.value)]
+    else:
+        return []
+    passed = [(name, value) for span, name, value in inner if (span.line, span.column) <= (line, column)]
+    if not passed:
+        return []
+    name, value = passed[-1]
+    is_it = is_whole and isinstance(node.value, tuple) and (value.span.line, value.span.column) == (line, column)
+    return [name] if is_it else [name, *_list_keys(value, line, column, is_whole)]
 
 
 def _indent(text: str) -> int:
@@ -299,14 +346,6 @@ def _count_alike(some: Sequence[str], others: Sequence[str]) -> int:
     return next((at for at, (one, other) in enumerate(zip(some, others, strict=False)) if one != other), min(len(some), len(others)))
 
 
-def put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
-    """The present text with these changes undone; with all of them it is what it was."""
-    lines = _LINE.findall(new)
-    for undo in sorted((one.undo for one in changes), key=lambda undo: undo.start, reverse=True):
-        lines[undo.start : undo.stop] = [undo.before]
-    return "".join(lines)
-
-
 def say_change(before: str, after: str) -> str:
     """From a little before the first difference to the end of the word with the last; white space is told where nothing else differs."""
     old, new = (" ".join(text.split()) for text in (before, after))
@@ -333,42 +372,3 @@ def _end_word(text: str, at: int) -> str:
     """Up to the first space from `at` on."""
     end = text.find(" ", at)
     return text if end < 0 else f"{text[:end]}…"
-
-
-def name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = False) -> str:
-    """The keys that lead to what stands at a place of the file, from 0 (`sections.recent.budget`); empty where the file is no YAML, or
-    cannot be read. `is_whole` tells that an entry of a list which begins there is meant, not the first of its keys.
-    """
-    if not path.endswith(_MANIFESTS):
-        return ""
-    try:
-        root = load_yaml(text.encode(), path, "")
-    except PromptcError:
-        return ""
-    return ".".join(_list_keys(root, line + 1, column + 1, is_whole))
-
-
-def _list_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
-    """The keys down to the last one that begins at or before the place."""
-    if isinstance(node.value, dict):
-        inner = [(node.key_span(key), key, value) for key, value in node.items()]
-    elif isinstance(node.value, tuple):
-        inner = [(value.span, name_entry(value.value) or str(at), value) for at, value in enumerate(node.value)]
-    else:
-        return []
-    passed = [(name, value) for span, name, value in inner if (span.line, span.column) <= (line, column)]
-    if not passed:
-        return []
-    name, value = passed[-1]
-    is_it = is_whole and isinstance(node.value, tuple) and (value.span.line, value.span.column) == (line, column)
-    return [name] if is_it else [name, *_list_keys(value, line, column, is_whole)]
-
-
-def name_entry(entry: object) -> str:
-    """What an entry of a list calls itself, empty where it has no name."""
-    for key in ("id", "name"):
-        named = entry.get(key) if isinstance(entry, dict) else None
-        named = named.value if isinstance(named, Node) else named
-        if isinstance(named, str | int):
-            return str(named)
-    return ""

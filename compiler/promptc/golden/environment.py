@@ -95,7 +95,7 @@ def prepare_case(case: Case, resources: SuiteResources) -> Iterator[CaseEnvironm
         if is_copied:
             root = fence = stack.enter_context(copy_case(case))
             shared = stack.enter_context(SuiteResources())
-            change_copy(case, root)
+            _change_copy(case, root)
             confine_copy(case, root)
             confine_pack(case, root, root)
             _change_indexes(case, root)
@@ -119,6 +119,73 @@ def _refuse_strange(case: Case) -> None:
 
 def _refuse(what: str, span: Span, known: Iterable[str]) -> CaseError:
     return fail_case("PC0905", f"`{what}` can be made by promptc's own tests only", span, help=f"known: {join_names(known)}")
+
+
+def _change_copy(case: Case, root: str) -> None:
+    """Makes the files of `given: {large, link, database}` in the case's folder under `root`, which is that of a copy.
+
+    Raises `CaseError` (PC0905) for one that would be outside the copy, and for SQL that cannot be run.
+    """
+    folder = Path(root, os.path.relpath(case.folder, case.root))
+    wanted = case.given.get("large", {})
+    if sum(wanted.values()) > _MOST:
+        span = case.node.value["given"].key_span("large")
+        raise fail_case("PC0905", f"the `large` files are {sum(wanted.values())} bytes together; {_MOST} is the most", span)
+    for name, size in wanted.items():
+        _fill(_choose_path(case, root, folder, "large", name), size)
+    for name, target in case.given.get("link", {}).items():
+        path = _choose_path(case, root, folder, "link", name)
+        path.unlink(missing_ok=True)
+        path.symlink_to(target)
+    for name, script in case.given.get("database", {}).items():
+        _make_database(case, _choose_path(case, root, folder, "database", name), name, script)
+
+
+def _fill(path: Path, size: int) -> None:
+    """A file that is longer already stays as it is."""
+    missing = size - (path.stat().st_size if path.exists() else 0)
+    with path.open("ab") as file:
+        while missing > 1:
+            missing -= file.write(b"#" * min(missing - 1, _BLOCK))
+        file.write(b"\n" * missing)
+
+
+def _choose_path(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
+    """Where a file of that name is made. A link on the way is followed first, so that nothing is written through it."""
+    path = folder / name
+    parent = path.parent.resolve()
+    if path.is_symlink() or path.is_dir() or not parent.is_relative_to(root) or not parent.is_dir():
+        span = case.node.value["given"].value[kind].key_span(name)
+        raise fail_case("PC0905", f"`{name}` cannot be made in the copy of the case", span, help="name a file in a folder of the case")
+    return parent / path.name
+
+
+def _make_database(case: Case, path: Path, name: str, script: str) -> None:
+    span = case.node.value["given"].value["database"].key_span(name)
+    try:
+        with _open_database(path) as made:
+            made.executescript(script)
+    except sqlite3.Error as wrong:
+        raise fail_case("PC0905", f"the SQL of `{name}` cannot be run: {wrong}", span) from wrong
+
+
+@contextlib.contextmanager
+def _open_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """The SQLite file, in a transaction that is kept if nothing is raised, closed afterwards. SQL reaches no other file from it and sets
+    no pragma. It raises `sqlite3.Error` where it takes more than 50 million steps of SQLite's machine or five seconds of the processor,
+    or makes more than 100 MB.
+    """
+    with contextlib.closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute(f"PRAGMA max_page_count = {_PAGES}")
+        opened.execute("PRAGMA temp_store = MEMORY")
+        opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
+        opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_SQL)
+        opened.set_progress_handler(SqlWatch(_TURNS, SECONDS), TURN)
+        opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action in _DENIED else sqlite3.SQLITE_OK)
+        try:
+            yield opened
+        except MemoryError:
+            raise sqlite3.OperationalError("out of memory") from None
 
 
 def _change_indexes(case: Case, root: str) -> None:
@@ -194,7 +261,7 @@ def _import(case: Case, root: str, fence: str, resources: SuiteResources) -> Ite
                 continue
             database = Path(made, f"{len(urls)}.db")
             urls[name] = import_store(files, database)
-            with open_database(database) as opened:
+            with _open_database(database) as opened:
                 for statement in statements:
                     _execute(opened, statement, case)
         yield urls
@@ -254,73 +321,6 @@ def _is_special(path: Path) -> bool:
 
 def _is_other(path: Path, case: Path) -> bool:
     return (path / CASE).is_file() and path != case and path not in case.parents
-
-
-def change_copy(case: Case, root: str) -> None:
-    """Makes the files of `given: {large, link, database}` in the case's folder under `root`, which is that of a copy.
-
-    Raises `CaseError` (PC0905) for one that would be outside the copy, and for SQL that cannot be run.
-    """
-    folder = Path(root, os.path.relpath(case.folder, case.root))
-    wanted = case.given.get("large", {})
-    if sum(wanted.values()) > _MOST:
-        span = case.node.value["given"].key_span("large")
-        raise fail_case("PC0905", f"the `large` files are {sum(wanted.values())} bytes together; {_MOST} is the most", span)
-    for name, size in wanted.items():
-        _fill(_choose_path(case, root, folder, "large", name), size)
-    for name, target in case.given.get("link", {}).items():
-        path = _choose_path(case, root, folder, "link", name)
-        path.unlink(missing_ok=True)
-        path.symlink_to(target)
-    for name, script in case.given.get("database", {}).items():
-        _make_database(case, _choose_path(case, root, folder, "database", name), name, script)
-
-
-def _fill(path: Path, size: int) -> None:
-    """A file that is longer already stays as it is."""
-    missing = size - (path.stat().st_size if path.exists() else 0)
-    with path.open("ab") as file:
-        while missing > 1:
-            missing -= file.write(b"#" * min(missing - 1, _BLOCK))
-        file.write(b"\n" * missing)
-
-
-def _choose_path(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
-    """Where a file of that name is made. A link on the way is followed first, so that nothing is written through it."""
-    path = folder / name
-    parent = path.parent.resolve()
-    if path.is_symlink() or path.is_dir() or not parent.is_relative_to(root) or not parent.is_dir():
-        span = case.node.value["given"].value[kind].key_span(name)
-        raise fail_case("PC0905", f"`{name}` cannot be made in the copy of the case", span, help="name a file in a folder of the case")
-    return parent / path.name
-
-
-def _make_database(case: Case, path: Path, name: str, script: str) -> None:
-    span = case.node.value["given"].value["database"].key_span(name)
-    try:
-        with open_database(path) as made:
-            made.executescript(script)
-    except sqlite3.Error as wrong:
-        raise fail_case("PC0905", f"the SQL of `{name}` cannot be run: {wrong}", span) from wrong
-
-
-@contextlib.contextmanager
-def open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """The SQLite file, in a transaction that is kept if nothing is raised, closed afterwards. SQL reaches no other file from it and sets
-    no pragma. It raises `sqlite3.Error` where it takes more than 50 million steps of SQLite's machine or five seconds of the processor,
-    or makes more than 100 MB.
-    """
-    with contextlib.closing(sqlite3.connect(path)) as opened, opened:
-        opened.execute(f"PRAGMA max_page_count = {_PAGES}")
-        opened.execute("PRAGMA temp_store = MEMORY")
-        opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
-        opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_SQL)
-        opened.set_progress_handler(SqlWatch(_TURNS, SECONDS), TURN)
-        opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action in _DENIED else sqlite3.SQLITE_OK)
-        try:
-            yield opened
-        except MemoryError:
-            raise sqlite3.OperationalError("out of memory") from None
 
 
 @contextlib.contextmanager

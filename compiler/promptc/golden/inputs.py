@@ -1,7 +1,7 @@
 """What a case is made of, and whether any of it is another than before: since a revision of git, or since the case last passed.
 
-`list_inputs` and its like name the files, `describe_inputs` gives their identities, as goldens note them. `Touched` knows what differs from
-a revision; `Passes` knows, from the user's cache, which cases passed, by digests of all that they were made of.
+`describe_inputs` gives the identities of its files, as they are noted beside goldens. `Touched` knows what differs from a revision;
+`Passes` knows, from the user's cache, which cases passed, by digests of all that they were made of.
 """
 
 from __future__ import annotations
@@ -76,35 +76,6 @@ class Pass:
         return self.packs[0]
 
 
-def list_inputs(case: Case) -> list[str]:
-    """Every file that the case's file names besides its pack, absolute, each once: states, answers, queries, the files of stores and the
-    arguments of a command line that are files. Whether they are there is not asked, but of what stands for several.
-    """
-    return list(dict.fromkeys(_iter_files(case)))
-
-
-def _iter_files(case: Case) -> Iterator[str]:
-    yield from list_files(case)
-    for path in list_stores(case):
-        yield from _walk_inputs(path)
-    if case.kind == "run":
-        found = (os.path.normpath(os.path.join(case.root, argument)) for argument in case.asked if not argument.startswith("-"))
-        yield from (path for path in found if path.startswith(f"{case.root}{os.sep}") and os.path.isfile(path))
-
-
-def _walk_inputs(path: str) -> Iterator[str]:
-    """The file, or the files in a folder, sorted; links are not followed."""
-    if not os.path.isdir(path):
-        yield path
-        return
-    left = _MOST_LISTED
-    for folder, folders, names in os.walk(path):
-        folders.sort()
-        for name in sorted(names)[:left]:
-            left -= 1
-            yield os.path.normpath(os.path.join(folder, name))
-
-
 def list_packs(case: Case, resources: SuiteResources) -> tuple[str, ...]:
     """Its pack, and of a case that may ask them the packs of its operations' questions, as paths from the root, whether they can be
     loaded or not.
@@ -127,13 +98,6 @@ def _choose_file(ask: Ask, manifest: str) -> str:
         return os.path.join(os.path.dirname(manifest), ask.pack)
 
 
-def names_all(case: Case) -> bool:
-    """Whether what it names, its folder and its pack are all that it may be made of: a command line, and circumstances other than stores,
-    may read anything.
-    """
-    return case.kind != "run" and all(name in _NAMED for name in case.given)
-
-
 def describe_inputs(case: Case, pack: Pack | None) -> dict[str, Any]:
     """`files`: the identity of every file the case's outcome was made of, by its path from the root; `counter`: name and digest of what
     counted; `promptc`: the version. Nothing of the pack where it cannot be loaded.
@@ -153,7 +117,7 @@ def _read_inputs(case: Case, pack: Pack | None) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for one in pack.inputs.files if pack is not None else ():
         files[os.path.normpath(os.path.join(case.root, one.folder, one.path))] = one.content
-    for path in (os.path.join(case.folder, CASE), *list_inputs(case)):
+    for path in (os.path.join(case.folder, CASE), *_list_inputs(case)):
         if not is_under(os.path.realpath(path), case.fence):
             continue
         try:
@@ -163,10 +127,56 @@ def _read_inputs(case: Case, pack: Pack | None) -> dict[str, bytes]:
     return files
 
 
-def identify(content: bytes) -> str:
-    """The name git has for a blob of that content, line ends as `\\n`."""
-    plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return hashlib.sha1(b"blob %d\0%b" % (len(plain), plain), usedforsecurity=False).hexdigest()
+def _list_inputs(case: Case) -> list[str]:
+    """Every file that the case's file names besides its pack, absolute, each once: states, answers, queries, the files of stores and the
+    arguments of a command line that are files. Whether they are there is not asked, but of what stands for several.
+    """
+    return list(dict.fromkeys(_iter_files(case)))
+
+
+def _iter_files(case: Case) -> Iterator[str]:
+    yield from _list_files(case)
+    for path in _list_stores(case):
+        yield from _walk_inputs(path)
+    if case.kind == "run":
+        found = (os.path.normpath(os.path.join(case.root, argument)) for argument in case.asked if not argument.startswith("-"))
+        yield from (path for path in found if path.startswith(f"{case.root}{os.sep}") and os.path.isfile(path))
+
+
+def _list_files(case: Case) -> tuple[str, ...]:
+    """The files of its states, of the answers to its operation and of the queries to its index, absolute, each once."""
+    asked = case.asked if isinstance(case.asked, dict) else {}
+    bases = [one.base for one in case.states if one.base is not None]
+    queries = [asked["queries"]] if case.kind == "recall" else []
+    answers = asked.get("answers", {}).values() if case.kind == "apply" else ()
+    return tuple(dict.fromkeys(_place(case, name) for name in (*bases, *answers, *queries)))
+
+
+def _place(case: Case, name: str) -> str:
+    return os.path.normpath(os.path.join(case.folder, name))
+
+
+def _list_stores(case: Case) -> tuple[str, ...]:
+    """The files or folders that its stores are made of, absolute, each once."""
+    return tuple(dict.fromkeys(_iter_stores(case)))
+
+
+def _iter_stores(case: Case) -> Iterator[str]:
+    for wanted in case.given.get("stores", {}).values():
+        yield _place(case, wanted if isinstance(wanted, str) else wanted["from"])
+
+
+def _walk_inputs(path: str) -> Iterator[str]:
+    """The file, or the files in a folder, sorted; links are not followed."""
+    if not os.path.isdir(path):
+        yield path
+        return
+    left = _MOST_LISTED
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted(names)[:left]:
+            left -= 1
+            yield os.path.normpath(os.path.join(folder, name))
 
 
 def identify_file(path: str) -> str | None:
@@ -175,6 +185,12 @@ def identify_file(path: str) -> str | None:
         return identify(read_file(path, MAX_PLAIN_BYTES))
     except (OSError, ValueError):
         return None
+
+
+def render_inputs(inputs: Mapping[str, Any], figures: Figures | None) -> bytes:
+    """The bytes of `golden.inputs.json`: the inputs, and what the prompt came to."""
+    noted = {**inputs, **({"figures": write_figures(figures)} if figures is not None else {})}
+    return (json.dumps(noted, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_inputs(path: str) -> dict[str, Any] | None:
@@ -186,12 +202,6 @@ def read_inputs(path: str) -> dict[str, Any] | None:
     except OSError:
         return None
     return noted if isinstance(noted, dict) and isinstance(noted.get("files"), dict) else None
-
-
-def render_inputs(inputs: Mapping[str, Any], figures: Figures | None) -> bytes:
-    """The bytes of `golden.inputs.json`: the inputs, and what the prompt came to."""
-    noted = {**inputs, **({"figures": write_figures(figures)} if figures is not None else {})}
-    return (json.dumps(noted, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def load_touched(revision: str, folder: str) -> Touched:
@@ -224,10 +234,17 @@ def is_touched(case: Case, resources: SuiteResources, touched: Touched) -> bool:
 
     A case that may be made of more than it names (a command line, circumstances) always counts as touched.
     """
-    if not names_all(case):
+    if not _names_all(case):
         return True
-    folders = (case.folder, *(os.path.realpath(one) for one in (os.path.join(case.root, case.pack), *list_stores(case))))
-    return any(map(touched.has, (*folders, *map(os.path.realpath, list_files(case)), *_list_pack_files(case, resources))))
+    folders = (case.folder, *(os.path.realpath(one) for one in (os.path.join(case.root, case.pack), *_list_stores(case))))
+    return any(map(touched.has, (*folders, *map(os.path.realpath, _list_files(case)), *_list_pack_files(case, resources))))
+
+
+def _names_all(case: Case) -> bool:
+    """Whether what it names, its folder and its pack are all that it may be made of: a command line, and circumstances other than stores,
+    may read anything.
+    """
+    return case.kind != "run" and all(name in _NAMED for name in case.given)
 
 
 def _list_pack_files(case: Case, resources: SuiteResources) -> list[str]:
@@ -330,7 +347,7 @@ def note_pass(case: Case, resources: SuiteResources, made: Mapping[str, bytes] =
 
     None where it may depend on more than files it names and its packs': on indexes, stores that it does not give, circumstances, commands.
     """
-    if case.kind in _OPEN or not names_all(case):
+    if case.kind in _OPEN or not _names_all(case):
         return None
     packs = list_packs(case, resources)
     if any(resources.asks_outside(case.root, pack, case.given.get("stores", ())) for pack in packs):
@@ -338,8 +355,8 @@ def note_pass(case: Case, resources: SuiteResources, made: Mapping[str, bytes] =
     noted = Pass(
         packs,
         case.node.get("pack") is None,
-        (CASE, *_relate(list_files(case), case.folder)),
-        tuple(_relate(list_stores(case), case.folder)),
+        (CASE, *_relate(_list_files(case), case.folder)),
+        tuple(_relate(_list_stores(case), case.folder)),
         tuple(name for _, _, name in case.list_goldens()),
         b"",
     )
@@ -363,7 +380,7 @@ class InputWatch:
 
     def begin(self, case: Case) -> None:
         """Looks at what the case names, before it is run."""
-        for path in (*list_files(case), *(f"{case.folder}{os.sep}{name}" for _, _, name in case.list_goldens())):
+        for path in (*_list_files(case), *(f"{case.folder}{os.sep}{name}" for _, _, name in case.list_goldens())):
             self._look(path)
 
     def is_still(self) -> bool:
@@ -416,27 +433,10 @@ def _list_packages() -> Iterator[str]:
                 yield f"{folder}\0{name}"
 
 
-def list_files(case: Case) -> tuple[str, ...]:
-    """The files of its states, of the answers to its operation and of the queries to its index, absolute, each once."""
-    asked = case.asked if isinstance(case.asked, dict) else {}
-    bases = [one.base for one in case.states if one.base is not None]
-    queries = [asked["queries"]] if case.kind == "recall" else []
-    answers = asked.get("answers", {}).values() if case.kind == "apply" else ()
-    return tuple(dict.fromkeys(_place(case, name) for name in (*bases, *answers, *queries)))
-
-
-def _place(case: Case, name: str) -> str:
-    return os.path.normpath(os.path.join(case.folder, name))
-
-
-def list_stores(case: Case) -> tuple[str, ...]:
-    """The files or folders that its stores are made of, absolute, each once."""
-    return tuple(dict.fromkeys(_iter_stores(case)))
-
-
-def _iter_stores(case: Case) -> Iterator[str]:
-    for wanted in case.given.get("stores", {}).values():
-        yield _place(case, wanted if isinstance(wanted, str) else wanted["from"])
+def identify(content: bytes) -> str:
+    """The name git has for a blob of that content, line ends as `\\n`."""
+    plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return hashlib.sha1(b"blob %d\0%b" % (len(plain), plain), usedforsecurity=False).hexdigest()
 
 
 class Touched:

@@ -32,33 +32,6 @@ _LONG = 10_000
 _SIZE = 16
 
 
-def digest_tree(path: str) -> bytes | None:
-    """A digest of the names and contents of all files at or under `path`, hidden ones and folders too; None where one cannot be read, or
-    there is a link or anything else but files and folders.
-    """
-    whole = blake2b(digest_size=_SIZE)
-    try:
-        for name in sorted(_list_names(path)) if os.path.isdir(path) else ("",):
-            content = read_file(os.path.join(path, name) if name else path, MAX_PLAIN_BYTES)
-            whole.update(b"%b\0%d\0" % (os.fsencode(name), len(content)))
-            whole.update(content)
-    except (OSError, ValueError):
-        return None
-    return whole.digest()
-
-
-def _list_names(folder: str) -> list[str]:
-    return [
-        os.path.relpath(os.path.join(inner, name), folder)
-        for inner, folders, names in os.walk(folder, onerror=_refuse)
-        for name in (*names, *(one for one in folders if os.path.islink(os.path.join(inner, one))))
-    ]
-
-
-def _refuse(wrong: OSError) -> None:
-    raise wrong
-
-
 class SuiteResources:
     """To be used in a `with`, which gives back what was opened. Not for several threads.
 
@@ -186,7 +159,7 @@ class SuiteResources:
     def digest_store(self, files: str) -> bytes | None:
         """The digest of a file or folder of segments (absolute), as it was before it was first imported; None where it cannot be taken."""
         if files not in self._trees:
-            self._trees[files] = digest_tree(files)
+            self._trees[files] = _digest_tree(files)
         return self._trees[files]
 
     def load_store(self, files: str) -> str:
@@ -219,6 +192,33 @@ def _read(path: str) -> bytes | None:
         return read_file(path, MAX_PLAIN_BYTES)
     except (OSError, ValueError):
         return None
+
+
+def _digest_tree(path: str) -> bytes | None:
+    """A digest of the names and contents of all files at or under `path`, hidden ones and folders too; None where one cannot be read, or
+    there is a link or anything else but files and folders.
+    """
+    whole = blake2b(digest_size=_SIZE)
+    try:
+        for name in sorted(_list_names(path)) if os.path.isdir(path) else ("",):
+            content = read_file(os.path.join(path, name) if name else path, MAX_PLAIN_BYTES)
+            whole.update(b"%b\0%d\0" % (os.fsencode(name), len(content)))
+            whole.update(content)
+    except (OSError, ValueError):
+        return None
+    return whole.digest()
+
+
+def _list_names(folder: str) -> list[str]:
+    return [
+        os.path.relpath(os.path.join(inner, name), folder)
+        for inner, folders, names in os.walk(folder, onerror=_refuse)
+        for name in (*names, *(one for one in folders if os.path.islink(os.path.join(inner, one))))
+    ]
+
+
+def _refuse(wrong: OSError) -> None:
+    raise wrong
 
 
 def digest_pack(pack: Pack) -> bytes:

@@ -85,11 +85,11 @@ def _run_session(case: Case, environment: CaseEnvironment, shell: Shell) -> Case
             break
     tiers = [(one.read_facts() or {}).get("strain") for one in outcomes]
     changes = sum(1 for one, after in pairwise(tiers) if one != after)
-    return CaseRun(tuple(outcomes), measure_reuse([one.compiled for one in outcomes if one.compiled is not None]), changes)
+    return CaseRun(tuple(outcomes), _measure_reuse([one.compiled for one in outcomes if one.compiled is not None]), changes)
 
 
 def _apply(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
-    answers = read_answers(case)
+    answers = _read_answers(case)
 
     def apply() -> CaseOutcome:
         document = read_state(case, 0, environment)
@@ -101,7 +101,7 @@ def _apply(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
 
 
 def _recall(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
-    return CaseRun((_end(case, lambda: ask_index(environment.resources.load_pack(environment.root, case.pack), case)),))
+    return CaseRun((_end(case, lambda: _ask_index(environment.resources.load_pack(environment.root, case.pack), case)),))
 
 
 def _check(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
@@ -127,7 +127,72 @@ _RUNS: dict[str, Callable[[Case, CaseEnvironment, Shell], CaseRun]] = {
 }
 
 
-def measure_reuse(prompts: Sequence[Outcome]) -> tuple[int, ...]:
+def read_state(case: Case, turn: int, environment: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
+    """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
+
+    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for
+    one that is not there and for a change that leads nowhere (PC0904).
+    """
+    one = case.states[turn]
+    if one.base is None:
+        assert before is not None
+        document = before
+    else:
+        folder = os.path.normpath(os.path.join(environment.root, os.path.relpath(case.folder, case.root)))
+        path = confine(one.base, folder, environment.fence, _load_state_node(case, turn).span)
+        shown = show_path(os.path.normpath(os.path.join(case.folder, one.base)), case.root)
+        document = environment.resources.load_state(path, shown, _load_state_node(case, turn).span)
+    changes = [*one.changes, *case.flags.get("set", {}).items()]
+    if not changes:
+        return document
+    try:
+        return set_values(document, [(pointer, render_json_line(value)) for pointer, value in changes])
+    except UsageError as error:
+        raise CaseError(_place_changes(error.diagnostics, case, turn)) from error
+
+
+def _load_state_node(case: Case, turn: int) -> Node:
+    """Where the case names the state of a turn."""
+    node: Node = case.node.value["apply"] if case.kind == "apply" else case.node
+    if case.kind == "session":
+        found: Node = node.value["states"].value[turn]
+        return found
+    return node.value["state"]  # type: ignore[no-any-return]
+
+
+def _place_changes(found: Iterable[Diagnostic], case: Case, turn: int) -> list[Diagnostic]:
+    """The findings, those of a changed value at the place in `case.yaml` where it is given."""
+    return [_place(one, case, turn) for one in found]
+
+
+def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
+    message = found.message.replace(f"`{_SET}", "`set: ")
+    if found.code == "PC0722":
+        pointer = found.message.removeprefix(f"`{_SET}").partition("`")[0]
+        return replace(found, code="PC0904", message=message, span=_find_change(case, turn, pointer) or found.span)
+    if found.span is None or not found.span.file.startswith(_SET):
+        return found
+    span = _find_change(case, turn, found.span.file[len(_SET) :])
+    at = f" (turn {turn + 1})" if case.kind == "session" else ""
+    return replace(found, span=span or found.span, message=f"{message}{at}")
+
+
+def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
+    if turn and pointer == case.carry:
+        carried: Node = case.node.value["carry"]
+        return carried.span
+    return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
+
+
+def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
+    """The mappings of changes, the one that counts first."""
+    for holder in (case.node.get("with"), _load_state_node(case, turn)):
+        changes = holder.get("set") if holder is not None else None
+        if changes is not None:
+            yield changes
+
+
+def _measure_reuse(prompts: Sequence[Outcome]) -> tuple[int, ...]:
     """For each prompt from the second on: the share of its tokens, in whole per cent, cut off, that stand in the beginning it has in common
     with the prompt before it.
 
@@ -169,7 +234,7 @@ def _count_same(before: str, after: str) -> int:
     return low
 
 
-def ask_index(pack: Pack, case: Case) -> CaseOutcome:
+def _ask_index(pack: Pack, case: Case) -> CaseOutcome:
     """The shares of queries that find their answer, in whole per cent: `recall` among the best six, `recall_in_cap` within the cap.
 
     Raises `PromptcError` for an index that is not there or cannot be read, and for queries that cannot be.
@@ -196,7 +261,7 @@ def ask_index(pack: Pack, case: Case) -> CaseOutcome:
     return CaseOutcome(0, figures={"recall": judged.recall(_TOP) // _TENTHS, "recall_in_cap": judged.recall_in_cap // _TENTHS})
 
 
-def read_answers(case: Case) -> Mapping[str, str]:
+def _read_answers(case: Case) -> Mapping[str, str]:
     """The texts of the files that `apply: {answers}` names, by name. Raises `PromptcError` (PC0902, PC0903) for one that cannot be read."""
     answers: dict[str, str] = {}
     for name, file in case.asked.get("answers", {}).items():
@@ -205,71 +270,6 @@ def read_answers(case: Case) -> Mapping[str, str]:
         span = case.node.value["apply"].value["answers"].value[name].span
         answers[name] = decode_text(read_plain(path, shown, _LONGEST_ANSWER, span), shown)
     return answers
-
-
-def read_state(case: Case, turn: int, environment: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
-    """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
-
-    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for
-    one that is not there and for a change that leads nowhere (PC0904).
-    """
-    one = case.states[turn]
-    if one.base is None:
-        assert before is not None
-        document = before
-    else:
-        folder = os.path.normpath(os.path.join(environment.root, os.path.relpath(case.folder, case.root)))
-        path = confine(one.base, folder, environment.fence, _load_state_node(case, turn).span)
-        shown = show_path(os.path.normpath(os.path.join(case.folder, one.base)), case.root)
-        document = environment.resources.load_state(path, shown, _load_state_node(case, turn).span)
-    changes = [*one.changes, *case.flags.get("set", {}).items()]
-    if not changes:
-        return document
-    try:
-        return set_values(document, [(pointer, render_json_line(value)) for pointer, value in changes])
-    except UsageError as error:
-        raise CaseError(place_changes(error.diagnostics, case, turn)) from error
-
-
-def _load_state_node(case: Case, turn: int) -> Node:
-    """Where the case names the state of a turn."""
-    node: Node = case.node.value["apply"] if case.kind == "apply" else case.node
-    if case.kind == "session":
-        found: Node = node.value["states"].value[turn]
-        return found
-    return node.value["state"]  # type: ignore[no-any-return]
-
-
-def place_changes(found: Iterable[Diagnostic], case: Case, turn: int) -> list[Diagnostic]:
-    """The findings, those of a changed value at the place in `case.yaml` where it is given."""
-    return [_place(one, case, turn) for one in found]
-
-
-def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
-    message = found.message.replace(f"`{_SET}", "`set: ")
-    if found.code == "PC0722":
-        pointer = found.message.removeprefix(f"`{_SET}").partition("`")[0]
-        return replace(found, code="PC0904", message=message, span=_find_change(case, turn, pointer) or found.span)
-    if found.span is None or not found.span.file.startswith(_SET):
-        return found
-    span = _find_change(case, turn, found.span.file[len(_SET) :])
-    at = f" (turn {turn + 1})" if case.kind == "session" else ""
-    return replace(found, span=span or found.span, message=f"{message}{at}")
-
-
-def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
-    if turn and pointer == case.carry:
-        carried: Node = case.node.value["carry"]
-        return carried.span
-    return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
-
-
-def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
-    """The mappings of changes, the one that counts first."""
-    for holder in (case.node.get("with"), _load_state_node(case, turn)):
-        changes = holder.get("set") if holder is not None else None
-        if changes is not None:
-            yield changes
 
 
 def _carry(case: Case, document: JsonDocument, outcomes: list[CaseOutcome]) -> JsonDocument:
@@ -337,5 +337,5 @@ def _end(case: Case, run: Callable[[], CaseOutcome], turn: int = 0) -> CaseOutco
     except PromptcError as error:
         report: Mapping[str, Any] | None = getattr(error, "report", None)
         return CaseOutcome(
-            error.exit_code, tuple(place_changes(error.diagnostics, case, turn)), read_report=lambda: report, read_facts=lambda: report
+            error.exit_code, tuple(_place_changes(error.diagnostics, case, turn)), read_report=lambda: report, read_facts=lambda: report
         )

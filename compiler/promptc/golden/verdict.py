@@ -160,12 +160,30 @@ def compare_goldens(case: Case, ran: CaseRun, made: Mapping[str, bytes]) -> list
     differences = []
     for kind, turn, name in case.list_goldens():
         path = f"{case.folder}{os.sep}{name}"
-        old = read_golden(path, show_path(path, case.root))
+        old = _read_golden(path, show_path(path, case.root))
         if old != made[name]:
             outcome = _find_turn(ran, turn)
             ranges = tuple(_iter_ranges(outcome)) if kind == "text" and outcome is not None else ()
             differences.append(GoldenDifference(kind, show_path(path, case.root), old, made[name], turn=turn, ranges=ranges))
     return differences
+
+
+def _read_golden(path: str, shown: str) -> bytes | None:
+    """The bytes of a golden, None where there is none. Raises `CaseError`, see `compare_goldens`."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return None
+    except OSError as wrong:
+        raise refuse_reading(shown, wrong) from None
+    if stat.S_ISLNK(mode):
+        raise fail_case("PC0906", f"the golden `{shown}` is a link", help=_LINK)
+    if not stat.S_ISREG(mode):
+        raise fail_case("PC0906", f"the golden `{shown}` is no regular file", help=_LINK)
+    try:
+        return read_file(path, MAX_PLAIN_BYTES)
+    except OSError as wrong:
+        raise refuse_reading(shown, wrong) from None
 
 
 def _iter_ranges(outcome: CaseOutcome) -> Iterator[tuple[str, int, int]]:
@@ -266,7 +284,7 @@ def find_figures(case: Case, turn: int = 0) -> Figures | None:
 def _read_figures(case: Case, name: str) -> bytes | None:
     """What stands beside the case; None where nothing does that can be read."""
     try:
-        return read_golden(os.path.join(case.folder, name), name)
+        return _read_golden(os.path.join(case.folder, name), name)
     except PromptcError:
         return None
 
@@ -331,24 +349,6 @@ def _leave(value: Any, way: Sequence[str]) -> Any:
         return value
     first, *rest = way
     return {key: _leave(one, rest) if key == first else one for key, one in value.items() if key != first or rest}
-
-
-def read_golden(path: str, shown: str) -> bytes | None:
-    """The bytes of a golden, None where there is none. Raises `CaseError`, see `compare_goldens`."""
-    try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        return None
-    except OSError as wrong:
-        raise refuse_reading(shown, wrong) from None
-    if stat.S_ISLNK(mode):
-        raise fail_case("PC0906", f"the golden `{shown}` is a link", help=_LINK)
-    if not stat.S_ISREG(mode):
-        raise fail_case("PC0906", f"the golden `{shown}` is no regular file", help=_LINK)
-    try:
-        return read_file(path, MAX_PLAIN_BYTES)
-    except OSError as wrong:
-        raise refuse_reading(shown, wrong) from None
 
 
 def describe_difference(case: Case, difference: GoldenDifference) -> Diagnostic:

@@ -7,8 +7,8 @@ from textwrap import dedent
 import pytest
 
 import promptc
-from promptc.blockmap.blocks import draw_map, show_plain
-from promptc.blockmap.render import render_html, render_json, render_markdown
+from promptc.blockmap import draw_map, show_plain
+from promptc.cli.views.blockmap import render_html, render_json, render_markdown
 from promptc.diag.findings import UsageError
 from tests.contract.sources import ROOT
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import promptc
 from promptc.check.configurations import list_configurations
-from promptc.check.rules.reads import check_kinds
-from promptc.check.scopes import Scopes
+from promptc.check.rules.reads import check_reads
 from promptc.diag.findings import Diagnostic
 
 PERSON = {
@@ -149,7 +148,7 @@ def ask(folder: Path, manifest: str, files: dict[str, str] | None = None, schema
     for name, text in (files or {}).items():
         (folder / name).write_text(text, encoding="utf-8")
     model = promptc.load(folder).model
-    return sorted(check_kinds(model, list_configurations(model).loaded, Scopes(model)), key=lambda one: (str(one.span), one.code))
+    return sorted(check_reads(model, list_configurations(model)), key=lambda one: (str(one.span), one.code))
 
 
 def ask_text(folder: Path, text: str, files: dict[str, str] | None = None, schema: Any = None) -> list[Diagnostic]:

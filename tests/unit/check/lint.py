@@ -7,7 +7,7 @@ from textwrap import dedent
 from typing import Any
 
 import promptc
-from promptc.check.rules.texts import check_pack
+from promptc.check.registry import check_pack
 from promptc.diag.findings import Diagnostic
 
 _LEFT_OUT = ("PC0642", "PC0654", "PC0655", "PC0656")

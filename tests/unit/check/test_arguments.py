@@ -3,7 +3,7 @@
 import pytest
 
 import promptc
-from promptc.check.rules.texts import check_pack
+from promptc.check.registry import check_pack
 
 HEAD = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 1000\nstate: {schema: state.schema.json}\nsections:\n"
 SCHEMA = '{"type": "object", "properties": {"l": {"type": "array", "items": {"type": "string"}, "maxItems": 9}}, "required": ["l"]}'

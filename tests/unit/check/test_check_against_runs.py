@@ -9,7 +9,7 @@ import pytest
 
 import promptc
 from promptc import PromptcError
-from promptc.check.rules.texts import check_pack
+from promptc.check.registry import check_pack
 
 HEAD = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 4000000\nstate: {schema: state.schema.json}\nsections:\n"
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import promptc
 from promptc.check.configurations import list_configurations
-from promptc.check.rules.texts import check_pack
+from promptc.check.registry import check_pack
 from tests.unit.check.lint import codes, lint, messages
 
 _PACKS = Path(__file__).resolve().parents[3] / "packs"
@@ -76,11 +76,11 @@ def test_more_combinations_than_are_looked_at(tmp_path):
 
 def test_looks_of_tiers_and_patches(tmp_path):
     lint(tmp_path, _axes("{x: {}, y: {}}") + "patches: {p: {}}\nstrain: {tiers: [{name: a, at: 0}, {name: b, at: 0.5, do: [{use: p}]}]}")
-    looks = list_configurations(promptc.load(tmp_path).model)
-    assert [(one.combination.cases[0][1], one.combination.tier, one.combination.patch) for one in looks.loaded] == [
+    configurations = list_configurations(promptc.load(tmp_path).model)
+    assert [(one.combination.cases[0][1], one.combination.tier, one.combination.patch) for one in configurations.loaded] == [
         ("x", 0, ""), ("x", 1, ""), ("y", 0, ""), ("y", 1, ""), ("x", 0, "p"),
     ]  # fmt: skip
-    assert looks.loaded[1].combination.choice.uses == ("p",)
+    assert configurations.loaded[1].combination.choice.uses == ("p",)
 
 
 def test_a_section_that_is_never_on(tmp_path):

@@ -133,7 +133,7 @@ def test_a_kind_holds_all_that_is_given(pack: promptc.Pack, value: str) -> None:
             expression = load_expression(text, place)
         except PromptcError:
             continue
-        found = scopes.find(UsedText("a test", expression, {"state": None}))
+        found = scopes.infer(UsedText("a test", expression, {"state": None}))
         if found.problems:
             continue
         for state in _STATES:

@@ -7,7 +7,6 @@ import pytest
 import promptc
 from promptc.check.configurations import list_configurations
 from promptc.check.rules.reads import check_unread
-from promptc.check.scopes import Scopes
 from tests.unit.check.kinds_schema import ask, ask_text
 
 FILES = {
@@ -178,7 +177,7 @@ def test_a_long_chain_of_conditions_ends(tmp_path):
 def _unread(folder, text: str, schema: dict) -> list[str]:
     ask_text(folder, text, schema=schema)
     model = promptc.load(folder).model
-    return [one.message for one in check_unread(model, list_configurations(model).loaded, Scopes(model))]
+    return [one.message for one in check_unread(model, list_configurations(model))]
 
 
 @pytest.mark.parametrize(

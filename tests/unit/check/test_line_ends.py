@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.check.rules.texts import find_eaten
+from promptc.check.rules.texts import list_eaten
 from promptc.diag.findings import Span
 from promptc.template.compile import Place, load_template
 from tests.unit.check.lint import codes, lint
@@ -39,13 +39,13 @@ _RIGHT = [
 
 @pytest.mark.parametrize(("text", "line"), _GLUED)
 def test_a_line_end_that_is_lost(text, line):
-    assert [text.count("\n", 0, at) + 1 for at, _ in find_eaten(text)] == [line]
-    assert all(text[at - 1 : at + 1] in ("%}", "#}") for at, _ in find_eaten(text))
+    assert [text.count("\n", 0, at) + 1 for at, _ in list_eaten(text)] == [line]
+    assert all(text[at - 1 : at + 1] in ("%}", "#}") for at, _ in list_eaten(text))
 
 
 @pytest.mark.parametrize("text", _RIGHT)
 def test_line_ends_that_stay_or_are_not_missed(text):
-    assert list(find_eaten(text)) == []
+    assert list(list_eaten(text)) == []
 
 
 @pytest.mark.parametrize(("text", "line"), [one for one in _GLUED if "raw" not in one[0]])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import promptc
-from promptc.check.rules.texts import check_pack
+from promptc.check.registry import check_pack
 from tests.unit.check.lint import codes, excerpts, lint, messages
 
 HEAD = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 1000\nstate: {schema: state.schema.json}\n"

@@ -220,7 +220,7 @@ def test_segments_and_chunks(tmp_path):
 @pytest.mark.parametrize("name", ["sentinel", "whispercross", "worldarchitect", "starter", "companion", "tidepool"])
 def test_the_packs_that_are_shipped_say_nothing_twice(name):
     import promptc
-    from promptc.check.rules.texts import check_pack
+    from promptc.check.registry import check_pack
     from tests.contract.sources import ROOT
 
     found = check_pack(promptc.load(ROOT / "packs" / name).model)

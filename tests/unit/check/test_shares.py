@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.check.rules.texts import MONOTONY
+from promptc.check.registry import MONOTONY
 from tests.unit.check.lint import codes, excerpts, lint, messages
 
 

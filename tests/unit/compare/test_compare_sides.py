@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 import pytest
 
 import promptc
-from promptc.compare import Side, _find_moved, compare_sides, read_side
+from promptc.compare import Side, _list_moved, compare_sides, read_side
 from promptc.golden.case import Case
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import find_report, run_once
@@ -73,7 +73,7 @@ def test_without_a_report_the_whole_is_compared() -> None:
 def test_the_fewest_are_moved() -> None:
     names = "abcde"
     for order in permutations(names):
-        moved = _find_moved(names, order)
+        moved = _list_moved(names, order)
         rest = [name for name in order if name not in moved]
         assert rest == sorted(rest)
         longest = max(len(kept) for size in range(6) for kept in _subsequences(order, size) if list(kept) == sorted(kept))

@@ -1,23 +1,22 @@
-"""The worst case: whether what is pinned fits whatever a valid state holds, or which property has no bound."""
+"""Rules on budgets: whether what is pinned fits in any state, bounds against each other and the total, and what voids monotony."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from promptc.check.bounds import bound_section, count_offer, find_texts, make_cost
-from promptc.check.configurations import Configuration, SettledTexts, is_share, merge_configurations
-from promptc.check.scopes import Scopes
-from promptc.check.texts import iter_texts
-from promptc.diag.findings import Diagnostic, Span, count_noun
+from promptc.check.bounds import SettledTexts, bound_section, count_offer, infer_texts
+from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
+from promptc.diag.findings import Diagnostic, Span, count_noun, join_some
 from promptc.diag.frozen import frozen
-from promptc.model.pack import PackModel, Plan, Strain, list_steps
+from promptc.model.pack import PackModel, Plan, Strain
 from promptc.model.section import Budget, Evict, Section, Segments, Size, Trim, Window
 from promptc.template.compile import Template
 from promptc.template.types.bounds import Amount
 
 PROVABLE = ("cl100k_base", "o200k_base", "chars/4")
 """Counters by which a text never has more tokens than bytes."""
+
 
 _PROMPT = 3
 _SHOWN = 4
@@ -36,11 +35,16 @@ class _Case:
     span: Span
 
 
-def check_worst_case(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def is_share(section: Section) -> bool:
+    """True when what the section is granted depends on what others leave."""
+    return not section.pinned and section.budget is not None and section.budget.is_share
+
+
+def check_worst_case(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """One finding for the plan that needs most, or one for each section that has no bound. Nothing where nothing is pinned or kept."""
     if pack.schema is None or pack.counting.counter.name not in PROVABLE:
         return
-    cases = list(_iter_cases(pack, looks))
+    cases = list(_iter_cases(pack, configurations))
     open_sections = {section.id: (section, amount) for case in cases for section, amount in case.bounds if amount.size is None}
     for section, amount in open_sections.values():
         yield _report_open(pack, section, amount)
@@ -49,60 +53,26 @@ def check_worst_case(pack: PackModel, looks: Sequence[Configuration]) -> Iterato
         yield _report_bound(pack, max(bounded, key=lambda case: _sum_case(pack, case) - case.total))
 
 
-def _iter_cases(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[_Case]:
-    settled = SettledTexts(pack)
-    scopes: dict[tuple[str, ...], Scopes] = {}
-    for look in looks:
-        fences = list_fences(look.plan, settled)
-        if fences not in scopes:
-            scopes[fences] = Scopes(pack, make_cost(pack.counting.counter, fences))
-        bounds = tuple(_iter_worst_bounds(pack, look, fences, scopes[fences], settled))
-        yield _Case(bounds, count_offer(pack, look.plan), _find_total(pack, look.plan), look.plan.budget.span)
+def _iter_cases(pack: PackModel, configurations: Configurations) -> Iterator[_Case]:
+    for one in configurations:
+        bounds = tuple(_iter_worst_bounds(one))
+        yield _Case(bounds, count_offer(pack, one.plan), _count_total(pack, one.plan), one.plan.budget.span)
 
 
-def _find_total(pack: PackModel, plan: Plan) -> int:
+def _iter_worst_bounds(configuration: Configuration) -> Iterator[tuple[Section, Amount]]:
+    """The bound of each section that is pinned or keeps something."""
+    fences = list_fences(configuration.plan, configuration.facts.settled)
+    scopes = configuration.facts.load_bounding_scopes(fences)
+    for section in configuration.plan.sections:
+        if configuration.facts.settled.is_off(section) or not (section.pinned or (section.items is not None and section.items.keep)):
+            continue
+        texts = infer_texts(configuration.iter_texts(), section, scopes)
+        yield section, bound_section(section, texts, configuration.plan.output, fences)
+
+
+def _count_total(pack: PackModel, plan: Plan) -> int:
     held = pack.counting.margin if pack.counting.reason else 0
     return plan.budget.total * (100 - held) // 100
-
-
-def list_fences(plan: Plan, settled: SettledTexts) -> tuple[str, ...]:
-    """The lines of all fences, or how they begin where the rest depends on the state. An item fence that begins with an expression guards
-    nothing; a section's may then begin as any line does."""
-    found: set[str] = set()
-    for section in plan.sections:
-        inner = section.items.fence if section.items is not None else None
-        for fence, is_inner in ((section.fence, False), (inner, True)):
-            for text in (fence.open, fence.close) if fence is not None else ():
-                static = settled.find_static(text, section)
-                literal = re.split(r"\{[{%#]", text.text, maxsplit=1)[0] if static is None else static
-                lines = [line.strip() for line in literal.splitlines()] or [""]
-                found.update(line for line in lines if line or not (is_inner or static is not None))
-    return tuple(sorted(found))
-
-
-def _iter_worst_bounds(
-    pack: PackModel, look: Configuration, fences: tuple[str, ...], scopes: Scopes, settled: SettledTexts
-) -> Iterator[tuple[Section, Amount]]:
-    for section in look.plan.sections:
-        if settled.is_off(section) or not (section.pinned or (section.items is not None and section.items.keep)):
-            continue
-        texts = find_texts(iter_texts(pack, look.plan, look.combination.tier + 1), section, scopes)
-        yield section, bound_section(section, texts, look.plan.output, fences)
-
-
-def _sum_case(pack: PackModel, case: _Case) -> int:
-    return sum_up(pack, case.bounds) + case.offer[1]
-
-
-def sum_up(pack: PackModel, bounds: Sequence[tuple[Section, Amount]]) -> int:
-    """The tokens of all sections together; with `chars/4`, of their characters together."""
-    return sum(count(pack, amount) for _, amount in bounds) + _PROMPT
-
-
-def count(pack: PackModel, amount: Amount) -> int:
-    """The tokens of one bound."""
-    unit = pack.counting.counter.unit
-    return (amount.tokens or 0) if unit == 1 else -(-(amount.characters or 0) // unit)
 
 
 def _report_open(pack: PackModel, section: Section, amount: Amount) -> Diagnostic:
@@ -124,16 +94,6 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
     return "not all it prints has a bound", "cut it in the text with `truncate_at(..., chars=...)`, or bound the list it goes over"
 
 
-def _iter_over(pack: PackModel, case: _Case) -> Iterator[tuple[Section, int]]:
-    """Pinned sections that may need more than they are given. What is the same in any state is told by PC0610."""
-    for section, amount in case.bounds:
-        budget, constant = section.budget, section.text is not None and not section.text.reads
-        if not section.pinned or constant or budget is None or budget.cap is None or budget.over == "warn":
-            continue
-        if budget.cap.unit != "chars" and count(pack, amount) > budget.cap.tokens(case.total):
-            yield section, count(pack, amount)
-
-
 def _spell(pointer: str) -> str:
     """A place in the schema as a path: `person.friends[]`."""
     shown = ""
@@ -150,8 +110,7 @@ def _report_bound(pack: PackModel, case: _Case) -> Diagnostic:
     held = [(count(pack, amount), f"`{section.id}`") for section, amount in case.bounds]
     held += [(case.offer[1], case.offer[0])] if case.offer[1] else []
     largest = sorted(held, key=lambda one: (-one[0], one[1]))
-    shown = ", ".join(f"{name} {tokens}" for tokens, name in largest[:_SHOWN])
-    shown += f" and {len(largest) - _SHOWN} more" if len(largest) > _SHOWN else ""
+    shown = join_some([f"{name} {tokens}" for tokens, name in largest], _SHOWN)
     added = f", and what a provider adds for {case.offer[0]}" if case.offer[1] else ""
     over = [(section, tokens) for section, tokens in _iter_over(pack, case)]
     if over:
@@ -167,12 +126,50 @@ def _report_bound(pack: PackModel, case: _Case) -> Diagnostic:
     return Diagnostic("PC0657", message, case.span, "lower the bounds in the schema, cut it in the text, or raise the total", "warn")
 
 
-def check_bounds(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def _sum_case(pack: PackModel, case: _Case) -> int:
+    return sum_up(pack, case.bounds) + case.offer[1]
+
+
+def _iter_over(pack: PackModel, case: _Case) -> Iterator[tuple[Section, int]]:
+    """Pinned sections that may need more than they are given. What is the same in any state is told by PC0610."""
+    for section, amount in case.bounds:
+        budget, constant = section.budget, section.text is not None and not section.text.reads
+        if not section.pinned or constant or budget is None or budget.cap is None or budget.over == "warn":
+            continue
+        if budget.cap.unit != "chars" and count(pack, amount) > budget.cap.tokens(case.total):
+            yield section, count(pack, amount)
+
+
+def list_fences(plan: Plan, settled: SettledTexts) -> tuple[str, ...]:
+    """The lines of all fences, or how they begin where the rest depends on the state. An item fence that begins with an expression guards
+    nothing; a section's may then begin as any line does."""
+    found: set[str] = set()
+    for section in plan.sections:
+        inner = section.items.fence if section.items is not None else None
+        for fence, is_inner in ((section.fence, False), (inner, True)):
+            for text in (fence.open, fence.close) if fence is not None else ():
+                static = settled.find_static(text, section)
+                literal = re.split(r"\{[{%#]", text.text, maxsplit=1)[0] if static is None else static
+                lines = [line.strip() for line in literal.splitlines()] or [""]
+                found.update(line for line in lines if line or not (is_inner or static is not None))
+    return tuple(sorted(found))
+
+
+def sum_up(pack: PackModel, bounds: Sequence[tuple[Section, Amount]]) -> int:
+    """The tokens of all sections together; with `chars/4`, of their characters together."""
+    return sum(count(pack, amount) for _, amount in bounds) + _PROMPT
+
+
+def count(pack: PackModel, amount: Amount) -> int:
+    """The tokens of one bound."""
+    unit = pack.counting.counter.unit
+    return (amount.tokens or 0) if unit == 1 else -(-(amount.characters or 0) // unit)
+
+
+@for_each
+def check_bounds(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """The bounds of every section in every combination; sizes in percent are judged at the pack's own total."""
-    return merge_configurations(looks, lambda look: _iter_bounds(look.plan))
-
-
-def _iter_bounds(plan: Plan) -> Iterator[Diagnostic]:
+    plan = configuration.plan
     if plan.budget.total <= 0:
         message = f"`reserve: {plan.budget.reserve}` leaves {plan.budget.total} of `context: {plan.budget.context}` for the prompt"
         yield Diagnostic("PC0605", message, plan.budget.span, "make `context` larger than `reserve`")
@@ -195,6 +192,10 @@ def _iter_budget(section: Section, total: int) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0606", message, budget.span, "lower `min`, or raise `max`")
 
 
+def _show_bound(size: Size, tokens: int) -> str:
+    return f"{float(size.amount * 100):g}% ({count_noun(tokens, 'token')})" if size.unit == "share" else str(tokens)
+
+
 def _iter_groups(section: Section, plan: Plan) -> Iterator[Diagnostic]:
     items, help = section.items, "declare `group.by`, or leave `whole: group` out"
     if items is not None and items.group is not None:
@@ -206,10 +207,6 @@ def _iter_groups(section: Section, plan: Plan) -> Iterator[Diagnostic]:
         if isinstance(step, Evict) and step.whole == "group":
             message = f"`{step.label}` takes whole groups of `{section.id}`, which has no `group`: all of it is one"
             yield Diagnostic("PC0608", message, step.span, help, "warn")
-
-
-def _show_bound(size: Size, tokens: int) -> str:
-    return f"{float(size.amount * 100):g}% ({count_noun(tokens, 'token')})" if size.unit == "share" else str(tokens)
 
 
 def _iter_window(section: Section, window: Window) -> Iterator[Diagnostic]:
@@ -241,21 +238,13 @@ def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
     return Diagnostic("PC0607", message, window.span, f"raise `{key}` to {wanted}, or make `step` smaller")
 
 
-def check_monotony(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def check_monotony(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """Pressure against percentages, sizes in percent inside ladders, and what stands beside shares and is no number."""
-    settled, rules = SettledTexts(pack), pack.strain
+    rules = pack.strain
     if rules is not None:
-        lowest = [look for look in looks if look.combination.tier == 0]
-        yield from merge_configurations(lowest, lambda look: _iter_pressure(rules, look.base))
-    yield from merge_configurations(looks, lambda look: _iter_look(pack, look, settled))
-
-
-def _iter_look(pack: PackModel, look: Configuration, settled: SettledTexts) -> Iterator[Diagnostic]:
-    sections = [section for section in look.plan.sections if not settled.is_off(section)]
-    yield from _iter_percents(pack, look, sections)
-    shares = [section for section in sections if is_share(section)]
-    for section in sections if shares else ():
-        yield from _iter_beside(section, shares)
+        lowest = [one for one in configurations if one.combination.tier == 0]
+        yield from merge_configurations(lowest, lambda one: _iter_pressure(rules, one.base))
+    yield from merge_configurations(configurations, _iter_shares)
 
 
 def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
@@ -271,14 +260,21 @@ def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
             yield Diagnostic("PC0617", message, section.budget.span, "count sections with a number as their cap", "warn")
 
 
-def _iter_percents(pack: PackModel, look: Configuration, sections: Sequence[Section]) -> Iterator[Diagnostic]:
-    tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
+def _iter_shares(configuration: Configuration) -> Iterator[Diagnostic]:
+    sections = [section for section in configuration.plan.sections if not configuration.facts.settled.is_off(section)]
+    yield from _iter_percents(configuration, sections)
+    shares = [section for section in sections if is_share(section)]
+    for section in sections if shares else ():
+        yield from _iter_beside(section, shares)
+
+
+def _iter_percents(configuration: Configuration, sections: Sequence[Section]) -> Iterator[Diagnostic]:
     for section in sections:
         if section.pinned:
             continue
         for what, span in _iter_places(section):
             yield _report_percent(f"`{what}` of `{section.id}`", span)
-        for step in (*section.overflow, *(one for one in (*look.plan.truncate, *list_steps(tiers)[0]) if one.section == section.id)):
+        for step in configuration.list_steps_on(section):
             if isinstance(step, Trim) and any(size is not None and size.unit == "share" for size in (step.to, step.floor)):
                 yield _report_percent(f"`{step.label}`", step.span)
 
@@ -313,13 +309,10 @@ def _has_cap(budget: Budget | None) -> bool:
     return budget is not None and budget.cap is not None
 
 
-def check_joints(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+@for_each
+def check_joints(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """What keeps sections from meeting safely: the counter, the separator, or how a section begins. Told only where a share is used."""
-    settled = SettledTexts(pack)
-    return merge_configurations(looks, lambda look: _iter_joints(pack, look.plan, settled))
-
-
-def _iter_joints(pack: PackModel, plan: Plan, settled: SettledTexts) -> Iterator[Diagnostic]:
+    plan, settled = configuration.plan, configuration.facts.settled
     sections = [section for section in plan.sections if not settled.is_off(section)]
     if len(sections) < 2 or not any(is_share(section) for section in sections):
         return
@@ -343,7 +336,7 @@ def _iter_openings(sections: Sequence[Section], counter: str, settled: SettledTe
             how = "begins with `/`" if opening is not None else "may begin with `/`"
             message = f"`{section.id}` {how}, which {counter} may join to the section before: {_LOST}"
             help = f"give `{section.id}` a header or a fence that begins otherwise"
-            yield Diagnostic("PC0621", message, _find_span(section), help, "warn")
+            yield Diagnostic("PC0621", message, _choose_span(section), help, "warn")
 
 
 def _find_opening(section: Section, settled: SettledTexts) -> str | None:
@@ -361,22 +354,19 @@ def _find_opening(section: Section, settled: SettledTexts) -> str | None:
     return _EMPTY_LINES.sub("", literal) or None
 
 
-def _find_span(section: Section) -> Span:
+def _choose_span(section: Section) -> Span:
     return section.fence.span if section.fence is not None else section.span
 
 
-def check_totals(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+@for_each
+def check_totals(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """An error where what is always there may need more than the total by the pack's own numbers; a warning where that takes sections
     with a `when`."""
-    settled = SettledTexts(pack)
-    return merge_configurations(looks, lambda look: _iter_totals(look.plan, settled, count_offer(pack, look.plan)))
-
-
-def _iter_totals(plan: Plan, settled: SettledTexts, offer: _Claim) -> Iterator[Diagnostic]:
+    plan, settled = configuration.plan, configuration.facts.settled
     total = plan.budget.total
     sections = [section for section in plan.sections if not settled.is_off(section)]
     if total > 0:
-        yield from _iter_sums(sections, total, plan, offer if plan.output.format == "messages" else ("", 0))
+        yield from _iter_sums(sections, total, plan, count_offer(pack, plan) if plan.output.format == "messages" else ("", 0))
     for section in sections:
         yield from _iter_texts(section, total, settled)
 
@@ -387,8 +377,8 @@ def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Clai
         yield Diagnostic("PC0609", message, plan.budget.span, "offer fewer tools, or raise the total")
         return
     for chosen, level in (([one for one in sections if one.when is None], "error"), (sections, "warn")):
-        pinned = [(one.id, _find_cap(one, total)) for one in chosen if one.pinned]
-        least = [(one.id, _find_min(one, total)) for one in chosen if not one.pinned]
+        pinned = [(one.id, _count_cap(one, total)) for one in chosen if one.pinned]
+        least = [(one.id, _count_min(one, total)) for one in chosen if not one.pinned]
         capped = sum(tokens for _, tokens in pinned) + offer[1]
         needed = capped + sum(tokens for _, tokens in least)
         if needed <= total:
@@ -403,20 +393,19 @@ def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Clai
         return
 
 
-def _find_cap(section: Section, total: int) -> int:
+def _count_cap(section: Section, total: int) -> int:
     cap = section.budget.cap if section.budget is not None else None
     return cap.tokens(total) if cap is not None and cap.unit != "chars" else 0
 
 
-def _find_min(section: Section, total: int) -> int:
+def _count_min(section: Section, total: int) -> int:
     least = section.budget.min if section.budget is not None else None
     return least.tokens(total) if least is not None and least.unit != "chars" else 0
 
 
 def _show_total(claims: Sequence[_Claim]) -> str:
     largest = sorted((claim for claim in claims if claim[1]), key=lambda claim: (-claim[1], claim[0]))
-    shown = ", ".join(f"{name} {tokens}" for name, tokens in largest[:4])
-    return shown + (f" and {len(largest) - 4} more" if len(largest) > 4 else "")
+    return join_some([f"{name} {tokens}" for name, tokens in largest], _SHOWN)
 
 
 def _iter_texts(section: Section, total: int, settled: SettledTexts) -> Iterator[Diagnostic]:

@@ -1,15 +1,13 @@
-"""Caps that never bind: more items, characters or tokens than that never come."""
+"""Rules on the stages of a list: caps that never bind, comparisons and limits that name what is not there, lists read whole, parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.check.bounds import Texts, bound_section, find_texts, make_cost
-from promptc.check.configurations import Configuration, SettledTexts, merge_configurations
+from promptc.check.bounds import SectionTexts, bound_section, infer_texts
+from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.check.rules.budgets import PROVABLE, count, list_fences
 from promptc.check.schema_types import list_values
-from promptc.check.scopes import Scopes
-from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import PackModel, Plan, find_caps, has_reach
@@ -24,81 +22,8 @@ _ORDERING = frozenset(("dictsort", "reverse", "sort"))
 """Filters whose author has thought of an order."""
 
 
-def check_idle_caps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
-    """`window`, `limit_per`, `limit`, `trim_each` and budgets that no valid state reaches. A cap that is just what comes at most says so in
-    a note, as does one in tokens, whose bound is far from tight; one that is larger is a warning. What the guard escapes is not counted in
-    characters."""
-    if pack.schema is None:
-        return
-    finder = _CapFinder(pack)
-    yield from merge_configurations(looks, finder.iter_look)
-
-
-class _CapFinder:
-    """Keeps the scopes of each set of fences."""
-
-    def __init__(self, pack: PackModel) -> None:
-        self._pack = pack
-        self._settled = SettledTexts(pack)
-        self._scopes: dict[tuple[str, ...], Scopes] = {}
-
-    def iter_look(self, look: Configuration) -> Iterator[Diagnostic]:
-        """The findings of one look."""
-        fences = list_fences(look.plan, self._settled)
-        if fences not in self._scopes:
-            self._scopes[fences] = Scopes(self._pack, make_cost(self._pack.counting.counter, fences))
-        measured = find_caps(look.base, self._pack.strain, look.plan.budget.total) if self._pack.strain is not None else {}
-        found = list(iter_texts(self._pack, look.plan, look.combination.tier + 1))
-        for section in look.plan.sections:
-            if self._settled.is_off(section):
-                continue
-            texts = find_texts(iter(found), section, self._scopes[fences])
-            for idle in (*_iter_stages(section, texts), *_iter_lengths(section, texts)):
-                yield _describe(idle, section)
-            if section.id not in measured:
-                yield from self._iter_budget(section, texts, look.plan, fences)
-
-    def _iter_budget(self, section: Section, texts: Texts, plan: Plan, fences: tuple[str, ...]) -> Iterator[Diagnostic]:
-        """A cap in tokens of what the state decides. Of a pinned section it is a promise, and of one that pressure counts a measure."""
-        cap = section.budget.cap if section.budget is not None else None
-        is_constant = section.text is not None and not section.text.reads
-        if cap is None or section.budget is None or section.budget.is_share or cap.unit == "chars" or section.pinned or is_constant:
-            return
-        made = bound_section(replace(section, pinned=True), texts, plan.output, fences)
-        if self._pack.counting.counter.name in PROVABLE and made.size is not None and count(self._pack, made) <= cap.tokens(0):
-            held, most = count_noun(cap.tokens(0), "token"), count(self._pack, made)
-            message = f"the budget of `{section.id}`, {held}, never binds: by the schema it needs at most {most}"
-            yield Diagnostic("PC0672", message, section.budget.span, "lower it, or leave it out", "note")
-
-
-def _iter_stages(section: Section, texts: Texts) -> Iterator[Idle]:
-    if section.items is not None:
-        yield from iter_idle_stages(section.items, texts)
-
-
-def _iter_lengths(section: Section, texts: Texts) -> Iterator[Idle]:
-    """Caps in characters: of each item, or of a text."""
-    items, budget = section.items, section.budget
-    if items is not None and items.trim_each is not None and items.trim_each.to.unit == "chars" and items.forms:
-        made = choose_largest(texts.amount(form) for form in items.forms)
-        yield from _judge_length("`trim_each`", int(items.trim_each.to.amount), made, "an item has", items.trim_each.span)
-    if section.text is not None and section.text.reads and budget is not None and budget.cap is not None and budget.cap.unit == "chars":
-        yield from _judge_length("the budget", int(budget.cap.amount), texts.amount(section.text), "it has", budget.span)
-
-
-def _judge_length(what: str, cap: int, made: Amount, subject: str, span: Span) -> Iterator[Idle]:
-    if made.characters is not None and made.characters <= cap:
-        yield Idle(what, count_noun(cap, "character"), f"by the schema {subject} at most {made.characters}", made.characters == cap, span)
-
-
-def _describe(idle: Idle, section: Section) -> Diagnostic:
-    message = f"{idle.what} of `{section.id}`, {idle.cap}, never binds: {idle.why}"
-    help = "it says what holds in any case: leave it, or take it out" if idle.is_exact else "lower it, or take it out"
-    return Diagnostic("PC0672", message, idle.span, help, "note" if idle.is_exact else "warn")
-
-
 @frozen
-class Idle:
+class _Idle:
     """A cap that never binds: what it is, how large, why, and whether it is just what comes at most."""
 
     what: str
@@ -120,7 +45,29 @@ class _Most:
         return _Most(count, why) if count is not None and (self.count is None or count < self.count) else self
 
 
-def iter_idle_stages(items: Items, texts: Texts) -> Iterator[Idle]:
+@for_each
+def check_idle_caps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """`window`, `limit_per`, `limit`, `trim_each` and budgets that no valid state reaches. A cap that is just what comes at most says so in
+    a note, as does one in tokens, whose bound is far from tight; one that is larger is a warning. What the guard escapes is not counted in
+    characters."""
+    if pack.schema is None:
+        return
+    plan, settled = configuration.plan, configuration.facts.settled
+    fences = list_fences(plan, settled)
+    scopes = configuration.facts.load_bounding_scopes(fences)
+    measured = find_caps(configuration.base, pack.strain, plan.budget.total) if pack.strain is not None else {}
+    found = list(configuration.iter_texts())
+    for section in plan.sections:
+        if settled.is_off(section):
+            continue
+        texts = infer_texts(iter(found), section, scopes)
+        idle = [*(_iter_idle_stages(section.items, texts) if section.items is not None else ()), *_iter_lengths(section, texts)]
+        yield from (_describe(one, section) for one in idle)
+        if section.id not in measured:
+            yield from _iter_budget(pack, section, texts, plan, fences)
+
+
+def _iter_idle_stages(items: Items, texts: SectionTexts) -> Iterator[_Idle]:
     """In the order of the stages. Kept items use no place of a limit; where some are kept, limits are not judged."""
     most = _Most().lower(_count_source(items, texts), "the list never holds more than")
     window = items.window
@@ -138,25 +85,25 @@ def iter_idle_stages(items: Items, texts: Texts) -> Iterator[Idle]:
         yield from _judge_stage("`limit`", items.limit.count, most, items.limit.span)
 
 
-def _count_source(items: Items, texts: Texts) -> int | None:
+def _count_source(items: Items, texts: SectionTexts) -> int | None:
     return items.source.top if isinstance(items.source, Retrieve) else find_count(texts.kind(items.source))
 
 
-def _judge_stage(what: str, cap: int, most: _Most, span: Span) -> Iterator[Idle]:
+def _judge_stage(what: str, cap: int, most: _Most, span: Span) -> Iterator[_Idle]:
     if most.count is not None and cap >= most.count:
-        yield Idle(what, str(cap), f"{most.why} {most.count}", cap == most.count, span)
+        yield _Idle(what, str(cap), f"{most.why} {most.count}", cap == most.count, span)
 
 
-def _iter_keys(items: Items, limit: LimitPer, most: _Most) -> Iterator[Idle]:
+def _iter_keys(items: Items, limit: LimitPer, most: _Most) -> Iterator[_Idle]:
     """Caps of single keys. Where `limit` takes the first ones, one that is not under it changes nothing."""
     if items.limit is not None and items.limit.side == "first":
         most = most.lower(items.limit.count, "`limit` lets through at most")
     for (key, cap), place in zip(limit.caps, limit.places, strict=True):
         if most.count is not None and cap > most.count:
-            yield Idle(f"the cap for `{key}` in `limit_per`", str(cap), f"{most.why} {most.count}", False, place)
+            yield _Idle(f"the cap for `{key}` in `limit_per`", str(cap), f"{most.why} {most.count}", False, place)
 
 
-def _sum_caps(limit: LimitPer, texts: Texts) -> int | None:
+def _sum_caps(limit: LimitPer, texts: SectionTexts) -> int | None:
     """What passes in all, where every value that `by` may have is capped. A number is written in several ways: 1 and 1.0 are two keys."""
     kind = texts.kind(limit.by)
     caps, keys = dict(limit.caps), list_values(kind)
@@ -165,12 +112,44 @@ def _sum_caps(limit: LimitPer, texts: Texts) -> int | None:
     return sum(caps[key] for key in set(keys))
 
 
-def check_against(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def _iter_lengths(section: Section, texts: SectionTexts) -> Iterator[_Idle]:
+    """Caps in characters: of each item, or of a text."""
+    items, budget = section.items, section.budget
+    if items is not None and items.trim_each is not None and items.trim_each.to.unit == "chars" and items.forms:
+        made = choose_largest(texts.amount(form) for form in items.forms)
+        yield from _judge_length("`trim_each`", int(items.trim_each.to.amount), made, "an item has", items.trim_each.span)
+    if section.text is not None and section.text.reads and budget is not None and budget.cap is not None and budget.cap.unit == "chars":
+        yield from _judge_length("the budget", int(budget.cap.amount), texts.amount(section.text), "it has", budget.span)
+
+
+def _judge_length(what: str, cap: int, made: Amount, subject: str, span: Span) -> Iterator[_Idle]:
+    if made.characters is not None and made.characters <= cap:
+        yield _Idle(what, count_noun(cap, "character"), f"by the schema {subject} at most {made.characters}", made.characters == cap, span)
+
+
+def _describe(idle: _Idle, section: Section) -> Diagnostic:
+    message = f"{idle.what} of `{section.id}`, {idle.cap}, never binds: {idle.why}"
+    help = "it says what holds in any case: leave it, or take it out" if idle.is_exact else "lower it, or take it out"
+    return Diagnostic("PC0672", message, idle.span, help, "note" if idle.is_exact else "warn")
+
+
+def _iter_budget(pack: PackModel, section: Section, texts: SectionTexts, plan: Plan, fences: tuple[str, ...]) -> Iterator[Diagnostic]:
+    """A cap in tokens of what the state decides. Of a pinned section it is a promise, and of one that pressure counts a measure."""
+    cap = section.budget.cap if section.budget is not None else None
+    is_constant = section.text is not None and not section.text.reads
+    if cap is None or section.budget is None or section.budget.is_share or cap.unit == "chars" or section.pinned or is_constant:
+        return
+    made = bound_section(replace(section, pinned=True), texts, plan.output, fences)
+    if pack.counting.counter.name in PROVABLE and made.size is not None and count(pack, made) <= cap.tokens(0):
+        held, most = count_noun(cap.tokens(0), "token"), count(pack, made)
+        message = f"the budget of `{section.id}`, {held}, never binds: by the schema it needs at most {most}"
+        yield Diagnostic("PC0672", message, section.budget.span, "lower it, or leave it out", "note")
+
+
+@for_each
+def check_against(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Sections that `against` names and that do not exist, stand later, are the section itself or have no items."""
-    return merge_configurations(looks, lambda look: _iter_plan(look.plan))
-
-
-def _iter_plan(plan: Plan) -> Iterator[Diagnostic]:
+    plan = configuration.plan
     order = [section.id for section in plan.sections]
     for place, section in enumerate(plan.sections):
         dedupe = section.items.dedupe if section.items is not None else None
@@ -197,17 +176,17 @@ def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier:
     return None
 
 
-def check_chunk_sizes(looks: Sequence[Configuration], medians: Mapping[str, int]) -> Iterator[Diagnostic]:
+def check_chunk_sizes(configurations: Configurations, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
     """PC0660 where the best chunks, were they of middling size, would not go into the section's cap. `medians` are tokens of a chunk, by
     index; of one that is not there nothing is said.
     """
-    return merge_configurations(looks, lambda look: _iter_chunk_sizes(look, medians))
+    return merge_configurations(configurations, lambda one: _iter_chunk_sizes(one, medians))
 
 
-def _iter_chunk_sizes(look: Configuration, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
-    for section in look.plan.sections:
+def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
+    for section in configuration.plan.sections:
         source = section.items.source if section.items is not None else None
-        cap = _find_cap(section, look)
+        cap = _find_cap(section, configuration)
         if not isinstance(source, Retrieve) or cap is None or not _shows_texts(section):
             continue
         median = max((medians.get(name, 0) for name in source.indexes), default=0)
@@ -219,25 +198,22 @@ def _iter_chunk_sizes(look: Configuration, medians: Mapping[str, int]) -> Iterat
             yield Diagnostic("PC0660", message, section.budget.span, help, "warn")
 
 
+def _find_cap(section: Section, configuration: Configuration) -> int | None:
+    cap = section.budget.cap if section.budget is not None else None
+    return cap.tokens(configuration.base.budget.total) if cap is not None and cap.unit != "chars" else None
+
+
 def _shows_texts(section: Section) -> bool:
     """A section that only names its chunks is as short as its form."""
     first = section.items.forms[:1] if section.items is not None else ()
     return any({("item",), ("item", "text")} & form.reads for form in first)
 
 
-def _find_cap(section: Section, look: Configuration) -> int | None:
-    cap = section.budget.cap if section.budget is not None else None
-    return cap.tokens(look.base.budget.total) if cap is not None and cap.unit != "chars" else None
-
-
-def check_dedupe_order(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+@for_each
+def check_dedupe_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Lists whose `dedupe` keeps the first by the source's order, and whose `sort` may prefer a later one."""
     lets = {let.name: let.value for let in pack.lets if isinstance(let.value, Expression)}
-    return merge_configurations(looks, lambda look: _iter_dedupe_order(look, lets))
-
-
-def _iter_dedupe_order(look: Configuration, lets: dict[str, Expression]) -> Iterator[Diagnostic]:
-    for section in look.plan.sections:
+    for section in configuration.plan.sections:
         items = section.items
         if items is not None and isinstance(items.source, Expression) and _prefers_another(items) and not _is_ordered(items.source, lets):
             yield _report(section, items, items.source)
@@ -266,10 +242,10 @@ def _is_ordered(source: Expression, lets: dict[str, Expression]) -> bool:
 
 def _report(section: Section, items: Items, source: Expression) -> Diagnostic:
     message = f"`dedupe` of `{section.id}` keeps the first of two doubles, before `sort`: the one that `sort` would put first may be gone"
-    return Diagnostic("PC0674", message, items.dedupe.span if items.dedupe else items.span, _find_help(items, source), "note")
+    return Diagnostic("PC0674", message, items.dedupe.span if items.dedupe else items.span, _advise(items, source), "note")
 
 
-def _find_help(items: Items, source: Expression) -> str:
+def _advise(items: Items, source: Expression) -> str:
     """The sort as it stands in `from`, where it can be written there: by one key of the item."""
     first, text = items.sort[0], source.text.strip()
     key = first.by.text.strip().removeprefix("item.")
@@ -280,19 +256,15 @@ def _find_help(items: Items, source: Expression) -> str:
     return f"sort in `from`: `{held} | sort(attribute='{key}'{', reverse=true' if first.desc else ''})`"
 
 
-def check_limit_keys(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+@for_each
+def check_limit_keys(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Compares `caps` with the values that `by` may have, where they are listed."""
-    scopes = Scopes(pack)
-    return merge_configurations(looks, lambda look: _iter_limit_keys(pack, look, scopes))
-
-
-def _iter_limit_keys(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
-    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+    for text in configuration.iter_texts():
         section = text.section
         limit = section.items.limit_per if section is not None and section.items is not None else None
         if section is None or limit is None or text.code is not limit.by:
             continue
-        kind = scopes.find(text).kind
+        kind = configuration.facts.scopes.infer(text).kind
         values = list_values(kind) if kind is not None else None
         if values is not None:
             yield from _compare(section, limit, values)
@@ -312,20 +284,22 @@ def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterat
         yield Diagnostic("PC0638", message, limit.by.span, "name them in `caps`", "warn")
 
 
-def check_long_lists(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+@for_each
+def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Lists that neither a window, `limit`, reach nor the schema (`maxItems`) bounds."""
-    settled, scopes = SettledTexts(pack), Scopes(pack)
-    return merge_configurations(looks, lambda look: _iter_long_lists(pack, look, settled, scopes))
-
-
-def _iter_long_lists(pack: PackModel, look: Configuration, settled: SettledTexts, scopes: Scopes) -> Iterator[Diagnostic]:
-    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+    for text in configuration.iter_texts():
         section = text.section
         items = section.items if section is not None and section.items is not None and text.code is section.items.source else None
-        if section is None or items is None or items.window is not None or items.limit is not None or settled.is_off(section):
+        if (
+            section is None
+            or items is None
+            or items.window is not None
+            or items.limit is not None
+            or configuration.facts.settled.is_off(section)
+        ):
             continue
-        kind = scopes.find(text).kind
-        if not has_reach(section, look.plan, pack) and (kind is None or find_count(kind) is None):
+        kind = configuration.facts.scopes.infer(text).kind
+        if not has_reach(section, configuration.plan, pack) and (kind is None or find_count(kind) is None):
             message = f"`{section.id}` is read and counted whole, however long its list is: {_explain(section, items)}"
             help = "give `items` a `window` or a `limit`, or its list a `maxItems` in the schema"
             yield Diagnostic("PC0640", message, items.source.span, help, "warn")
@@ -345,20 +319,16 @@ def _explain(section: Section, items: Items) -> str:
     return f"its ladder begins with `{type(first).__name__.lower()}`" if first is not None else "it has no ladder"
 
 
-def check_parts(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+@for_each
+def check_parts(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Contents of which no part can ever pass, kinds that stop every render they come to, one half of a tool's turn without the other."""
-    scopes = Scopes(pack)
-    return merge_configurations(looks, lambda look: _iter_parts(pack, look, scopes))
-
-
-def _iter_parts(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
-    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+    for text in configuration.iter_texts():
         section = text.section
         message = section.items.message if section is not None and section.items is not None else None
         if section is None or message is None or text.code is not message.content:
             continue
         yield from _judge_names(section, message)
-        kind = scopes.find(text).kind
+        kind = configuration.facts.scopes.infer(text).kind
         if kind is not None and not text.takes.refuses(kind):
             yield from _judge_kind(section, message, kind)
 

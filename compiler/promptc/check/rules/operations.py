@@ -1,11 +1,13 @@
-"""Operations: what they read, what they put where in the state, and the packs of what they ask."""
+"""Rules on operations: what they read, what they put where in the state, and the packs of what they ask."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
-from promptc.check.configurations import Configuration
+from promptc.check.configurations import Configurations
 from promptc.check.rules.reads import Describer, iter_wrong
-from promptc.check.schema_types import StateKinds, find_kind_at
+from promptc.check.schema_types import SchemaTypes, follow_pointer
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText, iter_edit_values, iter_operation_texts
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
@@ -31,51 +33,22 @@ _OF_THE_WHOLE = frozenset({"PC0642", "PC0654"})
 """What is said of a pack that alone has its states; the pack of a question shares them."""
 
 
-def check_operations(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
-    """Every expression and template by kind; pointers that the state's schema does not have, and values it refuses; the packs of asks."""
+def check_operations(
+    pack: PackModel, configurations: Configurations, check: Callable[[PackModel], Iterable[Diagnostic]]
+) -> Iterator[Diagnostic]:
+    """Every expression and template by kind; pointers that the state's schema does not have, and values it refuses; the packs of asks, of
+    which `check` gives all findings."""
     if not pack.operations:
         return
-    scopes = Scopes(pack)
-    yield from _check_texts(pack, scopes)
-    if pack.schema is not None:
-        schema = StateKinds(pack.schema).make((), (pack.schema,))
-        for operation in pack.operations:
-            yield from _check_edits(pack, operation, schema, scopes)
-    yield from _check_packs(pack)
-
-
-def _check_texts(pack: PackModel, scopes: Scopes) -> Iterator[Diagnostic]:
-    describer = Describer(pack, pack.find_schema_place or (lambda pointer: None))
+    scopes = configurations.facts.scopes
+    describer = Describer(pack)
     for text in iter_operation_texts(pack, scopes.state):
         yield from iter_wrong(text, scopes, describer, ())
-
-
-def _check_packs(pack: PackModel) -> Iterator[Diagnostic]:
-    from promptc.check.rules.texts import check_pack  # which runs this rule
-
-    met: set[str] = set()
-    for operation in pack.operations:
-        for ask in operation.asks:
-            yield from _check_answer(ask)
-            if ask.pack not in met:
-                met.add(ask.pack)
-                try:
-                    asking: PackModel = ask.find_pack()
-                except PromptcError as error:
-                    yield from error.diagnostics
-                else:
-                    yield from (found for found in check_pack(asking) if found.code not in _OF_THE_WHOLE)
-
-
-def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
-    """What a pack asks for by a schema, its answer is to be held against: no provider takes all of one."""
-    if ask.check is not None and ask.check.schema is not None:
-        return
-    with suppress(PromptcError):  # told of the pack itself
-        if ask.find_pack().find_plan(Choice()).response is not None:
-            message = f"`{ask.pack}` asks for an answer by the schema of its `response`, and `{ask.name}` takes any text for one"
-            help = "hold the answer against the same schema: `check: {schema: …}`, with the file that `response` names"
-            yield Diagnostic("PC0813", message, ask.span, help, "warn")
+    if pack.schema is not None:
+        schema = SchemaTypes(pack.schema).make((), (pack.schema,))
+        for operation in pack.operations:
+            yield from _check_edits(pack, operation, schema, scopes)
+    yield from _check_packs(pack, check)
 
 
 # --- edits ---
@@ -84,7 +57,7 @@ def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
 def _check_edits(pack: PackModel, operation: Operation, schema: Type, scopes: Scopes) -> Iterator[Diagnostic]:
     values = {id(edit): text for edit, text in iter_edit_values(pack, operation)}
     for edit in operation.edits:
-        target = find_kind_at(schema, edit.pointer)
+        target = follow_pointer(schema, edit.pointer)
         gaps = [member for member in list_members(target) if isinstance(member, UndefinedType)]
         there = keep_members(target, lambda member: not isinstance(member, UndefinedType))
         if there == NEVER:
@@ -102,6 +75,10 @@ def _describe_gap(edit: StateEdit, gap: UndefinedType) -> Diagnostic:
     return Diagnostic("PC0811", f"`{_name(edit)}` edits what no valid state has", edit.span, help)
 
 
+def _name(edit: StateEdit) -> str:
+    return f"{type(edit).__name__.lower()}: {edit.pointer}"
+
+
 def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: Scopes) -> Iterator[Diagnostic]:
     if isinstance(edit, Append | Keep):
         lists = keep_members(target, lambda member: isinstance(member, ListType | UnknownType))
@@ -112,7 +89,7 @@ def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: S
         target = element_type(lists) if not any(isinstance(one, UnknownType) for one in list_members(lists)) else UNKNOWN_TYPE
     if text is None or not isinstance(edit, Set | Append):
         return
-    kind = scopes.find(text).kind or UNKNOWN_TYPE
+    kind = scopes.infer(text).kind or UNKNOWN_TYPE
     if text.takes.refuses(kind):
         return  # told of the text
     if isinstance(edit, Append) and edit.each is not None:
@@ -145,5 +122,27 @@ def _show(kind: Type) -> str:
     return name_type(kind)
 
 
-def _name(edit: StateEdit) -> str:
-    return f"{type(edit).__name__.lower()}: {edit.pointer}"
+def _check_packs(pack: PackModel, check: Callable[[PackModel], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+    met: set[str] = set()
+    for operation in pack.operations:
+        for ask in operation.asks:
+            yield from _check_answer(ask)
+            if ask.pack not in met:
+                met.add(ask.pack)
+                try:
+                    asking: PackModel = ask.find_pack()
+                except PromptcError as error:
+                    yield from error.diagnostics
+                else:
+                    yield from (found for found in check(asking) if found.code not in _OF_THE_WHOLE)
+
+
+def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
+    """What a pack asks for by a schema, its answer is to be held against: no provider takes all of one."""
+    if ask.check is not None and ask.check.schema is not None:
+        return
+    with suppress(PromptcError):  # told of the pack itself
+        if ask.find_pack().find_plan(Choice()).response is not None:
+            message = f"`{ask.pack}` asks for an answer by the schema of its `response`, and `{ask.name}` takes any text for one"
+            help = "hold the answer against the same schema: `check: {schema: …}`, with the file that `response` names"
+            yield Diagnostic("PC0813", message, ask.span, help, "warn")

@@ -1,15 +1,14 @@
-"""The sections of a plan as blocks that may say the same thing twice: what they list, on what conditions, what they print of it."""
+"""Rules on what is said twice: sections of one list, lists that are alike, comparisons that miss, texts that repeat."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import combinations, product
 from urllib.parse import unquote
 
-from promptc.check.configurations import Configuration, SettledTexts, can_both, merge_configurations
-from promptc.check.scopes import Scopes
-from promptc.check.texts import UsedText, iter_texts
+from promptc.check.configurations import Configuration, PackFacts, for_each
+from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Level
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
@@ -17,7 +16,7 @@ from promptc.model.pack import PackModel
 from promptc.model.section import Dedupe, Items, Retrieve, Section, Segments, iter_expressions
 from promptc.template.compile import Expression, Template
 from promptc.template.types.algebra import part_type
-from promptc.template.types.conditions import ANYTHING, Cases, Origin, find_clash, join_cases, list_cases, list_origins
+from promptc.template.types.conditions import ANYTHING, Case, Cases, Origin, find_clash, join_cases, list_cases, list_origins
 from promptc.template.types.infer import find_shown, list_filters, read_code, spell_tree
 from promptc.template.types.types import (
     UNKNOWN_TYPE,
@@ -37,263 +36,23 @@ from promptc.text.json import MISSING, read_at, split_pointer
 _SAID = frozenset(("$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"))
 """Keywords that judge nothing."""
 
+
 Path = tuple[str, ...]
+
 _WORDS = 80
 """A text of at most so many characters is a name or a label, which may well stand twice."""
 
+
 _OWN = frozenset(("this", "section", "selected", "group", "each"))
 """Names that stand for something else in another section."""
+
 
 _OWN_WORDS = frozenset(("section", "selected"))
 """Names that make the same text say something else in another section."""
 
 
-def check_overlaps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
-    """Two sections of one list whose conditions may hold for one item, and that both print something of it. Nothing is said where an item
-    is sought in what cannot be told (`item.id not in shown`), or the list is cut by place; repeats are another rule's."""
-    blocks = BlockFinder(pack)
-    repeats = Repeats()
-    return merge_configurations(looks, lambda look: _iter_overlaps(look, blocks, repeats))
-
-
-def _iter_overlaps(look: Configuration, blocks: BlockFinder, repeats: Repeats) -> Iterator[Diagnostic]:
-    lists = [block for block in blocks.list_blocks(look) if block.origins]
-    for first, second in combinations(lists, 2):
-        path = _find_shared(first, second)
-        if path and not is_deduped(first.section, second.section) and not repeats.is_repeat(first.section, second.section):
-            yield _describe_overlap(first.section, second.section, path)
-
-
-def _find_shared(first: ComparedBlock, second: ComparedBlock) -> str:
-    """The first list that an item of both may come from; empty for none, and where they print nothing of it that is the same."""
-    if not any(one[: len(other)] == other[: len(one)] for one in first.prints for other in second.prints):
-        return ""
-    for one in first.origins:
-        for other in second.origins:
-            if one.path == other.path and can_both(first.cases, one.cases, second.cases, other.cases):
-                return one.spelled
-    return ""
-
-
-def _describe_overlap(first: Section, second: Section, path: str) -> Diagnostic:
-    span = second.items.source.span if second.items is not None else second.span
-    message = f"`{first.id}` and `{second.id}` may both list the same item of `{path}`"
-    help = f"give `{second.id}` a `dedupe` with `against: [{first.id}]`, or each a `where` that the other excludes"
-    return Diagnostic("PC0670", message, span, help, "warn")
-
-
-def check_alike(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
-    """Pairs of lists of objects that the schema says are alike, where both sections print the same free text of them and their
-    conditions can hold together. Sections of one list are another rule's."""
-    blocks = BlockFinder(pack)
-    return merge_configurations(looks, lambda look: _iter_alike(pack, look, blocks)) if pack.schema is not None else iter(())
-
-
-def _iter_alike(pack: PackModel, look: Configuration, blocks: BlockFinder) -> Iterator[Diagnostic]:
-    lists = [block for block in blocks.list_blocks(look) if block.origins and block.section.items is not None]
-    for first, second in combinations(lists, 2):
-        shared = [path for path in find_shared_prints(first, second) if is_free_text(first, path) and is_free_text(second, path)]
-        pair = _find_pair(first, second, pack, blocks) if shared else None
-        if pair is not None and not is_deduped(first.section, second.section):
-            yield _describe_alike(first, second, pair, shared[0])
-
-
-def _find_pair(first: ComparedBlock, second: ComparedBlock, pack: PackModel, blocks: BlockFinder) -> tuple[Origin, Origin] | None:
-    pairs = [*product(first.origins, second.origins)]
-    if any(one.path == other.path for one, other in pairs):
-        return None
-    for one, other in pairs:
-        places = [_find_place(blocks.scopes.state, origin) for origin in (one, other)]
-        if all(places) and are_alike(pack.schema, *places) and can_both(first.cases, one.cases, second.cases, other.cases):
-            return one, other
-    return None
-
-
-def _find_place(state: Type, origin: Origin) -> str:
-    """Where the schema declares the elements of a list; empty where they are no objects of one kind."""
-    kind = state
-    for part in origin.path[1:]:
-        if not isinstance(part, str | int):
-            return ""
-        kind = part_type(kind, part)
-    elements = [one for member in list_members(kind) if isinstance(member, ListType) for one in list_members(member.element)]
-    places = {one.at if isinstance(one, MappingType) else "" for one in elements}
-    return places.pop() if len(places) == 1 else ""
-
-
-def _describe_alike(first: ComparedBlock, second: ComparedBlock, pair: tuple[Origin, Origin], path: Path) -> Diagnostic:
-    items, printed = second.section.items, ".".join(path)
-    message = (
-        f"`{first.section.id}` lists `{pair[0].spelled}` and `{second.section.id}` `{pair[1].spelled}`, whose elements the schema declares "
-        f"alike, and both print `{printed}`: what stands in both lists is said twice"
-    )
-    help = f"give `{second.section.id}` a `dedupe` with `by: {printed}` and `against: [{first.section.id}]`"
-    return Diagnostic("PC0675", message, items.source.span if items is not None else second.section.span, help, "note")
-
-
-def are_alike(root: Any, first: str, second: str) -> bool:
-    """True where `first` and `second`, places of objects in the schema `root` (`#/…`), are one place, say the same, or a property of one
-    is declared as a property of the other."""
-    if first == second:
-        return True
-    one, other = _find(root, first), _find(root, second)
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return False
-    return _strip(one) == _strip(other) or _refers(one, second) or _refers(other, first)
-
-
-def _refers(schema: dict[str, Any], place: str) -> bool:
-    properties = schema.get("properties")
-    declared = properties.values() if isinstance(properties, dict) else ()
-    return any(str(one.get("$ref", "")).startswith(f"{place}/properties/") for one in declared if isinstance(one, dict))
-
-
-def _strip(schema: Any) -> Any:
-    """Without what only explains; names of properties stay."""
-    if isinstance(schema, list):
-        return [_strip(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return dict(_iter_stripped(schema))
-
-
-def _iter_stripped(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in schema.items():
-        if key in ("properties", "$defs") and isinstance(value, dict):
-            yield key, {name: _strip(one) for name, one in value.items()}
-        elif key not in _SAID:
-            yield key, _strip(value)
-
-
-def _find(root: Any, place: str) -> Any:
-    found = read_at(root, split_pointer(unquote(place.removeprefix("#"))))
-    return found if found is not MISSING else None
-
-
-def check_compared(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
-    """Lists that are compared with an earlier one by what neither prints, or to the letter, although both print the same free text."""
-    blocks = BlockFinder(pack)
-    return merge_configurations(looks, lambda look: _iter_compared(look, blocks))
-
-
-def _iter_compared(look: Configuration, blocks: BlockFinder) -> Iterator[Diagnostic]:
-    met: dict[str, ComparedBlock] = {}
-    for block in blocks.list_blocks(look):
-        dedupe = block.section.items.dedupe if block.section.items is not None else None
-        for name in dedupe.against if dedupe is not None else ():
-            if dedupe is not None and name in met:
-                yield from _judge(dedupe, met[name], block)
-        met[block.section.id] = block
-
-
-def _judge(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock) -> Iterator[Diagnostic]:
-    shared = [path for path in find_shared_prints(first, second) if is_free_text(first, path) and is_free_text(second, path)]
-    compared = [path for path in dedupe.by.reads if path[0] == "item"]
-    if not shared or not compared:
-        return
-    covered = [path for path in shared if any(is_within(path, one) or is_within(one, path) for one in compared)]
-    if not covered:
-        yield _tell_other(dedupe, first, second, compared=min(compared), printed=shared[0])
-    elif dedupe.exact and "normalize" not in list_filters(read_code(dedupe.by)):
-        yield _tell_exact(dedupe, first, second, covered[0])
-
-
-def _tell_other(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock, *, compared: Path, printed: Path) -> Diagnostic:
-    key, text = ".".join(compared), ".".join(printed)
-    message = (
-        f"`dedupe` of `{second.section.id}` compares `{key}` with `{first.section.id}`, and both print `{text}`: "
-        f"the same text with another `{key}` stands twice"
-    )
-    level: Level = "note" if _share_a_list(first, second) else "warn"
-    return Diagnostic("PC0676", message, dedupe.span, f"compare what is printed: `by: {text}`", level)
-
-
-def _tell_exact(dedupe: Dedupe, first: ComparedBlock, second: ComparedBlock, path: Path) -> Diagnostic:
-    message = (
-        f"`dedupe` of `{second.section.id}` compares `{'.'.join(path)}` with `{first.section.id}` to the letter: the same text in other "
-        "letter case, spaces or punctuation stands twice"
-    )
-    return Diagnostic("PC0676", message, dedupe.span, "leave `exact` out: normalised texts are compared then", "note")
-
-
-def _share_a_list(first: ComparedBlock, second: ComparedBlock) -> bool:
-    """Of one list what is compared may be what tells its elements apart; then only doubles within the list are left in."""
-    return any(one.path == other.path for one in first.origins for other in second.origins)
-
-
-def find_shared_prints(first: ComparedBlock, second: ComparedBlock) -> tuple[Path, ...]:
-    """The paths of `item` that texts of both read, sorted; of `item.a` and `item.a.b` the longer."""
-    found = set()
-    for one in first.prints:
-        for other in second.prints:
-            if is_within(one, other) or is_within(other, one):
-                found.add(max(one, other, key=len))
-    return tuple(sorted(found))
-
-
-def is_within(path: Path, whole: Path) -> bool:
-    """Whether a path is another or a part of it."""
-    return path[: len(whole)] == whole
-
-
-def is_free_text(block: ComparedBlock, path: Path) -> bool:
-    """Whether a part of its items is known to be a text that may be any."""
-    kind: Type = block.item
-    for part in path[1:]:
-        kind = part_type(kind, part)
-    texts = [member for member in list_members(kind) if isinstance(member, TextType)]
-    return any(text.values is None for text in texts)
-
-
-def check_repeats(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
-    """Two sections that may be on together and have the same text, list the same items in the same form, or print one value of the state
-    as all they hold. A name or a number may stand twice."""
-    blocks = BlockFinder(pack)
-    repeats = Repeats()
-    return merge_configurations(looks, lambda look: _iter_repeats(look, blocks, repeats))
-
-
-def _iter_repeats(look: Configuration, blocks: BlockFinder, repeats: Repeats) -> Iterator[Diagnostic]:
-    for first, second in combinations(blocks.list_blocks(look), 2):
-        why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
-        if why and not is_deduped(first.section, second.section) and _can_both(first, second):
-            message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
-            help = "take one of them out, or give each a `when` that the other excludes"
-            yield Diagnostic("PC0671", message, second.section.span, help, "warn")
-
-
-def _can_both(first: ComparedBlock, second: ComparedBlock) -> bool:
-    return find_clash(join_cases(first.cases, second.cases)) is None
-
-
-def _compare(first: Section, second: Section, blocks: BlockFinder, repeats: Repeats) -> str:
-    """How the second is the first again, or nothing."""
-    if repeats.is_repeat(first, second):
-        return "both have the same text" if first.items is None else "both list the same items in the same form"
-    path = repeats.find_shown(first)
-    if path is None or path != repeats.find_shown(second) or not _is_long(path, blocks):
-        return ""
-    return f"`{'.'.join(path)}` is all that both hold"
-
-
-def _is_long(path: tuple[str, ...], blocks: BlockFinder) -> bool:
-    """True for what holds more than a word: no number, no truth, no listed text, and not one of so few characters."""
-    if path[0] != "state":
-        return False
-    kind: Type = blocks.scopes.state
-    for part in path[1:]:
-        kind = part_type(kind, part)
-    return not all(_is_short(member) for member in list_members(kind))
-
-
-def _is_short(member: Type) -> bool:
-    if isinstance(member, TextType):
-        return member.values is not None or (member.characters is not None and member.characters <= _WORDS)
-    return isinstance(member, NumberType | BoolType | NoneType | UndefinedType)
-
-
 @frozen(eq=False)
-class ComparedBlock:
+class _ComparedBlock:
     """A section that may be on. `cases`: its `when`, and of a list also its `where`. `origins`: the lists of the state that its items come
     from; `prints`: the parts of `item` that their texts read; `item`: what an item is.
     """
@@ -305,55 +64,66 @@ class ComparedBlock:
     item: Type = UNKNOWN_TYPE
 
 
-class BlockFinder:
-    """Finds them in the looks of one pack; each section once, however many looks share it."""
+@for_each
+def check_overlaps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Two sections of one list whose conditions may hold for one item, and that both print something of it. Nothing is said where an item
+    is sought in what cannot be told (`item.id not in shown`), or the list is cut by place; repeats are another rule's."""
+    blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
+    lists = [block for block in blocks.list_blocks(configuration) if block.origins]
+    for first, second in combinations(lists, 2):
+        path = _name_shared_list(first, second)
+        if path and not _is_deduped(first.section, second.section) and not repeats.is_repeat(first.section, second.section):
+            yield _describe_overlap(first.section, second.section, path)
 
-    def __init__(self, pack: PackModel) -> None:
-        self._pack = pack
-        self._settled = SettledTexts(pack)
-        self._found: dict[int, tuple[Section, ComparedBlock]] = {}
-        self.scopes = Scopes(pack)
 
-    def list_blocks(self, look: Configuration) -> tuple[ComparedBlock, ...]:
+class _BlockFinder:
+    """Finds the blocks of configurations of one pack; each section once, however many share it."""
+
+    def __init__(self, facts: PackFacts) -> None:
+        self._settled = facts.settled
+        self._found: dict[int, tuple[Section, _ComparedBlock]] = {}
+        self.scopes = facts.scopes
+
+    def list_blocks(self, configuration: Configuration) -> tuple[_ComparedBlock, ...]:
         """Those that are not constantly off, in order."""
         texts: dict[str, list[UsedText]] = {}
-        for text in iter_texts(self._pack, look.plan, look.combination.tier + 1):
+        for text in configuration.iter_texts():
             if text.section is not None:
                 texts.setdefault(text.section.id, []).append(text)
-        return tuple(self._find(one, texts.get(one.id, [])) for one in look.plan.sections if not self._settled.is_off(one))
+        return tuple(self._find(one, texts.get(one.id, [])) for one in configuration.plan.sections if not self._settled.is_off(one))
 
     def is_blank(self, section: Section) -> bool:
         """True for a constant text of white space: there is no such block."""
         content = self._settled.find_content(section)
         return content is not None and is_blank(content)
 
-    def _find(self, section: Section, texts: list[UsedText]) -> ComparedBlock:
+    def _find(self, section: Section, texts: list[UsedText]) -> _ComparedBlock:
         if id(section) not in self._found:
             self._found[id(section)] = (section, self._make(section, texts))
         return self._found[id(section)][1]
 
-    def _make(self, section: Section, texts: list[UsedText]) -> ComparedBlock:
+    def _make(self, section: Section, texts: list[UsedText]) -> _ComparedBlock:
         items, when = section.items, self._find_cases(section.when, texts)
         if items is None:
-            return ComparedBlock(section, when)
+            return _ComparedBlock(section, when)
         shown = [text for text in texts if any(text.code is one for one in _iter_shown(section))]
         prints = frozenset(path for text in shown for path in text.code.reads if path[0] == "item")
         asked = [text for text in texts if text.code is items.where] or shown
         if not asked:
-            return ComparedBlock(section, when, (), prints)
-        scope = self.scopes.open(asked[0])
+            return _ComparedBlock(section, when, (), prints)
+        scope = self.scopes.make_scope(asked[0])
         item = scope.names["item"].kind if "item" in scope.names else UNKNOWN_TYPE
         if not isinstance(items.source, Expression):
-            return ComparedBlock(section, when, (), prints, item)
+            return _ComparedBlock(section, when, (), prints, item)
         cases = join_cases(when, self._find_cases(items.where, texts))
-        return ComparedBlock(section, cases, list_origins(read_code(items.source), scope), prints, item)
+        return _ComparedBlock(section, cases, list_origins(read_code(items.source), scope), prints, item)
 
     def _find_cases(self, condition: Expression | None, texts: list[UsedText]) -> Cases:
         """What a condition demands of what another section may speak of as well."""
         text = next((one for one in texts if one.code is condition), None)
         if condition is None or text is None:
             return ANYTHING
-        cases = list_cases(read_code(condition), self.scopes.open(text))
+        cases = list_cases(read_code(condition), self.scopes.make_scope(text))
         return tuple(tuple(demand for demand in case if not demand.names & _OWN) for case in cases)
 
 
@@ -364,10 +134,10 @@ def _iter_shown(section: Section) -> Iterator[object]:
         yield from (items.message.content,) if items.message is not None else ()
 
 
-class Repeats:
+class _Repeats:
     """Compares the sections of one pack, each with each; a text is spelled once, however often it is compared."""
 
-    def __init__(self) -> None:
+    def __init__(self, facts: PackFacts) -> None:
         self._spelled: dict[int, tuple[object, bytes]] = {}
         self._shown: dict[int, tuple[object, tuple[str, ...] | None]] = {}
 
@@ -426,7 +196,236 @@ class Repeats:
         return any(self._is_same(one, other) for one in first.forms for other in second.forms)
 
 
-def is_deduped(first: Section, second: Section) -> bool:
+def _name_shared_list(first: _ComparedBlock, second: _ComparedBlock) -> str:
+    """The first list that an item of both may come from; empty for none, and where they print nothing of it that is the same."""
+    if not any(one[: len(other)] == other[: len(one)] for one in first.prints for other in second.prints):
+        return ""
+    for one in first.origins:
+        for other in second.origins:
+            if one.path == other.path and can_both(first.cases, one.cases, second.cases, other.cases):
+                return one.spelled
+    return ""
+
+
+def _is_deduped(first: Section, second: Section) -> bool:
     """True where a `dedupe.against` of one names the other."""
     pairs = ((first, second), (second, first))
     return any(one.items is not None and one.items.dedupe is not None and other.id in one.items.dedupe.against for one, other in pairs)
+
+
+def _describe_overlap(first: Section, second: Section, path: str) -> Diagnostic:
+    span = second.items.source.span if second.items is not None else second.span
+    message = f"`{first.id}` and `{second.id}` may both list the same item of `{path}`"
+    help = f"give `{second.id}` a `dedupe` with `against: [{first.id}]`, or each a `where` that the other excludes"
+    return Diagnostic("PC0670", message, span, help, "warn")
+
+
+def can_both(*cases: Cases) -> bool:
+    """True where some alternative of all of them excludes nothing, and does not seek the item in what cannot be told."""
+    told = tuple(case for case in join_cases(*cases) if not _is_sought(case))
+    return bool(told) and find_clash(told) is None
+
+
+def _is_sought(case: Case) -> bool:
+    return any(demand.operator == "outside" and "item" in demand.names for demand in case)
+
+
+@for_each
+def check_alike(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Pairs of lists of objects that the schema says are alike, where both sections print the same free text of them and their
+    conditions can hold together. Sections of one list are another rule's."""
+    if pack.schema is None:
+        return
+    blocks = configuration.facts.get(_BlockFinder)
+    lists = [block for block in blocks.list_blocks(configuration) if block.origins and block.section.items is not None]
+    for first, second in combinations(lists, 2):
+        shared = [path for path in _list_shared_prints(first, second) if _is_free_text(first, path) and _is_free_text(second, path)]
+        pair = _find_pair(first, second, pack, blocks) if shared else None
+        if pair is not None and not _is_deduped(first.section, second.section):
+            yield _describe_alike(first, second, pair, shared[0])
+
+
+def _list_shared_prints(first: _ComparedBlock, second: _ComparedBlock) -> tuple[Path, ...]:
+    """The paths of `item` that texts of both read, sorted; of `item.a` and `item.a.b` the longer."""
+    found = set()
+    for one in first.prints:
+        for other in second.prints:
+            if _is_within(one, other) or _is_within(other, one):
+                found.add(max(one, other, key=len))
+    return tuple(sorted(found))
+
+
+def _is_within(path: Path, whole: Path) -> bool:
+    """Whether a path is another or a part of it."""
+    return path[: len(whole)] == whole
+
+
+def _is_free_text(block: _ComparedBlock, path: Path) -> bool:
+    """Whether a part of its items is known to be a text that may be any."""
+    kind: Type = block.item
+    for part in path[1:]:
+        kind = part_type(kind, part)
+    texts = [member for member in list_members(kind) if isinstance(member, TextType)]
+    return any(text.values is None for text in texts)
+
+
+def _find_pair(first: _ComparedBlock, second: _ComparedBlock, pack: PackModel, blocks: _BlockFinder) -> tuple[Origin, Origin] | None:
+    pairs = [*product(first.origins, second.origins)]
+    if any(one.path == other.path for one, other in pairs):
+        return None
+    for one, other in pairs:
+        places = [_place_elements(blocks.scopes.state, origin) for origin in (one, other)]
+        if all(places) and _are_alike(pack.schema, *places) and can_both(first.cases, one.cases, second.cases, other.cases):
+            return one, other
+    return None
+
+
+def _place_elements(state: Type, origin: Origin) -> str:
+    """Where the schema declares the elements of a list; empty where they are no objects of one kind."""
+    kind = state
+    for part in origin.path[1:]:
+        if not isinstance(part, str | int):
+            return ""
+        kind = part_type(kind, part)
+    elements = [one for member in list_members(kind) if isinstance(member, ListType) for one in list_members(member.element)]
+    places = {one.at if isinstance(one, MappingType) else "" for one in elements}
+    return places.pop() if len(places) == 1 else ""
+
+
+def _are_alike(root: Any, first: str, second: str) -> bool:
+    """True where `first` and `second`, places of objects in the schema `root` (`#/…`), are one place, say the same, or a property of one
+    is declared as a property of the other."""
+    if first == second:
+        return True
+    one, other = _find(root, first), _find(root, second)
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return False
+    return _strip(one) == _strip(other) or _refers(one, second) or _refers(other, first)
+
+
+def _find(root: Any, place: str) -> Any:
+    found = read_at(root, split_pointer(unquote(place.removeprefix("#"))))
+    return found if found is not MISSING else None
+
+
+def _strip(schema: Any) -> Any:
+    """Without what only explains; names of properties stay."""
+    if isinstance(schema, list):
+        return [_strip(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return dict(_iter_stripped(schema))
+
+
+def _iter_stripped(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in schema.items():
+        if key in ("properties", "$defs") and isinstance(value, dict):
+            yield key, {name: _strip(one) for name, one in value.items()}
+        elif key not in _SAID:
+            yield key, _strip(value)
+
+
+def _refers(schema: dict[str, Any], place: str) -> bool:
+    properties = schema.get("properties")
+    declared = properties.values() if isinstance(properties, dict) else ()
+    return any(str(one.get("$ref", "")).startswith(f"{place}/properties/") for one in declared if isinstance(one, dict))
+
+
+def _describe_alike(first: _ComparedBlock, second: _ComparedBlock, pair: tuple[Origin, Origin], path: Path) -> Diagnostic:
+    items, printed = second.section.items, ".".join(path)
+    message = (
+        f"`{first.section.id}` lists `{pair[0].spelled}` and `{second.section.id}` `{pair[1].spelled}`, whose elements the schema declares "
+        f"alike, and both print `{printed}`: what stands in both lists is said twice"
+    )
+    help = f"give `{second.section.id}` a `dedupe` with `by: {printed}` and `against: [{first.section.id}]`"
+    return Diagnostic("PC0675", message, items.source.span if items is not None else second.section.span, help, "note")
+
+
+@for_each
+def check_compared(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Lists that are compared with an earlier one by what neither prints, or to the letter, although both print the same free text."""
+    met: dict[str, _ComparedBlock] = {}
+    for block in configuration.facts.get(_BlockFinder).list_blocks(configuration):
+        dedupe = block.section.items.dedupe if block.section.items is not None else None
+        for name in dedupe.against if dedupe is not None else ():
+            if dedupe is not None and name in met:
+                yield from _judge(dedupe, met[name], block)
+        met[block.section.id] = block
+
+
+def _judge(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock) -> Iterator[Diagnostic]:
+    shared = [path for path in _list_shared_prints(first, second) if _is_free_text(first, path) and _is_free_text(second, path)]
+    compared = [path for path in dedupe.by.reads if path[0] == "item"]
+    if not shared or not compared:
+        return
+    covered = [path for path in shared if any(_is_within(path, one) or _is_within(one, path) for one in compared)]
+    if not covered:
+        yield _tell_other(dedupe, first, second, compared=min(compared), printed=shared[0])
+    elif dedupe.exact and "normalize" not in list_filters(read_code(dedupe.by)):
+        yield _tell_exact(dedupe, first, second, covered[0])
+
+
+def _tell_other(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, *, compared: Path, printed: Path) -> Diagnostic:
+    key, text = ".".join(compared), ".".join(printed)
+    message = (
+        f"`dedupe` of `{second.section.id}` compares `{key}` with `{first.section.id}`, and both print `{text}`: "
+        f"the same text with another `{key}` stands twice"
+    )
+    level: Level = "note" if _share_a_list(first, second) else "warn"
+    return Diagnostic("PC0676", message, dedupe.span, f"compare what is printed: `by: {text}`", level)
+
+
+def _share_a_list(first: _ComparedBlock, second: _ComparedBlock) -> bool:
+    """Of one list what is compared may be what tells its elements apart; then only doubles within the list are left in."""
+    return any(one.path == other.path for one in first.origins for other in second.origins)
+
+
+def _tell_exact(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, path: Path) -> Diagnostic:
+    message = (
+        f"`dedupe` of `{second.section.id}` compares `{'.'.join(path)}` with `{first.section.id}` to the letter: the same text in other "
+        "letter case, spaces or punctuation stands twice"
+    )
+    return Diagnostic("PC0676", message, dedupe.span, "leave `exact` out: normalised texts are compared then", "note")
+
+
+@for_each
+def check_repeats(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Two sections that may be on together and have the same text, list the same items in the same form, or print one value of the state
+    as all they hold. A name or a number may stand twice."""
+    blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
+    for first, second in combinations(blocks.list_blocks(configuration), 2):
+        why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
+        if why and not _is_deduped(first.section, second.section) and _can_both(first, second):
+            message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
+            help = "take one of them out, or give each a `when` that the other excludes"
+            yield Diagnostic("PC0671", message, second.section.span, help, "warn")
+
+
+def _compare(first: Section, second: Section, blocks: _BlockFinder, repeats: _Repeats) -> str:
+    """How the second is the first again, or nothing."""
+    if repeats.is_repeat(first, second):
+        return "both have the same text" if first.items is None else "both list the same items in the same form"
+    path = repeats.find_shown(first)
+    if path is None or path != repeats.find_shown(second) or not _is_long(path, blocks):
+        return ""
+    return f"`{'.'.join(path)}` is all that both hold"
+
+
+def _is_long(path: tuple[str, ...], blocks: _BlockFinder) -> bool:
+    """True for what holds more than a word: no number, no truth, no listed text, and not one of so few characters."""
+    if path[0] != "state":
+        return False
+    kind: Type = blocks.scopes.state
+    for part in path[1:]:
+        kind = part_type(kind, part)
+    return not all(_is_short(member) for member in list_members(kind))
+
+
+def _is_short(member: Type) -> bool:
+    if isinstance(member, TextType):
+        return member.values is not None or (member.characters is not None and member.characters <= _WORDS)
+    return isinstance(member, NumberType | BoolType | NoneType | UndefinedType)
+
+
+def _can_both(first: _ComparedBlock, second: _ComparedBlock) -> bool:
+    return find_clash(join_cases(first.cases, second.cases)) is None

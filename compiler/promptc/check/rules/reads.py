@@ -1,4 +1,5 @@
-"""The words for what is wrong with a text by the kinds of what it reads."""
+"""Rules on what is read: names and paths that nothing has, uses that do not suit a type, conditions that never hold, what nobody
+reads. `Describer` words what is wrong with a text."""
 
 from __future__ import annotations
 
@@ -6,14 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from promptc.check.configurations import Configuration, list_configurations, merge_configurations
-from promptc.check.schema_types import CHUNK, find_kind_at
+from promptc.check.configurations import Configuration, Configurations, for_each, list_configurations
+from promptc.check.schema_types import CHUNK, follow_pointer
 from promptc.check.scopes import PARTED, Scopes
-from promptc.check.takes import SORTED
-from promptc.check.texts import Names, UsedText, iter_operation_texts, iter_texts
-from promptc.diag.findings import Diagnostic, PromptcError, Span, suggest
-from promptc.model.pack import PackModel, Plan, list_steps
-from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments, Step
+from promptc.check.texts import SORTED, Names, UsedText, iter_operation_texts
+from promptc.diag.findings import Diagnostic, PromptcError, Span, join_some, suggest
+from promptc.model.pack import PackModel
+from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
 from promptc.template.compile import Expression, Template
 from promptc.template.types.algebra import join_members, part_type
 from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
@@ -37,8 +37,8 @@ from promptc.text.json import extend_pointer
 Where = Callable[[str], str]
 """What is shown of a place in the schema: `state.schema.json:12`, or nothing."""
 
-_COMPUTED = "a value"
 
+_COMPUTED = "a value"
 _QUESTIONS: dict[type[Type], str] = {
     TextType: "is not string",
     NumberType: "is not number",
@@ -46,7 +46,6 @@ _QUESTIONS: dict[type[Type], str] = {
     MappingType: "is not mapping",
     ListType: "is string",
 }
-
 _WHERE = {
     "item": "it is there in the items of a section and in steps",
     "this": "it is there in the items of a section and in steps",
@@ -68,35 +67,26 @@ _WHERE = {
 }
 _SHOWN = 8
 _DEEPEST = 12
+
 _TOLD = ("name", "part", "never")
 """What is wrong with a condition that says already why it does not hold."""
 
 
-def check_reads(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
-    """Reads that do not suit the kinds of what is read, and properties of the state that nothing reads."""
-    scopes = Scopes(pack)
-    yield from check_kinds(pack, looks, scopes)
-    yield from check_unread(pack, looks, scopes)
-
-
-def check_kinds(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> Iterator[Diagnostic]:
+@for_each
+def check_reads(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Names that nothing has, paths that no valid state has or that one may lack, and uses that do not suit a value's kind. What a text
     asks for first is left alone."""
-    describer = Describer(pack, pack.find_schema_place or (lambda pointer: None))
-    return merge_configurations(looks, lambda look: _iter_kinds(pack, look, scopes, describer))
-
-
-def _iter_kinds(pack: PackModel, look: Configuration, scopes: Scopes, describer: Describer) -> Iterator[Diagnostic]:
-    order = [section.id for section in look.plan.sections]
-    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
-        yield from iter_wrong(text, scopes, describer, order)
+    describer = Describer(pack)
+    order = [section.id for section in configuration.plan.sections]
+    for text in configuration.iter_texts():
+        yield from iter_wrong(text, configuration.facts.scopes, describer, order)
 
 
 def iter_wrong(text: UsedText, scopes: Scopes, describer: Describer, order: Sequence[str]) -> Iterator[Diagnostic]:
     """All that is wrong with one text by kind: inside it, and with what it gives to its key. `order`: the ids of the sections."""
-    found = scopes.find(text)
+    found = scopes.infer(text)
     for problem in (*found.problems, *_iter_given(text, found)):
-        yield describer.describe(problem, text, order, _find_span(text, problem))
+        yield describer.describe(problem, text, order, _place_problem(text, problem))
 
 
 def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
@@ -111,18 +101,17 @@ def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
         yield Problem("as_text", "", 1, code, time)
 
 
-def _find_span(text: UsedText, problem: Problem) -> Span:
+def _place_problem(text: UsedText, problem: Problem) -> Span:
     code = text.code
     shown = code.files[problem.file] if problem.file and isinstance(code, Template) else code.text
     return read_place(code).make_span(problem.file, shown, problem.position)
 
 
 class Describer:
-    """Words the problems of one pack. `find_place` tells where a JSON pointer leads in the schema's file."""
+    """Words the problems of one pack."""
 
-    def __init__(self, pack: PackModel, find_place: Callable[[str], Span | None]) -> None:
+    def __init__(self, pack: PackModel) -> None:
         self._pack = pack
-        self._find_place = find_place
 
     def describe(self, problem: Problem, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
         """The finding."""
@@ -131,7 +120,7 @@ class Describer:
             return Diagnostic(code, message, span, help)
         subject = f"`{problem.subject}`" if problem.subject else _COMPUTED
         if problem.rule == "name":
-            return describe_name(problem.subject, text, self._pack, span)
+            return _describe_name(problem.subject, text, self._pack, span)
         if problem.rule == "part":
             return self._describe_part(problem, text, order, span)
         if problem.rule == "absent":
@@ -147,7 +136,7 @@ class Describer:
     def _describe_part(self, problem: Problem, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
         gap = problem.gap or UndefinedType()
         if gap.at in PARTED and gap.reason == "closed":
-            return describe_part(gap.at, gap.part, text, order, span)
+            return _describe_part(gap.at, gap.part, text, order, span)
         owner = _cut_part(problem.subject, gap.part)
         reads = f"{text.what} reads `{problem.subject or gap.part}`"
         if gap.reason in ("place", "empty"):
@@ -198,21 +187,28 @@ class Describer:
         return Diagnostic("PC0650", message, span, f"{ask}, or give it a `default` in the schema")
 
     def _show_place(self, pointer: str) -> str:
-        place = self._find_place(pointer.removeprefix("#"))
+        look_up = self._pack.find_schema_place
+        place = look_up(pointer.removeprefix("#")) if look_up is not None else None
         return f" ({place.file}:{place.line})" if place is not None else ""
 
 
-def _show_guard(subject: str, question: str, default: str) -> str:
-    if not subject:
-        return f"ask `{question}` first"
-    return f"ask first: `if {subject} {question}`, or write `{default}`"
+def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Diagnostic:
+    """A text reads a name that is not there where it stands."""
+    if name in _WHERE:
+        help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there", span, help)
+    if any(let.name == name for let in pack.lets):
+        help = "a `let` sees those above it" if text.what.startswith("`let") else "asserts are checked before `let`: write the value out"
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there yet", span, help)
+    return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text.names, pack))
 
 
-def _cut_part(subject: str, part: str) -> str:
-    for ending in (f".{part}", f"[{part!r}]", f"[{part}]"):
-        if subject.endswith(ending):
-            return subject.removesuffix(ending)
-    return ""
+def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
+    properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
+    if isinstance(properties, dict) and name in properties:
+        return f"did you mean `state.{name}`?"
+    near = suggest(name, known)
+    return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
 
 
 def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
@@ -260,10 +256,23 @@ def _describe_kind(problem: Problem, text: UsedText, subject: str, span: Span) -
         return Diagnostic("PC0651", f"{text.what} uses {kind}, and {problem.wants}", span, "add `| list` or `| join`")
     may = "may be" if problem.rule in ("none", "some_kind") else "is"
     message = f"{text.what} reads {subject}, which {may} {kind}, and {problem.wants}"
-    return Diagnostic("PC0651", message, span, _find_help(problem, kind))
+    return Diagnostic("PC0651", message, span, _advise(problem, kind))
 
 
-def _find_help(problem: Problem, kind: str) -> str:
+def _cut_part(subject: str, part: str) -> str:
+    for ending in (f".{part}", f"[{part!r}]", f"[{part}]"):
+        if subject.endswith(ending):
+            return subject.removesuffix(ending)
+    return ""
+
+
+def _show_guard(subject: str, question: str, default: str) -> str:
+    if not subject:
+        return f"ask `{question}` first"
+    return f"ask first: `if {subject} {question}`, or write `{default}`"
+
+
+def _advise(problem: Problem, kind: str) -> str:
     if problem.rule == "none":
         return _show_guard(problem.subject, "is not none", f"{problem.subject} | default('', true)")
     if problem.rule == "some_kind":
@@ -276,26 +285,7 @@ def _find_help(problem: Problem, kind: str) -> str:
     return "correct the path, or the schema"
 
 
-def describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Diagnostic:
-    """A text reads a name that is not there where it stands."""
-    if name in _WHERE:
-        help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
-        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there", span, help)
-    if any(let.name == name for let in pack.lets):
-        help = "a `let` sees those above it" if text.what.startswith("`let") else "asserts are checked before `let`: write the value out"
-        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there yet", span, help)
-    return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text.names, pack))
-
-
-def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
-    properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
-    if isinstance(properties, dict) and name in properties:
-        return f"did you mean `state.{name}`?"
-    near = suggest(name, known)
-    return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
-
-
-def describe_part(name: str, part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
+def _describe_part(name: str, part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
     """A text reads a part that one of the compiler's own names does not have there."""
     parts = text.names.get(name) or frozenset()
     if name == "selected":
@@ -318,16 +308,16 @@ def _describe_selected(part: str, text: UsedText, order: Sequence[str], span: Sp
     return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, {why}", span, where)
 
 
-def check_unread(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> Iterator[Diagnostic]:
+def check_unread(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """One note that lists what the schema declares and no text of any combination reads."""
-    read, whole = _collect(pack, looks, scopes)
+    read, whole = _collect(pack, configurations)
     for asking in _iter_asked(pack):
-        more, entire = _collect(asking, list_configurations(asking).loaded, Scopes(asking))
+        more, entire = _collect(asking, list_configurations(asking))
         read, whole = read | more, whole | entire
-    found = list(dict.fromkeys(_iter_unread(scopes.state, "", read, whole, frozenset())))
+    found = list(dict.fromkeys(_iter_unread(configurations.facts.scopes.state, "", read, whole, frozenset())))
     if not found:
         return
-    names = ", ".join(f"`{path}`" for path, _ in found[:_SHOWN]) + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+    names = join_some([f"`{path}`" for path, _ in found], _SHOWN)
     message = (
         f"the pack reads nothing of these properties of the state: {names}"
         if len(found) > 1
@@ -338,42 +328,25 @@ def check_unread(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes
     yield Diagnostic("PC0654", message, span, "nothing, if others use the state too; else take it out, or read it", "note")
 
 
-def _collect(pack: PackModel, looks: Sequence[Configuration], scopes: Scopes) -> tuple[set[tuple[str, str]], set[str]]:
+def _collect(pack: PackModel, configurations: Configurations) -> tuple[set[tuple[str, str]], set[str]]:
+    scopes = configurations.facts.scopes
     read: set[tuple[str, str]] = set()
     whole: set[str] = set()
     passing = {id(let.value) for let in pack.lets}
-    for look in looks:
-        for text in iter_texts(pack, look.plan, look.combination.tier + 1):
-            found = scopes.find(text)
+    for configuration in configurations:
+        for text in configuration.iter_texts():
+            found = scopes.infer(text)
             read |= found.read
             whole |= found.whole
             if found.kind is not None and id(text.code) not in passing and not _is_source(text):
                 _note_whole(found.kind, whole, 0)
     for text in iter_operation_texts(pack, scopes.state):
-        found = scopes.find(text)
+        found = scopes.infer(text)
         read |= found.read
         whole |= found.whole
         if found.kind is not None:
             _note_whole(found.kind, whole, 0)
     return read | set(_iter_edited(pack, scopes.state)), whole
-
-
-def _iter_edited(pack: PackModel, state: Type) -> Iterator[tuple[str, str]]:
-    """What operations edit is used as well."""
-    for operation in pack.operations:
-        for edit in operation.edits:
-            kind, (_, *way) = state, edit.pointer.split("/")
-            for part in way:
-                yield from ((member.at, part) for member in list_members(kind) if isinstance(member, MappingType))
-                kind = find_kind_at(kind, f"/{part}")
-
-
-def _iter_asked(pack: PackModel) -> Iterator[PackModel]:
-    """The packs of what operations ask, each once; those that do not load are told of elsewhere."""
-    asks = {ask.pack: ask for operation in pack.operations for ask in operation.asks}
-    for ask in asks.values():
-        with suppress(PromptcError):
-            yield ask.find_pack()
 
 
 def _is_source(text: UsedText) -> bool:
@@ -390,6 +363,24 @@ def _note_whole(kind: Type, whole: set[str], depth: int) -> None:
             _note_whole(join_members(member), whole, depth + 1)
 
 
+def _iter_edited(pack: PackModel, state: Type) -> Iterator[tuple[str, str]]:
+    """What operations edit is used as well."""
+    for operation in pack.operations:
+        for edit in operation.edits:
+            kind, (_, *way) = state, edit.pointer.split("/")
+            for part in way:
+                yield from ((member.at, part) for member in list_members(kind) if isinstance(member, MappingType))
+                kind = follow_pointer(kind, f"/{part}")
+
+
+def _iter_asked(pack: PackModel) -> Iterator[PackModel]:
+    """The packs of what operations ask, each once; those that do not load are told of elsewhere."""
+    asks = {ask.pack: ask for operation in pack.operations for ask in operation.asks}
+    for ask in asks.values():
+        with suppress(PromptcError):
+            yield ask.find_pack()
+
+
 def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[str], above: frozenset[str]) -> Iterator[tuple[str, str]]:
     """The properties, the outermost first; what stands in one that is not read is not told."""
     for member in list_members(kind):
@@ -404,46 +395,31 @@ def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[s
                     yield from _iter_unread(part_type(member, name), inner, read, whole, above | {member.at})
 
 
-def check_unmet(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+@for_each
+def check_unmet(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Each condition of a section or step that is never true, whatever valid state it is asked of. Constant ones are other rules', and so
     is a comparison with what a value never is."""
-    scopes = Scopes(pack)
-    return merge_configurations(looks, lambda look: _iter_unmet(pack, look, scopes))
-
-
-def _iter_unmet(pack: PackModel, look: Configuration, scopes: Scopes) -> Iterator[Diagnostic]:
-    steps = list_steps(pack.strain.tiers[: look.combination.tier + 1])[0] if pack.strain is not None else ()
-    conditions = set(map(id, _iter_conditions(look.plan, steps)))
+    scopes = configuration.facts.scopes
+    conditions = set(map(id, _iter_conditions(configuration)))
     before: dict[int, Cases] = {}
-    for text in iter_texts(pack, look.plan, look.combination.tier + 1):
+    for text in configuration.iter_texts():
         if id(text.code) not in conditions or not text.code.reads:
             continue
-        own = list_cases(read_code(text.code), scopes.open(text))
+        own = list_cases(read_code(text.code), scopes.make_scope(text))
         clash = find_clash(join_cases(own, before.get(id(text.section), ANYTHING)))
-        if clash is not None and not any(one.rule in _TOLD for one in scopes.find(text).problems):
+        if clash is not None and not any(one.rule in _TOLD for one in scopes.infer(text).problems):
             yield _describe(text, clash)
         elif clash is None and _is_first(text):
             before[id(text.section)] = join_cases(before.get(id(text.section), ANYTHING), _forget_this(own))
 
 
-def _is_first(text: UsedText) -> bool:
-    """True for a section's `when` and the `where` of its items: they hold where any other condition of it is asked."""
-    section = text.section
-    return section is not None and (text.code is section.when or (section.items is not None and text.code is section.items.where))
-
-
-def _forget_this(cases: Cases) -> Cases:
-    """Without what is asked of `this`, which is another at another place."""
-    return tuple(tuple(demand for demand in case if "this" not in demand.names) for case in cases)
-
-
-def _iter_conditions(plan: Plan, steps: Sequence[Step]) -> Iterator[Expression]:
-    for section in plan.sections:
+def _iter_conditions(configuration: Configuration) -> Iterator[Expression]:
+    for section in configuration.plan.sections:
         if section.when is not None:
             yield section.when
         if section.items is not None:
             yield from _iter_of_items(section.items)
-    for step in (*plan.truncate, *steps, *(one for section in plan.sections for one in section.overflow)):
+    for step in (*configuration.list_shared_steps(), *(one for section in configuration.plan.sections for one in section.overflow)):
         if isinstance(step, Ranked):
             yield from step.order
         if isinstance(step, Recap) and step.where is not None:
@@ -471,3 +447,14 @@ def _describe(text: UsedText, clash: tuple[Demand, ...]) -> Diagnostic:
         subject = f"`{clash[0].spelled}`" if clash[0].spelled else "that"
         why = f"it asks for {asks}, and by the schema {subject} is {describe_kind(clash[0].kind)}"
     return Diagnostic("PC0673", f"{text.what} never holds: {why}", span, "correct the condition, or the schema", "warn")
+
+
+def _is_first(text: UsedText) -> bool:
+    """True for a section's `when` and the `where` of its items: they hold where any other condition of it is asked."""
+    section = text.section
+    return section is not None and (text.code is section.when or (section.items is not None and text.code is section.items.where))
+
+
+def _forget_this(cases: Cases) -> Cases:
+    """Without what is asked of `this`, which is another at another place."""
+    return tuple(tuple(demand for demand in case if "this" not in demand.names) for case in cases)

@@ -1,27 +1,23 @@
-"""Steps that can never do anything: behind a step that leaves nothing, or on content they cannot change."""
+"""Rules on steps: those on what no step may touch, and those that never do anything."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.configurations import Configuration, SettledTexts, merge_configurations
+from promptc.check.bounds import SettledTexts
+from promptc.check.configurations import Configuration, Configurations, for_each
 from promptc.diag.findings import Diagnostic, Span, count_noun
-from promptc.model.pack import PackModel, Plan, list_steps
+from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Continue, Drop, Evict, Fail, Replace, Section, Shorten, Size, Step, Trim
 
 _Place = tuple[Span, str]
 
 
-def check_fixed_steps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+@for_each
+def check_fixed_steps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Every step on a pinned section, and `drop` and `replace` on a section with `keep` or a minimum."""
-    return merge_configurations(looks, lambda look: _iter_look(pack, look))
-
-
-def _iter_look(pack: PackModel, look: Configuration) -> Iterator[Diagnostic]:
-    tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
-    shared = (*look.plan.truncate, *list_steps(tiers)[0])
-    for section in look.plan.sections:
-        for step in (*section.overflow, *(one for one in shared if one.section == section.id)):
+    for section in configuration.plan.sections:
+        for step in configuration.list_steps_on(section):
             found = _judge_fixed(section, step)
             if found is not None:
                 yield found
@@ -36,7 +32,7 @@ def _judge_fixed(section: Section, step: Step) -> Diagnostic | None:
             step.span,
             f"take the step out, or unpin `{section.id}`",
         )
-    kept = _find_kept(section) if isinstance(step, Drop | Replace) else ""
+    kept = _name_kept(section) if isinstance(step, Drop | Replace) else ""
     if not kept:
         return None
     return Diagnostic(
@@ -47,7 +43,11 @@ def _judge_fixed(section: Section, step: Step) -> Diagnostic | None:
     )
 
 
-def _find_kept(section: Section) -> str:
+def _name(step: Step) -> str:
+    return step.section if isinstance(step, Continue) else type(step).__name__.lower()
+
+
+def _name_kept(section: Section) -> str:
     items, budget = section.items, section.budget
     if items is not None and items.keep:
         return "items to `keep`"
@@ -56,24 +56,22 @@ def _find_kept(section: Section) -> str:
     return "a `budget.min`" if budget is not None and budget.min is not None and budget.min.amount else ""
 
 
-def check_idle_trims(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def check_idle_trims(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """Every `trim` whose `to` or `floor` is over its section's cap in each combination it stands in: no text of that size is ever in the
     prompt, since one alone is over the cap. A size in tokens is not compared with one in characters."""
     found: dict[_Place, Diagnostic | None] = {}
-    for look in looks:
-        for section, step in _iter_trims(pack, look):
+    for configuration in configurations:
+        for section, step in _iter_trims(configuration):
             place = (step.span, step.label)
-            judged = _judge_trim(section, step, look.plan.budget.total)
+            judged = _judge_trim(section, step, configuration.plan.budget.total)
             known = found.get(place, judged)
             found[place] = known if judged is not None else None
     yield from (one for one in found.values() if one is not None)
 
 
-def _iter_trims(pack: PackModel, look: Configuration) -> Iterator[tuple[Section, Trim]]:
-    tiers = pack.strain.tiers[: look.combination.tier + 1] if pack.strain is not None else ()
-    shared: tuple[Step, ...] = (*look.plan.truncate, *list_steps(tiers)[0])
-    for section in look.plan.sections:
-        steps = () if section.pinned else (*section.overflow, *(one for one in shared if one.section == section.id))
+def _iter_trims(configuration: Configuration) -> Iterator[tuple[Section, Trim]]:
+    for section in configuration.plan.sections:
+        steps = () if section.pinned else configuration.list_steps_on(section)
         yield from ((section, step) for step in steps if isinstance(step, Trim))
 
 
@@ -94,6 +92,24 @@ def _measure(size: Size, total: int) -> int:
     return int(size.amount) if size.unit == "chars" else size.tokens(total)
 
 
+def check_dead_steps(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
+    """Steps that are dead in every combination they stand in. Steps on pinned sections are another rule's."""
+    walk = _StepWalk(configurations.facts.settled)
+    for configuration in configurations:
+        ladders = {one.id: _walk_ladder(one, walk) for one in configuration.plan.sections if not one.pinned}
+        _walk_list(configuration.plan.truncate, configuration.plan, ladders, walk)
+        _walk_list(configuration.list_tier_steps(), configuration.plan, ladders, walk)
+    for place, (step, why) in walk.dead.items():
+        if place not in walk.alive:
+            yield Diagnostic(
+                "PC0611",
+                f"`{_name(step)}` of `{step.label}` never does anything: {why}",
+                step.span,
+                "take it out, or put it before what leaves it nothing",
+                "warn",
+            )
+
+
 class _StepWalk:
     """What became of every step of a plan: alive in some list, or dead and why."""
 
@@ -112,36 +128,33 @@ class _StepWalk:
         return not why
 
 
-def check_dead_steps(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
-    """Steps that are dead in every combination they stand in. Steps on pinned sections are another rule's."""
-    walk = _StepWalk(SettledTexts(pack))
-    for look in looks:
-        ladders = {one.id: _walk_ladder(one, walk) for one in look.plan.sections if not one.pinned}
-        _walk_list(look.plan.truncate, look.plan, ladders, walk)
-        if pack.strain is not None:
-            _walk_list(list_steps(pack.strain.tiers[: look.combination.tier + 1])[0], look.plan, ladders, walk)
-    for place, (step, why) in walk.dead.items():
-        if place not in walk.alive:
-            yield Diagnostic(
-                "PC0611",
-                f"`{_name(step)}` of `{step.label}` never does anything: {why}",
-                step.span,
-                "take it out, or put it before what leaves it nothing",
-                "warn",
-            )
-
-
-def _name(step: Step) -> str:
-    return step.section if isinstance(step, Continue) else type(step).__name__.lower()
-
-
 def _walk_ladder(section: Section, walk: _StepWalk) -> tuple[bool, str]:
     """Whether any step of the section's own ladder is alive, and why nothing is left to do behind it (empty: something may be)."""
     ended, is_alive = "", False
     for step in section.overflow:
-        is_alive |= walk.judge(step, ended or _find_idle(step, section))
-        ended = ended or _find_end(step, section, walk.settled)
+        is_alive |= walk.judge(step, ended or _explain_idle(step, section))
+        ended = ended or _explain_end(step, section, walk.settled)
     return is_alive, ended
+
+
+def _explain_idle(step: Step, section: Section) -> str:
+    """Why the step cannot change anything of this section, or nothing."""
+    if isinstance(step, Shorten) and (section.items is None or len(section.items.forms) < 2):
+        return f"`{section.id}` has no second form to go on to"
+    return ""
+
+
+def _explain_end(step: Step, section: Section, settled: SettledTexts) -> str:
+    """Why no step on the section can act behind this one, or nothing."""
+    line = f"line {step.span.line}"
+    if isinstance(step, Fail):
+        return f"the `fail` of {line} stops before it"
+    if _name_kept(section):
+        return ""
+    if isinstance(step, Drop):
+        return f"the `drop` of {line} has taken the whole section"
+    takes_all = isinstance(step, Evict) and not step.floor and (not step.order or any(settled.is_always(one, True) for one in step.order))
+    return f"the `evict` of {line} takes every item first" if takes_all else ""
 
 
 def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool, str]], walk: _StepWalk) -> None:
@@ -160,47 +173,19 @@ def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool,
             walk.judge(step, why or ("" if is_alive else f"the ladder of `{section.id}` has no step that acts"))
             continued.setdefault(section.id, step.span.line)
         else:
-            walk.judge(step, why or _find_idle(step, section))
-            end = _find_end(step, section, walk.settled)
+            walk.judge(step, why or _explain_idle(step, section))
+            end = _explain_end(step, section, walk.settled)
         if end:
             ended.setdefault(section.id, end)
 
 
-def _find_idle(step: Step, section: Section) -> str:
-    """Why the step cannot change anything of this section, or nothing."""
-    if isinstance(step, Shorten) and (section.items is None or len(section.items.forms) < 2):
-        return f"`{section.id}` has no second form to go on to"
-    return ""
-
-
-def _find_end(step: Step, section: Section, settled: SettledTexts) -> str:
-    """Why no step on the section can act behind this one, or nothing."""
-    line = f"line {step.span.line}"
-    if isinstance(step, Fail):
-        return f"the `fail` of {line} stops before it"
-    if _keeps(section):
-        return ""
-    if isinstance(step, Drop):
-        return f"the `drop` of {line} has taken the whole section"
-    takes_all = isinstance(step, Evict) and not step.floor and (not step.order or any(settled.is_always(one, True) for one in step.order))
-    return f"the `evict` of {line} takes every item first" if takes_all else ""
-
-
-def _keeps(section: Section) -> bool:
-    """True when something of the section is safe from steps."""
-    items, budget = section.items, section.budget
-    if budget is not None and budget.min is not None and budget.min.amount:
-        return True
-    return items is not None and (bool(items.keep) or (items.window is not None and items.window.min > 0))
-
-
-def check_unwalked(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def check_unwalked(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """Sections whose own `overflow` is walked in no combination. A default ladder is not the author's and is not told."""
     found: dict[str, Section] = {}
     walked: set[str] = set()
-    for look in looks:
-        for section in look.plan.sections:
-            if _is_walked(section, look.plan):
+    for configuration in configurations:
+        for section in configuration.plan.sections:
+            if _is_walked(section, configuration.plan):
                 walked.add(section.id)
             elif not section.pinned and section.overflow and not section.overflow[0].is_default:
                 found.setdefault(section.id, section)

@@ -1,7 +1,4 @@
-"""Keys that two variations set (language.md §6): the later one wins, which an author should know.
-
-Cases of one axis never meet, and strain tiers build on each other in their order; neither is told.
-"""
+"""Rules on variants and tiers: keys that two of them set, cases and bands that are never chosen, tiers that are never reached."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from functools import partial
 from itertools import combinations, pairwise
 from pathlib import PurePosixPath
 
-from promptc.check.configurations import Configuration, SettledTexts, merge_configurations
+from promptc.check.bounds import SettledTexts
+from promptc.check.configurations import Configuration, Configurations, merge_configurations
 from promptc.check.schema_types import list_values
-from promptc.check.scopes import Scopes
 from promptc.check.texts import iter_texts
-from promptc.diag.findings import Diagnostic, Span, suggest
+from promptc.diag.findings import Diagnostic, Span, join_some, suggest
 from promptc.diag.frozen import frozen
-from promptc.model.pack import Axis, Band, Let, PackModel, Strain, Tier, find_caps, list_steps
+from promptc.model.pack import Axis, Band, Let, PackModel, Strain, Tier, find_caps
 from promptc.model.section import Ratio, Section, Step, Use
 from promptc.model.state import Node
 from promptc.template.types.types import NumberType, Type, list_members
@@ -46,7 +43,16 @@ class _Setter:
     keys: Mapping[Path, _Key]
 
 
-def check_conflicts(pack: PackModel) -> Iterator[Diagnostic]:
+@frozen
+class _Reach:
+    """The greatest pressure of one choice of cases, and what the sections hold that can never fill their caps."""
+
+    spent: int
+    allowed: int
+    short: tuple[tuple[str, int, int], ...]
+
+
+def check_conflicts(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """For every pair of variations that can meet and set a key to different values: the keys, once for each pair of axes."""
     axes = [_load_axis(pack, axis.name, axis.cases) for axis in pack.axes]
     for first, second in combinations(axes, 2):
@@ -59,19 +65,6 @@ def check_conflicts(pack: PackModel) -> Iterator[Diagnostic]:
 def _load_axis(pack: PackModel, axis: str, cases: Sequence[str]) -> list[_Setter]:
     node = pack.manifest.value["variants"].value[axis].value["cases"]
     return [_Setter(f"{axis}={case}", axis, _collect(node.value[case], pack, ())) for case in cases]
-
-
-def _load_tiers(pack: PackModel) -> list[_Setter]:
-    if pack.strain is None:
-        return []
-    setters = []
-    for tier, node in zip(pack.strain.tiers, pack.manifest.value["strain"].value["tiers"].value, strict=True):
-        keys = _collect(node, pack, ())
-        for step in tier.do or ():
-            if isinstance(step, Use):
-                keys |= _collect(pack.patches[step.patch], pack, (step.patch,))
-        setters.append(_Setter(tier.name, "", keys))
-    return setters
 
 
 def _collect(variation: Node, pack: PackModel, using: tuple[str, ...]) -> dict[Path, _Key]:
@@ -96,6 +89,20 @@ def _flatten(node: Node, path: Path, span: Span) -> dict[Path, _Key]:
     return keys
 
 
+def _compare(first: Sequence[_Setter], second: Sequence[_Setter], code: str, why: str) -> Iterator[Diagnostic]:
+    index = _Index(first)
+    met: dict[tuple[str, str], list[tuple[_Setter, _Setter, Path, Path]]] = {}
+    told: set[Path] = set()
+    for setter in second:
+        for path, key in setter.keys.items():
+            found = index.find_met(path, key.node) if path not in told else None
+            if found is not None:
+                told.add(path)
+                met.setdefault((found[0].name, setter.name), []).append((found[0], setter, found[1], path))
+    for pairs in met.values():
+        yield _report(pairs[0][0], pairs[0][1], [(before, after) for _, _, before, after in pairs], code, why)
+
+
 # --- two of them ---
 
 
@@ -111,7 +118,7 @@ class _Index:
                 self.values.setdefault(path, {}).setdefault(_write(key.node), setter)
                 for length in range(1, len(path)):
                     self.below.setdefault(path[:length], path)
-                group = _find_group(path)
+                group = _group_key(path)
                 if group and key.node.value is not None:
                     self.groups.setdefault(group[:-1], {}).setdefault(group[-1], path)
 
@@ -121,7 +128,7 @@ class _Index:
             if value != _write(node):
                 return setter, path
         around = next((path[:length] for length in range(1, len(path)) if path[:length] in self.values), None)
-        group = _find_group(path) if node.value is not None else ()
+        group = _group_key(path) if node.value is not None else ()
         others = self.groups.get(group[:-1], {}) if group else {}
         excluded = next((other for kind, other in others.items() if kind != group[-1]), None)
         for other in (around, self.below.get(path), excluded):
@@ -130,31 +137,17 @@ class _Index:
         return None
 
 
-def _find_group(path: Path) -> Path:
+def _write(node: Node) -> str:
+    return f"{node.plain()!r} in {node.folder}"
+
+
+def _group_key(path: Path) -> Path:
     """For a key of several that exclude each other: what they share, and which it is."""
     if path[0] != "sections" or len(path) < 3:
         return ()
     if path[2] == "items" and len(path) > 3 and path[3] in _ONE_RENDERING:
         return (*path[:2], "rendering", path[3])
     return next(((*path[:2], name, path[2]) for name, keys in _ONE_OF.items() if path[2] in keys), ())
-
-
-def _write(node: Node) -> str:
-    return f"{node.plain()!r} in {node.folder}"
-
-
-def _compare(first: Sequence[_Setter], second: Sequence[_Setter], code: str, why: str) -> Iterator[Diagnostic]:
-    index = _Index(first)
-    met: dict[tuple[str, str], list[tuple[_Setter, _Setter, Path, Path]]] = {}
-    told: set[Path] = set()
-    for setter in second:
-        for path, key in setter.keys.items():
-            found = index.find_met(path, key.node) if path not in told else None
-            if found is not None:
-                told.add(path)
-                met.setdefault((found[0].name, setter.name), []).append((found[0], setter, found[1], path))
-    for pairs in met.values():
-        yield _report(pairs[0][0], pairs[0][1], [(before, after) for _, _, before, after in pairs], code, why)
 
 
 def _report(one: _Setter, other: _Setter, met: Sequence[tuple[Path, Path]], code: str, why: str) -> Diagnostic:
@@ -170,19 +163,31 @@ def _show(paths: Sequence[Path]) -> str:
     """`a.b.{c, d}` for keys of one mapping, else one after the other."""
     if len(paths) > 1 and len({path[:-1] for path in paths}) == 1:
         return f"`{'.'.join(paths[0][:-1])}.{{{', '.join(path[-1] for path in paths)}}}`"
-    shown = ", ".join(f"`{'.'.join(path)}`" for path in paths[:_CONFLICTS_SHOWN])
-    return shown + (f" and {len(paths) - _CONFLICTS_SHOWN} more" if len(paths) > _CONFLICTS_SHOWN else "")
+    return join_some([f"`{'.'.join(path)}`" for path in paths], _CONFLICTS_SHOWN)
 
 
-def check_bands(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def _load_tiers(pack: PackModel) -> list[_Setter]:
+    if pack.strain is None:
+        return []
+    setters = []
+    for tier, node in zip(pack.strain.tiers, pack.manifest.value["strain"].value["tiers"].value, strict=True):
+        keys = _collect(node, pack, ())
+        for step in tier.do or ():
+            if isinstance(step, Use):
+                keys |= _collect(pack.patches[step.patch], pack, (step.patch,))
+        setters.append(_Setter(tier.name, "", keys))
+    return setters
+
+
+def check_bands(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """Labels that begin over the greatest value which the schema lets the band's number have, or end below the least."""
     bands = {id(let.value.value): (let, let.value) for let in pack.lets if isinstance(let.value, Band)}
-    if not bands or not looks or pack.schema is None:
+    if not bands or not configurations.loaded or pack.schema is None:
         return
-    scopes = Scopes(pack)
-    for text in iter_texts(pack, looks[0].plan, 1):
+    scopes = configurations.facts.scopes
+    for text in iter_texts(pack, configurations.loaded[0].plan, 1):
         let, band = bands.pop(id(text.code), (None, None))
-        kind = scopes.find(text).kind if let is not None else None
+        kind = scopes.infer(text).kind if let is not None else None
         if let is not None and band is not None and kind is not None:
             yield from _iter_idle(pack, let, band, kind)
 
@@ -208,15 +213,15 @@ def _describe_band(let: Let, label: str, of: Node, why: str) -> Diagnostic:
     return Diagnostic("PC0678", f"`{let.name}` is never `{label}`: it {why}", of.key_span(label), help, "warn")
 
 
-def check_moods(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def check_moods(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """A case that leaves a section as it is where other cases give it content, and that is not the one the section was written for: that
     is the default, or where there is none, the case that the section's own template is named after, or the only such case. And a value of
     the state's schema that selects no case, without a default.
     """
     for axis in pack.axes:
         yield from _iter_silent(pack, axis)
-    if looks and pack.schema is not None:
-        yield from _iter_unknown_moods(pack, looks[0])
+    if configurations.loaded and pack.schema is not None:
+        yield from _iter_unknown_moods(pack, configurations.loaded[0])
 
 
 def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
@@ -235,15 +240,6 @@ def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
                 yield Diagnostic("PC0645", message, cases.key_span(name), help, "warn")
 
 
-def _find_meant(manifest: Node, section: str, silent: Sequence[str]) -> str | None:
-    """The case that the section's own template is named after: `moods/scene.md` for `scene`."""
-    sections = manifest.get("sections")
-    own = sections.get(section) if sections is not None else None
-    template = own.get("template") if own is not None else None
-    words = PurePosixPath(str(template.value)).name.split(".") if template is not None else []
-    return next((name for name in silent if name in words), None)
-
-
 def _iter_changes(variation: Node, pack: PackModel, using: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
     """What it changes of sections, first what the patches do that it uses."""
     use = variation.get("use")
@@ -259,13 +255,22 @@ def _fills(change: Node) -> bool:
     return _has(change, _SOURCES) or (items is not None and _has(items, _OF_ITEMS))
 
 
+def _has(node: Node, keys: Sequence[str]) -> bool:
+    return any((found := node.get(key)) is not None and found.value is not None for key in keys)
+
+
 def _speaks(change: Node) -> bool:
     """Whether it gives the section content, removes it or switches it."""
     return change.value is None or change.get("when") is not None or _fills(change)
 
 
-def _has(node: Node, keys: Sequence[str]) -> bool:
-    return any((found := node.get(key)) is not None and found.value is not None for key in keys)
+def _find_meant(manifest: Node, section: str, silent: Sequence[str]) -> str | None:
+    """The case that the section's own template is named after: `moods/scene.md` for `scene`."""
+    sections = manifest.get("sections")
+    own = sections.get(section) if sections is not None else None
+    template = own.get("template") if own is not None else None
+    words = PurePosixPath(str(template.value)).name.split(".") if template is not None else []
+    return next((name for name in silent if name in words), None)
 
 
 def _join(names: Sequence[str]) -> str:
@@ -273,12 +278,12 @@ def _join(names: Sequence[str]) -> str:
     return f"{shown}{', ...' if len(names) > _MOODS_SHOWN else ''} {'has' if len(names) == 1 else 'have'}"
 
 
-def _iter_unknown_moods(pack: PackModel, look: Configuration) -> Iterator[Diagnostic]:
-    scopes = Scopes(pack)
+def _iter_unknown_moods(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    scopes = configuration.facts.scopes
     axes = {id(axis.select): axis for axis in pack.axes if axis.default is None}
-    for text in iter_texts(pack, look.plan, 1):
+    for text in iter_texts(pack, configuration.plan, 1):
         axis = axes.get(id(text.code))
-        kind = scopes.find(text).kind if axis is not None else None
+        kind = scopes.infer(text).kind if axis is not None else None
         values = list_values(kind) if kind is not None else None
         for value in values or ():
             if axis is not None and value not in axis.cases:
@@ -289,13 +294,15 @@ def _iter_unknown_moods(pack: PackModel, look: Configuration) -> Iterator[Diagno
                 yield Diagnostic("PC0646", message, axis.select.span, help, "warn")
 
 
-def check_never_on(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def check_never_on(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """Sections whose `when` is constantly false in every combination, `--patch` included."""
+    if configurations.failed:
+        return  # it may be on in one of those
     off: dict[str, Section] = {}
     on: set[str] = set()
-    settled = SettledTexts(pack)
-    for look in looks:
-        for section in look.plan.sections:
+    settled = configurations.facts.settled
+    for one in configurations:
+        for section in one.plan.sections:
             if settled.is_off(section):
                 off.setdefault(section.id, section)
             else:
@@ -307,41 +314,32 @@ def check_never_on(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[
             yield Diagnostic("PC0643", message, section.when.span, help, "error" if section.required else "note")
 
 
-@frozen
-class _Reach:
-    """The greatest pressure of one choice of cases, and what the sections hold that can never fill their caps."""
-
-    spent: int
-    allowed: int
-    short: tuple[tuple[str, int, int], ...]
-
-
-def check_tiers(pack: PackModel, looks: Sequence[Configuration]) -> Iterator[Diagnostic]:
+def check_tiers(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """Tiers that cannot be reached under any choice of cases, sections counted for nothing, and `do` steps on what does not exist."""
     rules = pack.strain
     if rules is None:
         return
-    lowest = [look for look in looks if look.combination.tier == 0]
+    lowest = [one for one in configurations if one.combination.tier == 0]
     for step in dict.fromkeys(step for tier in rules.tiers for step in tier.do or ()):
-        acting = [look for look in looks if step in list_steps(rules.tiers[: look.combination.tier + 1])[0]]
+        acting = [one for one in configurations if step in one.list_tier_steps()]
         yield from merge_configurations(acting, partial(_iter_unknown_tiers, step))
-    yield from merge_configurations(lowest, lambda look: _iter_uncapped(pack, rules, look))
-    settled = SettledTexts(pack)
-    reaches = [_find_reach(rules, look, settled) for look in lowest if not look.combination.patch]
+    yield from merge_configurations(lowest, lambda one: _iter_uncapped(pack, rules, one))
+    settled = configurations.facts.settled
+    reaches = [_measure_reach(rules, one, settled) for one in lowest if not one.combination.patch]
     if reaches and len(rules.tiers) > 1:
         yield from _judge(rules, reaches)
 
 
-def _iter_unknown_tiers(step: Step, look: Configuration) -> Iterator[Diagnostic]:
-    known = [section.id for section in look.plan.sections]
+def _iter_unknown_tiers(step: Step, configuration: Configuration) -> Iterator[Diagnostic]:
+    known = [section.id for section in configuration.plan.sections]
     if step.section not in known:
         yield Diagnostic(
             "PC0613", f"`{step.label}` is a step on `{step.section}`, which is no section", step.span, suggest(step.section, known)
         )
 
 
-def _iter_uncapped(pack: PackModel, rules: Strain, look: Configuration) -> Iterator[Diagnostic]:
-    plan = look.base
+def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration) -> Iterator[Diagnostic]:
+    plan = configuration.base
     caps = find_caps(plan, rules, plan.budget.total)
     node = pack.manifest.value["strain"].get("count")
     for name in node.value if node is not None else ():
@@ -350,12 +348,12 @@ def _iter_uncapped(pack: PackModel, rules: Strain, look: Configuration) -> Itera
             yield Diagnostic("PC0614", message, name.span, f"give `{name.value}` a budget with a number, or take it out of `count`", "warn")
 
 
-def _find_reach(rules: Strain, look: Configuration, settled: SettledTexts) -> _Reach:
-    caps = find_caps(look.base, rules, look.base.budget.total)
+def _measure_reach(rules: Strain, configuration: Configuration, settled: SettledTexts) -> _Reach:
+    caps = find_caps(configuration.base, rules, configuration.base.budget.total)
     short = []
     for name, cap in caps.items():
-        section = look.plan.find_section(name)
-        most = 0 if section is None or settled.is_off(section) else settled.find_most(section, look.plan.output.separator)
+        section = configuration.plan.find_section(name)
+        most = 0 if section is None or settled.is_off(section) else settled.find_most(section, configuration.plan.output.separator)
         if most is not None and most < cap:
             short.append((name, most, cap))
     allowed = sum(caps.values())

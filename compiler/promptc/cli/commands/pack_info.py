@@ -214,18 +214,18 @@ def map_command(reporter: Reporter, /, pack: str, format: str, output: str | Non
 
 
 def _render(pack: Pack, format: str, variants: dict[str, str], patches: Sequence[str]) -> str:
-    from promptc.blockmap.blocks import draw_map
+    from promptc.blockmap import draw_map
 
     drawn = draw_map(pack.model, variants, patches)
     if format == "json":
-        from promptc.blockmap.render import render_json
+        from promptc.cli.views.blockmap import render_json
 
         return render_json(drawn)
     if format == "html":
-        from promptc.blockmap.render import render_html
+        from promptc.cli.views.blockmap import render_html
 
         return render_html(drawn)
-    from promptc.blockmap.render import render_markdown
+    from promptc.cli.views.blockmap import render_markdown
 
     return render_markdown(drawn)
 

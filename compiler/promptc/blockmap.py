@@ -1,4 +1,7 @@
-"""A pack's block map, from the pack alone."""
+"""A pack's block map: for each section where it comes from, what it reads, what bounds it, and what cases, tiers and patches change.
+
+`draw_map` draws it from the pack alone. Its cells are phrases, of words and code (`say`, `join_phrases`, `show_plain`).
+"""
 
 from __future__ import annotations
 
@@ -61,184 +64,6 @@ class Block:
     notes: tuple[Phrase, ...] = ()
 
 
-Blocks = tuple[Block, ...]
-
-
-def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] = ()) -> BlockMap:
-    """The map of the plan with these cases (for the other axes: their defaults, else their first cases) and patches, under no strain, and
-    what other cases, the tiers and other patches change. Depends on the pack alone. Raises `PromptcError` for a plan that does not load,
-    `UsageError` for one that the pack does not have."""
-    choice = find_choice(pack, cases, patches)
-    plan = pack.find_plan(choice)
-    drawer = _Drawer(pack)
-    variations = (
-        *drawer.iter_cases(choice, cases),
-        *drawer.iter_tiers(choice),
-        *drawer.iter_patches(choice),
-    )
-    return BlockMap(pack.name, pack.version, (*_describe_plan(pack, plan), *_describe_choice(choice)), drawer.list_blocks(plan), variations)
-
-
-class _Drawer:
-    """Draws the plans of one pack."""
-
-    def __init__(self, pack: PackModel) -> None:
-        self._pack = pack
-
-    def list_blocks(self, plan: Plan) -> Blocks:
-        """In the order of the output."""
-        return tuple(self._draw(section, plan) for section in plan.sections)
-
-    def iter_cases(self, choice: Choice, asked: Mapping[str, str]) -> Iterator[Variation]:
-        """The other cases of every axis that was not asked for."""
-        for axis in self._pack.axes:
-            for case in axis.cases:
-                if axis.name not in asked and (axis.name, case) not in choice.cases:
-                    others = tuple((name, case if name == axis.name else one) for name, one in choice.cases)
-                    yield self._vary("case", f"{axis.name}={case}", choice, replace(choice, cases=others))
-
-    def iter_tiers(self, choice: Choice) -> Iterator[Variation]:
-        """Each tier over the one before; the first is the plan itself, unless it does something."""
-        tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
-        before = self.list_blocks(self._pack.find_plan(choice))
-        for at, tier in enumerate(tiers):
-            uses = list_steps(tiers[: at + 1])[1]
-            after = self.list_blocks(self._pack.find_plan(replace(choice, tiers=at + 1, uses=uses)))
-            changes = _merge((*compare_blocks(before, after), *self._list_acts(at)))
-            before = after
-            if at or changes:
-                yield Variation("tier", tier.name, changes)
-
-    def iter_patches(self, choice: Choice) -> Iterator[Variation]:
-        """Those that are not chosen."""
-        for name in self._pack.patch_names:
-            if name not in choice.patches:
-                yield self._vary("patch", name, choice, replace(choice, patches=(*choice.patches, name)))
-
-    def _vary(self, kind: str, name: str, choice: Choice, other: Choice) -> Variation:
-        before, after = self._pack.find_plan(choice), self._pack.find_plan(other)
-        had, has = _describe_plan(self._pack, before), _describe_plan(self._pack, after)
-        changes = compare_blocks(self.list_blocks(before), self.list_blocks(after))
-        return Variation(kind, name, changes, tuple(one for one in has if one not in had))
-
-    def _list_acts(self, at: int) -> tuple[BlockChange, ...]:
-        """What a tier does at once, and what it no longer does of the earlier ones."""
-        tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
-        earlier, steps = list_steps(tiers[:at])[0], list_steps(tiers[: at + 1])[0]
-        done = [(step, "at once: ") for step in steps if step not in earlier]
-        undone = [(step, "no more: ") for step in earlier if step not in steps]
-        return tuple(BlockChange(step.section, ((*say(word), *describe_step(step, self._pack)),)) for step, word in (*done, *undone))
-
-    def _draw(self, section: Section, plan: Plan) -> Block:
-        dedupe = section.items.dedupe if section.items is not None else None
-        return Block(
-            id=section.id,
-            title=section.title,
-            role=section.role if section.items is None or section.items.message is None else _EACH,
-            source=describe_source(section, self._pack),
-            data=(*describe_data(section, self._pack), *list_index_reads(section, self._pack)),
-            caps=describe_caps(section),
-            dedupe=_describe_dedupe(dedupe) if dedupe is not None else (),
-            notes=describe_notes(section, plan, self._pack),
-        )
-
-
-def _merge(changes: Sequence[BlockChange]) -> tuple[BlockChange, ...]:
-    """One for each block."""
-    found: dict[str, tuple[Phrase, ...]] = {}
-    for change in changes:
-        found[change.block] = (*found.get(change.block, ()), *change.says)
-    return tuple(BlockChange(block, says) for block, says in found.items())
-
-
-def _describe_dedupe(dedupe: Dedupe) -> tuple[Phrase, ...]:
-    found = [say("by {}, to the letter" if dedupe.exact else "by {}, normalised", dedupe.by.text)]
-    if dedupe.against:
-        found.append((*say("against "), *join_phrases([say("{}", name) for name in dedupe.against], ", ")))
-    if dedupe.keep == "last":
-        found.append(say("the last one stays"))
-    return tuple(found)
-
-
-def _describe_plan(pack: PackModel, plan: Plan) -> tuple[Phrase, ...]:
-    budget, counter = plan.budget, pack.counting.wanted or pack.counting.counter.name
-    reserve = f", {budget.reserve} of {budget.context} are kept for the answer" if budget.reserve else ""
-    found = [say(f"{count_noun(budget.total, 'token')} by {{}}{reserve}", counter), say(f"{plan.output.format} output")]
-    if plan.tools:
-        found.append(_list("tools ", [tool.name for tool in plan.tools]))
-    if plan.response is not None:
-        found.append(say("response {}", plan.response.name))
-    return tuple(found)
-
-
-def _describe_choice(choice: Choice) -> tuple[Phrase, ...]:
-    cases = [_list("cases ", [f"{axis}={case}" for axis, case in choice.cases])] if choice.cases else []
-    return (*cases, *([_list("patches ", choice.patches)] if choice.patches else []))
-
-
-def _list(what: str, names: Sequence[str]) -> Phrase:
-    return (*say(what), *join_phrases([say("{}", name) for name in names], ", "))
-
-
-def find_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:
-    """These cases, for the other axes their default or else their first case, these patches, and the first tier. Raises `UsageError` for an
-    axis (PC0701), a case (PC0702) or a patch (PC0703) that the pack does not have."""
-    axes = {axis.name: axis.cases for axis in pack.axes}
-    for axis, case in cases.items():
-        if axis not in axes:
-            raise UsageError([Diagnostic("PC0701", f"the pack has no variant axis `{axis}`", help=suggest(axis, axes))])
-        if case not in axes[axis]:
-            raise UsageError([Diagnostic("PC0702", f"the axis `{axis}` has no case `{case}`", help=suggest(case, axes[axis]))])
-    for name in patches:
-        if name not in pack.patch_names:
-            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names))])
-    chosen = tuple((axis, cases.get(axis, usual)) for axis, usual in list_defaults(pack))
-    return Choice(chosen, tuple(patches), 0 if pack.strain is None else 1)
-
-
-def compare_blocks(before: Sequence[Block], after: Sequence[Block]) -> tuple[BlockChange, ...]:
-    """The blocks that are new, gone, moved or changed, each with what it has now and had not, and what it has no longer."""
-    old, new = {one.id: one for one in before}, {one.id: one for one in after}
-    moved = _find_moved([one for one in old if one in new], [one for one in new if one in old])
-    found = [BlockChange(one, tuple(_iter_changes(old.get(one), new[one], moved.get(one)))) for one in new]
-    gone = [BlockChange(one, (say("not there"),)) for one in old if one not in new]
-    return (*(change for change in found if change.says), *gone)
-
-
-def _find_moved(before: list[str], after: list[str]) -> dict[str, str]:
-    """The blocks that are no longer in line with the others, each with the one it stands behind now (empty: it is the first)."""
-    kept = {before[block.a + at] for block in SequenceMatcher(None, before, after, False).get_matching_blocks() for at in range(block.size)}
-    return {name: after[at - 1] if at else "" for at, name in enumerate(after) if name not in kept}
-
-
-def _iter_changes(before: Block | None, after: Block, behind: str | None) -> Iterator[Phrase]:
-    if before is None:
-        yield say("there")
-        return
-    if behind is not None:
-        yield say("behind {}", behind) if behind else say("the first")
-    if after.title != before.title or after.role != before.role:
-        yield say(f"{after.title}, {after.role}")
-    if after.source != before.source:
-        yield (*say("from "), *after.source)
-    for name in _LISTS:
-        had, has = _list_told(before, name), _list_told(after, name)
-        yield from (one for one in has if one not in had)
-        replaced = {_find_subject(one) for one in has}
-        yield from ((*say("without "), *one) for one in had if _find_subject(one) not in replaced)
-
-
-def _list_told(block: Block, name: str) -> list[Phrase]:
-    """Paths and parts follow from the filters and texts, and are not told again."""
-    found: tuple[Phrase, ...] = getattr(block, name)
-    return [one for one in found if not (name == "data" and (one[0].is_code or one[0].text.startswith("of ")))]
-
-
-def _find_subject(phrase: Phrase) -> str:
-    """What a phrase is about: one that is about the same takes its place."""
-    return phrase[0].text.split(" ")[0].rstrip(":") if not phrase[0].is_code else ""
-
-
 @frozen
 class BlockChange:
     """What one case, tier or patch makes of one block."""
@@ -269,7 +94,238 @@ class BlockMap:
     variations: tuple[Variation, ...]
 
 
-def describe_data(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
+@frozen
+class Word:
+    """A run of text on one line, or of code as an author wrote it."""
+
+    text: str
+    is_code: bool = False
+
+
+Blocks = tuple[Block, ...]
+Phrase = tuple[Word, ...]
+
+
+def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] = ()) -> BlockMap:
+    """The map of the plan with these cases (for the other axes: their defaults, else their first cases) and patches, under no strain, and
+    what other cases, the tiers and other patches change. Depends on the pack alone. Raises `PromptcError` for a plan that does not load,
+    `UsageError` for one that the pack does not have."""
+    choice = _make_choice(pack, cases, patches)
+    plan = pack.find_plan(choice)
+    drawer = _Drawer(pack)
+    variations = (
+        *drawer.iter_cases(choice, cases),
+        *drawer.iter_tiers(choice),
+        *drawer.iter_patches(choice),
+    )
+    return BlockMap(pack.name, pack.version, (*_describe_plan(pack, plan), *_describe_choice(choice)), drawer.list_blocks(plan), variations)
+
+
+def _make_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:
+    """These cases, for the other axes their default or else their first case, these patches, and the first tier. Raises `UsageError` for an
+    axis (PC0701), a case (PC0702) or a patch (PC0703) that the pack does not have."""
+    axes = {axis.name: axis.cases for axis in pack.axes}
+    for axis, case in cases.items():
+        if axis not in axes:
+            raise UsageError([Diagnostic("PC0701", f"the pack has no variant axis `{axis}`", help=suggest(axis, axes))])
+        if case not in axes[axis]:
+            raise UsageError([Diagnostic("PC0702", f"the axis `{axis}` has no case `{case}`", help=suggest(case, axes[axis]))])
+    for name in patches:
+        if name not in pack.patch_names:
+            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names))])
+    chosen = tuple((axis, cases.get(axis, usual)) for axis, usual in list_defaults(pack))
+    return Choice(chosen, tuple(patches), 0 if pack.strain is None else 1)
+
+
+class _Drawer:
+    """Draws the plans of one pack."""
+
+    def __init__(self, pack: PackModel) -> None:
+        self._pack = pack
+
+    def list_blocks(self, plan: Plan) -> Blocks:
+        """In the order of the output."""
+        return tuple(self._draw(section, plan) for section in plan.sections)
+
+    def iter_cases(self, choice: Choice, asked: Mapping[str, str]) -> Iterator[Variation]:
+        """The other cases of every axis that was not asked for."""
+        for axis in self._pack.axes:
+            for case in axis.cases:
+                if axis.name not in asked and (axis.name, case) not in choice.cases:
+                    others = tuple((name, case if name == axis.name else one) for name, one in choice.cases)
+                    yield self._vary("case", f"{axis.name}={case}", choice, replace(choice, cases=others))
+
+    def iter_tiers(self, choice: Choice) -> Iterator[Variation]:
+        """Each tier over the one before; the first is the plan itself, unless it does something."""
+        tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
+        before = self.list_blocks(self._pack.find_plan(choice))
+        for at, tier in enumerate(tiers):
+            uses = list_steps(tiers[: at + 1])[1]
+            after = self.list_blocks(self._pack.find_plan(replace(choice, tiers=at + 1, uses=uses)))
+            changes = _merge((*_compare_blocks(before, after), *self._list_acts(at)))
+            before = after
+            if at or changes:
+                yield Variation("tier", tier.name, changes)
+
+    def iter_patches(self, choice: Choice) -> Iterator[Variation]:
+        """Those that are not chosen."""
+        for name in self._pack.patch_names:
+            if name not in choice.patches:
+                yield self._vary("patch", name, choice, replace(choice, patches=(*choice.patches, name)))
+
+    def _vary(self, kind: str, name: str, choice: Choice, other: Choice) -> Variation:
+        before, after = self._pack.find_plan(choice), self._pack.find_plan(other)
+        had, has = _describe_plan(self._pack, before), _describe_plan(self._pack, after)
+        changes = _compare_blocks(self.list_blocks(before), self.list_blocks(after))
+        return Variation(kind, name, changes, tuple(one for one in has if one not in had))
+
+    def _list_acts(self, at: int) -> tuple[BlockChange, ...]:
+        """What a tier does at once, and what it no longer does of the earlier ones."""
+        tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
+        earlier, steps = list_steps(tiers[:at])[0], list_steps(tiers[: at + 1])[0]
+        done = [(step, "at once: ") for step in steps if step not in earlier]
+        undone = [(step, "no more: ") for step in earlier if step not in steps]
+        return tuple(BlockChange(step.section, ((*say(word), *_describe_step(step, self._pack)),)) for step, word in (*done, *undone))
+
+    def _draw(self, section: Section, plan: Plan) -> Block:
+        dedupe = section.items.dedupe if section.items is not None else None
+        return Block(
+            id=section.id,
+            title=section.title,
+            role=section.role if section.items is None or section.items.message is None else _EACH,
+            source=describe_source(section, self._pack),
+            data=(*_describe_data(section, self._pack), *_list_index_reads(section, self._pack)),
+            caps=_describe_caps(section),
+            dedupe=_describe_dedupe(dedupe) if dedupe is not None else (),
+            notes=_describe_notes(section, plan, self._pack),
+        )
+
+
+def _merge(changes: Sequence[BlockChange]) -> tuple[BlockChange, ...]:
+    """One for each block."""
+    found: dict[str, tuple[Phrase, ...]] = {}
+    for change in changes:
+        found[change.block] = (*found.get(change.block, ()), *change.says)
+    return tuple(BlockChange(block, says) for block, says in found.items())
+
+
+def _compare_blocks(before: Sequence[Block], after: Sequence[Block]) -> tuple[BlockChange, ...]:
+    """The blocks that are new, gone, moved or changed, each with what it has now and had not, and what it has no longer."""
+    old, new = {one.id: one for one in before}, {one.id: one for one in after}
+    moved = _list_moved([one for one in old if one in new], [one for one in new if one in old])
+    found = [BlockChange(one, tuple(_iter_changes(old.get(one), new[one], moved.get(one)))) for one in new]
+    gone = [BlockChange(one, (say("not there"),)) for one in old if one not in new]
+    return (*(change for change in found if change.says), *gone)
+
+
+def _list_moved(before: list[str], after: list[str]) -> dict[str, str]:
+    """The blocks that are no longer in line with the others, each with the one it stands behind now (empty: it is the first)."""
+    kept = {before[block.a + at] for block in SequenceMatcher(None, before, after, False).get_matching_blocks() for at in range(block.size)}
+    return {name: after[at - 1] if at else "" for at, name in enumerate(after) if name not in kept}
+
+
+def _iter_changes(before: Block | None, after: Block, behind: str | None) -> Iterator[Phrase]:
+    if before is None:
+        yield say("there")
+        return
+    if behind is not None:
+        yield say("behind {}", behind) if behind else say("the first")
+    if after.title != before.title or after.role != before.role:
+        yield say(f"{after.title}, {after.role}")
+    if after.source != before.source:
+        yield (*say("from "), *after.source)
+    for name in _LISTS:
+        had, has = _list_told(before, name), _list_told(after, name)
+        yield from (one for one in has if one not in had)
+        replaced = {_name_subject(one) for one in has}
+        yield from ((*say("without "), *one) for one in had if _name_subject(one) not in replaced)
+
+
+def _list_told(block: Block, name: str) -> list[Phrase]:
+    """Paths and parts follow from the filters and texts, and are not told again."""
+    found: tuple[Phrase, ...] = getattr(block, name)
+    return [one for one in found if not (name == "data" and (one[0].is_code or one[0].text.startswith("of ")))]
+
+
+def _name_subject(phrase: Phrase) -> str:
+    """What a phrase is about: one that is about the same takes its place."""
+    return phrase[0].text.split(" ")[0].rstrip(":") if not phrase[0].is_code else ""
+
+
+def _describe_plan(pack: PackModel, plan: Plan) -> tuple[Phrase, ...]:
+    budget, counter = plan.budget, pack.counting.wanted or pack.counting.counter.name
+    reserve = f", {budget.reserve} of {budget.context} are kept for the answer" if budget.reserve else ""
+    found = [say(f"{count_noun(budget.total, 'token')} by {{}}{reserve}", counter), say(f"{plan.output.format} output")]
+    if plan.tools:
+        found.append(_list("tools ", [tool.name for tool in plan.tools]))
+    if plan.response is not None:
+        found.append(say("response {}", plan.response.name))
+    return tuple(found)
+
+
+def _list(what: str, names: Sequence[str]) -> Phrase:
+    return (*say(what), *join_phrases([say("{}", name) for name in names], ", "))
+
+
+def _describe_step(step: Step, pack: PackModel) -> Phrase:
+    """One step, such as `evict 2, oldest first`."""
+    if isinstance(step, Trim):
+        size = f" to {show_size(step.to)}" if step.to is not None else ""
+        size += f" down to {show_size(step.floor)}" if step.floor is not None and step.floor.amount else ""
+        return (*say(f"trim at {step.at}{size}"), *_describe_rank(step, ""))
+    if isinstance(step, Evict):
+        return _describe_evict(step)
+    if isinstance(step, Shorten):
+        return (*say("shorten to the next form"), *_describe_rank(step, ""))
+    if isinstance(step, Lower):
+        return say("lower by {}, the greatest first", step.by.text)
+    if isinstance(step, Recap):
+        share = f"the oldest {_show_percent(step)}" if step.older < 1 else "all"
+        where = say(" where {}", step.where.text) if step.where is not None else ()
+        return (*say(f"recap {share}"), *where, *say(" by "), *_name_template(step.template, pack))
+    if isinstance(step, Replace):
+        return (*say("replace by "), *_name_template(step.template, pack))
+    return _describe_plain(step)
+
+
+def _describe_rank(step: Ranked, otherwise: str) -> Phrase:
+    if step.by is not None:
+        return say(", least {} first", step.by.text)
+    if step.order:
+        count = len(step.order)
+        return say(" where {}", step.order[0].text) if count == 1 else say(f" in {count} classes, {{}} first", step.order[0].text)
+    return say(otherwise)
+
+
+def _describe_evict(step: Evict) -> Phrase:
+    noun = "groups" if step.whole == "group" else "items"
+    steps = f", {step.step} at a time" if step.step > 1 else ""
+    floor = f", {step.floor} stay{'s' if step.floor == 1 else ''}" if step.floor else ""
+    return (*say(f"evict {noun}"), *_describe_rank(step, ", oldest first"), *say(f"{steps}{floor}"))
+
+
+def _show_percent(step: Recap) -> str:
+    return f"{float(step.older * 100):g}%"
+
+
+def _name_template(template: Template, pack: PackModel) -> Phrase:
+    """The file of a template as it is called in the pack; else that it stands in the manifest."""
+    if template.place.inline:
+        return say("inline text")
+    folder = dirname(pack.file)
+    file = template.place.span.file
+    return say("{}", file.removeprefix(f"{folder}/") if folder else file)
+
+
+def _describe_plain(step: Step) -> Phrase:
+    if isinstance(step, Use):
+        return say("use the patch {}", step.patch)
+    if isinstance(step, Continue):
+        return say("its own ladder goes on")
+    return say("drop it") if isinstance(step, Drop) else say("fail") if isinstance(step, Fail) else say(type(step).__name__.lower())
+
+
+def _describe_data(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     """The paths of the state, also those behind a `let` or an index, then what is read of each item, then filters and order."""
     reads = frozenset(_iter_reads(section))
     paths = _shorten(_expand(reads, pack))
@@ -285,25 +341,25 @@ def _iter_reads(section: Section) -> Iterator[Path]:
             yield from code.reads
 
 
+def _shorten(paths: set[Path]) -> list[str]:
+    """Sorted; a path that another one goes on from is left out, and so is the state itself."""
+    kept = [one for one in paths if len(one) > 1 and not any(len(other) > len(one) and other[: len(one)] == one for other in paths)]
+    return [".".join(path) for path in sorted(kept)]
+
+
 def _expand(reads: frozenset[Path], pack: PackModel) -> set[Path]:
     """The paths of the state: a name of `let` reads what its expression reads."""
-    lets = _find_lets(pack)
+    lets = _expand_lets(pack)
     return {found for path in reads for found in ((path,) if path[0] == "state" else lets.get(path[0], ()))}
 
 
-def _find_lets(pack: PackModel) -> Mapping[str, frozenset[Path]]:
+def _expand_lets(pack: PackModel) -> Mapping[str, frozenset[Path]]:
     found: dict[str, frozenset[Path]] = {}
     for let in pack.lets:
         value = let.value.value if isinstance(let.value, Band | Assign) else let.value
         inner = (path for read in value.reads for path in ((read,) if read[0] == "state" else found.get(read[0], ())))
         found[let.name] = frozenset(inner)
     return found
-
-
-def _shorten(paths: set[Path]) -> list[str]:
-    """Sorted; a path that another one goes on from is left out, and so is the state itself."""
-    kept = [one for one in paths if len(one) > 1 and not any(len(other) > len(one) and other[: len(one)] == one for other in paths)]
-    return [".".join(path) for path in sorted(kept)]
 
 
 def _name_parts(root: str, reads: frozenset[Path]) -> Phrase:
@@ -327,7 +383,7 @@ def _iter_filters(items: Items) -> Iterator[Phrase]:
         yield say("grouped by {}", items.group.by.text)
 
 
-def list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
+def _list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     """The list in the state that an index the section asks is made of."""
     source = section.items.source if section.items is not None else None
     if not isinstance(source, Retrieve):
@@ -336,109 +392,7 @@ def list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     return tuple(say("index {} over {}", index.name, index.source.text) for index in made)
 
 
-@frozen
-class Word:
-    """A run of text on one line, or of code as an author wrote it."""
-
-    text: str
-    is_code: bool = False
-
-
-Phrase = tuple[Word, ...]
-
-
-def say(pattern: str, *codes: object) -> Phrase:
-    """The words of `pattern` with code in place of each `{}`. White space in code becomes single spaces."""
-    texts = pattern.split("{}")
-    found = [Word(texts[0])]
-    for code, text in zip(codes, texts[1:], strict=True):
-        found += [Word(" ".join(str(code).split()), True), Word(text)]
-    return tuple(word for word in found if word.text)
-
-
-_CONSTANT = {"false": say("when: off"), "true": say("when: on")}
-
-
-def describe_notes(section: Section, plan: Plan, pack: PackModel) -> tuple[Phrase, ...]:
-    """The author's first, as the plan has it."""
-    found = [read_phrase(section.note)] if section.note else []
-    if section.when is not None:
-        found.append(_CONSTANT.get(section.when.text.strip().lower()) or say("when {}", section.when.text))
-    if section.required:
-        found.append(say("required: absent, it is an error"))
-    if section.cache:
-        found.append(say("a cache breakpoint ends behind it"))
-    if section.items is not None and section.items.tally is not None:
-        found.append(say("counted by {} in the report", section.items.tally.text))
-    return (*found, *_iter_ladders(section, plan, pack))
-
-
-def _iter_ladders(section: Section, plan: Plan, pack: PackModel) -> Iterator[Phrase]:
-    """The section's own ladder where anything climbs it, and its turns in that of the whole."""
-    turns = [(at, step) for at, step in enumerate(plan.truncate, 1) if step.section == section.id]
-    continues = any(isinstance(step, Continue) for _, step in turns)
-    if section.overflow and not section.pinned and (section.budget is not None or continues):
-        yield (*say("over its budget: " if section.budget is not None else "its ladder: "), *describe_ladder(section.overflow, pack))
-    if turns:
-        shown = [(*say(f"step {at}, "), *describe_step(step, pack)) for at, step in turns]
-        yield (*say("over the total: "), *join_phrases(shown, "; "))
-
-
-def describe_step(step: Step, pack: PackModel) -> Phrase:
-    """One step, such as `evict 2, oldest first`."""
-    if isinstance(step, Trim):
-        size = f" to {show_size(step.to)}" if step.to is not None else ""
-        size += f" down to {show_size(step.floor)}" if step.floor is not None and step.floor.amount else ""
-        return (*say(f"trim at {step.at}{size}"), *_describe_rank(step, ""))
-    if isinstance(step, Evict):
-        return _describe_evict(step)
-    if isinstance(step, Shorten):
-        return (*say("shorten to the next form"), *_describe_rank(step, ""))
-    if isinstance(step, Lower):
-        return say("lower by {}, the greatest first", step.by.text)
-    if isinstance(step, Recap):
-        share = f"the oldest {_show_percent(step)}" if step.older < 1 else "all"
-        where = say(" where {}", step.where.text) if step.where is not None else ()
-        return (*say(f"recap {share}"), *where, *say(" by "), *name_template(step.template, pack))
-    if isinstance(step, Replace):
-        return (*say("replace by "), *name_template(step.template, pack))
-    return _describe_plain(step)
-
-
-def describe_ladder(steps: tuple[Step, ...], pack: PackModel) -> Phrase:
-    """All of them, in order."""
-    return join_phrases([describe_step(step, pack) for step in steps], ", then ")
-
-
-def _describe_plain(step: Step) -> Phrase:
-    if isinstance(step, Use):
-        return say("use the patch {}", step.patch)
-    if isinstance(step, Continue):
-        return say("its own ladder goes on")
-    return say("drop it") if isinstance(step, Drop) else say("fail") if isinstance(step, Fail) else say(type(step).__name__.lower())
-
-
-def _describe_evict(step: Evict) -> Phrase:
-    noun = "groups" if step.whole == "group" else "items"
-    steps = f", {step.step} at a time" if step.step > 1 else ""
-    floor = f", {step.floor} stay{'s' if step.floor == 1 else ''}" if step.floor else ""
-    return (*say(f"evict {noun}"), *_describe_rank(step, ", oldest first"), *say(f"{steps}{floor}"))
-
-
-def _describe_rank(step: Ranked, otherwise: str) -> Phrase:
-    if step.by is not None:
-        return say(", least {} first", step.by.text)
-    if step.order:
-        count = len(step.order)
-        return say(" where {}", step.order[0].text) if count == 1 else say(f" in {count} classes, {{}} first", step.order[0].text)
-    return say(otherwise)
-
-
-def _show_percent(step: Recap) -> str:
-    return f"{float(step.older * 100):g}%"
-
-
-def describe_caps(section: Section) -> tuple[Phrase, ...]:
+def _describe_caps(section: Section) -> tuple[Phrase, ...]:
     """One phrase each; none where nothing bounds it but the total."""
     items = _iter_items(section.items) if section.items is not None else ()
     budget = _iter_budget(section.budget) if section.budget is not None else ()
@@ -469,6 +423,10 @@ def _iter_retrieve(source: Retrieve) -> Iterator[Phrase]:
         yield say(f"sparse below {source.sparse_below}")
 
 
+def _show_ratio(ratio: Ratio) -> str:
+    return f"{float(ratio):.6f}".rstrip("0").rstrip(".")
+
+
 def _describe_window(window: Window) -> Phrase:
     bounds = [f"at least {window.min}"] if window.min else []
     bounds += [f"at most {window.max}"] if window.max is not None else []
@@ -496,6 +454,68 @@ def _iter_budget(budget: Budget) -> Iterator[Phrase]:
         yield (*say("budget "), *join_phrases(parts, ", "))
 
 
+def _describe_dedupe(dedupe: Dedupe) -> tuple[Phrase, ...]:
+    found = [say("by {}, to the letter" if dedupe.exact else "by {}, normalised", dedupe.by.text)]
+    if dedupe.against:
+        found.append((*say("against "), *join_phrases([say("{}", name) for name in dedupe.against], ", ")))
+    if dedupe.keep == "last":
+        found.append(say("the last one stays"))
+    return tuple(found)
+
+
+def _describe_notes(section: Section, plan: Plan, pack: PackModel) -> tuple[Phrase, ...]:
+    """The author's first, as the plan has it."""
+    found = [_read_phrase(section.note)] if section.note else []
+    if section.when is not None:
+        found.append(_CONSTANT.get(section.when.text.strip().lower()) or say("when {}", section.when.text))
+    if section.required:
+        found.append(say("required: absent, it is an error"))
+    if section.cache:
+        found.append(say("a cache breakpoint ends behind it"))
+    if section.items is not None and section.items.tally is not None:
+        found.append(say("counted by {} in the report", section.items.tally.text))
+    return (*found, *_iter_ladders(section, plan, pack))
+
+
+def _read_phrase(text: str) -> Phrase:
+    """An author's remark: what stands between backticks is code."""
+    parts = _CODE.split(" ".join(text.split()))
+    return tuple(Word(part, bool(at % 2)) for at, part in enumerate(parts) if part)
+
+
+def say(pattern: str, *codes: object) -> Phrase:
+    """The words of `pattern` with code in place of each `{}`. White space in code becomes single spaces."""
+    texts = pattern.split("{}")
+    found = [Word(texts[0])]
+    for code, text in zip(codes, texts[1:], strict=True):
+        found += [Word(" ".join(str(code).split()), True), Word(text)]
+    return tuple(word for word in found if word.text)
+
+
+_CONSTANT = {"false": say("when: off"), "true": say("when: on")}
+
+
+def _iter_ladders(section: Section, plan: Plan, pack: PackModel) -> Iterator[Phrase]:
+    """The section's own ladder where anything climbs it, and its turns in that of the whole."""
+    turns = [(at, step) for at, step in enumerate(plan.truncate, 1) if step.section == section.id]
+    continues = any(isinstance(step, Continue) for _, step in turns)
+    if section.overflow and not section.pinned and (section.budget is not None or continues):
+        yield (*say("over its budget: " if section.budget is not None else "its ladder: "), *_describe_ladder(section.overflow, pack))
+    if turns:
+        shown = [(*say(f"step {at}, "), *_describe_step(step, pack)) for at, step in turns]
+        yield (*say("over the total: "), *join_phrases(shown, "; "))
+
+
+def _describe_ladder(steps: tuple[Step, ...], pack: PackModel) -> Phrase:
+    """All of them, in order."""
+    return join_phrases([_describe_step(step, pack) for step in steps], ", then ")
+
+
+def _describe_choice(choice: Choice) -> tuple[Phrase, ...]:
+    cases = [_list("cases ", [f"{axis}={case}" for axis, case in choice.cases])] if choice.cases else []
+    return (*cases, *([_list("patches ", choice.patches)] if choice.patches else []))
+
+
 def show_size(size: Size) -> str:
     """`1500 tokens`, `800 characters`, `15% of the total`."""
     if size.unit == "share":
@@ -504,25 +524,12 @@ def show_size(size: Size) -> str:
     return f"{int(size.amount)} {noun}{'' if size.amount == 1 else 's'}"
 
 
-def _show_ratio(ratio: Ratio) -> str:
-    return f"{float(ratio):.6f}".rstrip("0").rstrip(".")
-
-
 def describe_source(section: Section, pack: PackModel) -> Phrase:
     """The file, the text in the manifest, or the list, store or index and how each item is shown."""
     if section.text is not None:
-        return name_template(section.text, pack)
+        return _name_template(section.text, pack)
     assert section.items is not None
     return (*_describe_items(section.items), *_describe_forms(section.items, pack))
-
-
-def name_template(template: Template, pack: PackModel) -> Phrase:
-    """The file of a template as it is called in the pack; else that it stands in the manifest."""
-    if template.place.inline:
-        return say("inline text")
-    folder = dirname(pack.file)
-    file = template.place.span.file
-    return say("{}", file.removeprefix(f"{folder}/") if folder else file)
 
 
 def _describe_items(items: Items) -> Phrase:
@@ -551,15 +558,9 @@ def _describe_retrieve(source: Retrieve) -> Phrase:
 def _describe_forms(items: Items, pack: PackModel) -> Phrase:
     if items.message is not None:
         return say("; each a message of role {}", items.message.role.text)
-    files = [name_template(form, pack) for form in items.forms]
+    files = [_name_template(form, pack) for form in items.forms]
     inner = join_phrases(files, ", then ")
     return (*say("; each as "), *inner)
-
-
-def read_phrase(text: str) -> Phrase:
-    """An author's remark: what stands between backticks is code."""
-    parts = _CODE.split(" ".join(text.split()))
-    return tuple(Word(part, bool(at % 2)) for at, part in enumerate(parts) if part)
 
 
 def show_plain(phrase: Phrase) -> str:

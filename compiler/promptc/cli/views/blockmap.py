@@ -1,4 +1,4 @@
-"""A block map as one page of HTML that needs nothing else: no script, no font, no file beside it."""
+"""A block map as Markdown, as JSON, and as one page of HTML that needs nothing else: no script, no font, no file beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from promptc.blockmap.blocks import Block, BlockMap, Phrase, Variation, Word, join_phrases, say, show_plain
+from promptc.blockmap import Block, BlockMap, Phrase, Variation, Word, join_phrases, say, show_plain
 from promptc.diag.typed import Any
 
 _SPECIAL = re.compile(r"([\\`*_\[\]~|#])")
@@ -53,33 +53,8 @@ dd a { color: var(--mark); text-decoration: none }
 }
 """
 
+
 _HEADS = ("Block", "Role", "Source", "Data", "Caps", "Dedupe", "Notes")
-
-
-def render_json(drawn: BlockMap) -> str:
-    """An object with `pack`, `version`, `plan`, `blocks` and `variations`."""
-    shown = {
-        "pack": drawn.pack,
-        "version": drawn.version,
-        "plan": _show_all(drawn.plan),
-        "blocks": [_show_block(block) for block in drawn.blocks],
-        "variations": [_show_variation(one) for one in drawn.variations],
-    }
-    return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
-
-
-def _show_block(block: Block) -> dict[str, Any]:
-    lists = {name: _show_all(getattr(block, name)) for name in ("data", "caps", "dedupe", "notes")}
-    return {"id": block.id, "title": block.title, "role": block.role, "source": show_plain(block.source), **lists}
-
-
-def _show_variation(one: Variation) -> dict[str, Any]:
-    changes = {change.block: _show_all(change.says) for change in one.changes}
-    return {"kind": one.kind, "name": one.name, "plan": _show_all(one.plan), "changes": changes}
-
-
-def _show_all(phrases: tuple[Phrase, ...]) -> list[str]:
-    return [show_plain(phrase) for phrase in phrases]
 
 
 def render_markdown(drawn: BlockMap) -> str:
@@ -90,15 +65,6 @@ def render_markdown(drawn: BlockMap) -> str:
     return "\n".join([*_list_head(drawn), *lines, *_list_variations(drawn.variations)]) + "\n"
 
 
-def _list_head(drawn: BlockMap) -> list[str]:
-    return [
-        f"# Block map of {_show_markdown(say('{}', drawn.pack))} {_escape(drawn.version)}",
-        "",
-        f"{_list_phrases(drawn.plan, '; ')}.",
-        "",
-    ]
-
-
 def _list_cells(block: Block, variations: Sequence[Variation]) -> tuple[str, ...]:
     title = f"{_escape(' '.join(block.title.split()))}<br>" if block.title != block.id else ""
     notes = (*block.notes, *_list_changing(block, variations))
@@ -106,22 +72,14 @@ def _list_cells(block: Block, variations: Sequence[Variation]) -> tuple[str, ...
     return (f"{title}{_show_markdown(say('{}', block.id))}", block.role, _show_markdown(block.source), *lists)
 
 
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+
+
 def _list_changing(block: Block, variations: Sequence[Variation]) -> tuple[Phrase, ...]:
     """Which variations change the block; how is told below the table."""
     names = [say("{}", one.name) for one in variations if any(change.block == block.id for change in one.changes)]
     return ((*say("changed by "), *join_phrases(names, ", ")),) if names else ()
-
-
-def _list_variations(variations: Sequence[Variation]) -> list[str]:
-    if not variations:
-        return []
-    lines = ["", "What changes it:", ""]
-    for one in variations:
-        what = f"- {one.kind} {_show_markdown(say('{}', one.name))}"
-        whole = _list_phrases(one.plan, "; ") or ("" if one.changes else "nothing")
-        lines.append(f"{what}: {whole}" if whole else what)
-        lines += [f"  - {_show_markdown(say('{}', change.block))}: {_list_phrases(change.says, '; ')}" for change in one.changes]
-    return lines
 
 
 def _list_phrases(phrases: Sequence[Phrase], between: str) -> str:
@@ -140,8 +98,25 @@ def _show_code(word: Word) -> str:
     return f"{fence}{pad}{word.text}{pad}{fence}".replace("|", "\\|")
 
 
-def _escape(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+def _list_head(drawn: BlockMap) -> list[str]:
+    return [
+        f"# Block map of {_show_markdown(say('{}', drawn.pack))} {_escape(drawn.version)}",
+        "",
+        f"{_list_phrases(drawn.plan, '; ')}.",
+        "",
+    ]
+
+
+def _list_variations(variations: Sequence[Variation]) -> list[str]:
+    if not variations:
+        return []
+    lines = ["", "What changes it:", ""]
+    for one in variations:
+        what = f"- {one.kind} {_show_markdown(say('{}', one.name))}"
+        whole = _list_phrases(one.plan, "; ") or ("" if one.changes else "nothing")
+        lines.append(f"{what}: {whole}" if whole else what)
+        lines += [f"  - {_show_markdown(say('{}', change.block))}: {_list_phrases(change.says, '; ')}" for change in one.changes]
+    return lines
 
 
 def render_html(drawn: BlockMap) -> str:
@@ -188,6 +163,10 @@ def _render_row(block: Block, variations: Sequence[Variation]) -> str:
     return f'<tr id="block-{name}">{head}{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
 
 
+def _show(phrase: Phrase) -> str:
+    return "".join(f"<code>{escape(word.text)}</code>" if word.is_code else escape(word.text) for word in phrase)
+
+
 def _render_list(shown: Sequence[str]) -> str:
     if not shown:
         return '<span class="none">–</span>'
@@ -210,5 +189,27 @@ def _render_changes(variation: Variation) -> str:
     return _render_list(shown) if shown else "nothing"
 
 
-def _show(phrase: Phrase) -> str:
-    return "".join(f"<code>{escape(word.text)}</code>" if word.is_code else escape(word.text) for word in phrase)
+def render_json(drawn: BlockMap) -> str:
+    """An object with `pack`, `version`, `plan`, `blocks` and `variations`."""
+    shown = {
+        "pack": drawn.pack,
+        "version": drawn.version,
+        "plan": _show_all(drawn.plan),
+        "blocks": [_show_block(block) for block in drawn.blocks],
+        "variations": [_show_variation(one) for one in drawn.variations],
+    }
+    return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+
+
+def _show_all(phrases: tuple[Phrase, ...]) -> list[str]:
+    return [show_plain(phrase) for phrase in phrases]
+
+
+def _show_block(block: Block) -> dict[str, Any]:
+    lists = {name: _show_all(getattr(block, name)) for name in ("data", "caps", "dedupe", "notes")}
+    return {"id": block.id, "title": block.title, "role": block.role, "source": show_plain(block.source), **lists}
+
+
+def _show_variation(one: Variation) -> dict[str, Any]:
+    changes = {change.block: _show_all(change.says) for change in one.changes}
+    return {"kind": one.kind, "name": one.name, "plan": _show_all(one.plan), "changes": changes}

@@ -1,0 +1,100 @@
+"""The rules of `promptc check`, and `check_pack`, which asks all of them (language.md §12).
+
+A rule is a function of a pack and its configurations that finds one sort of fault:
+
+    @for_each
+    def check_titles(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+        \"\"\"Sections without a title.\"\"\"
+
+To add one, write it in the file of its topic in `check/rules`, with `for_each` where it looks at one configuration at a time and without
+where it compares them; add its code to `codes.toml`, and the rule to `RULES` below. What it needs to know of expressions and templates are
+`configuration.iter_texts()` and `configuration.facts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from promptc.check.configurations import Configurations, Rule, list_configurations, merge_findings
+from promptc.check.rules.budgets import check_bounds, check_joints, check_monotony, check_totals, check_worst_case
+from promptc.check.rules.items import check_against, check_dedupe_order, check_idle_caps, check_limit_keys, check_long_lists, check_parts
+from promptc.check.rules.operations import check_operations
+from promptc.check.rules.overlap import check_alike, check_compared, check_overlaps, check_repeats
+from promptc.check.rules.reads import check_reads, check_unmet, check_unread
+from promptc.check.rules.steps import check_dead_steps, check_fixed_steps, check_idle_trims, check_unwalked
+from promptc.check.rules.texts import check_breakpoints, check_empty_texts, check_line_ends, check_text_offers, check_unused_tools
+from promptc.check.rules.variants import check_bands, check_conflicts, check_moods, check_never_on, check_tiers
+from promptc.diag.findings import Diagnostic, sort_diagnostics
+from promptc.model.pack import PackModel
+
+MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
+"""The codes that name what voids the guarantee that a larger total never removes content."""
+
+PROOFS = frozenset({"PC0656"})
+"""The codes that say what holds of every valid state. Nothing is proved of a pack that some state, or every one, makes fail."""
+
+
+def check_pack(pack: PackModel) -> tuple[Diagnostic, ...]:
+    """Every finding about a loaded pack, each once, sorted; what was found while loading is among them. Never raises for what is wrong
+    in the pack: a combination that does not load is a finding."""
+    configurations = list_configurations(pack)
+    found = [*pack.warnings]
+    for rule in RULES:
+        found.extend(rule(pack, configurations))
+    if any(one.level == "error" for one in found):
+        found = [one for one in found if one.code not in PROOFS]
+    return sort_diagnostics(found)
+
+
+def check_loading(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
+    """What keeps combinations from loading, and what keeps rules from looking: too many combinations, a state without a schema."""
+    yield from merge_findings(configurations.failed, [one.combination for one in configurations])
+    if configurations.looked < configurations.count:
+        message = (
+            f"looked at {configurations.looked} of {configurations.count} combinations of variants and tiers: every case alone over the"
+        )
+        help = "findings that take two cases may be missing"
+        yield Diagnostic("PC0644", f"{message} defaults", pack.manifest.key_span("variants"), help, "note")
+    if pack.schema is None:
+        message = "the pack declares no schema of its states: what it reads of them cannot be checked"
+        yield Diagnostic("PC0642", message, pack.manifest.span, "name one: `state: {schema: state.schema.json}`", "note")
+
+
+RULES: tuple[Rule, ...] = (
+    check_loading,
+    check_conflicts,
+    check_fixed_steps,
+    check_bounds,
+    check_totals,
+    check_dead_steps,
+    check_unwalked,
+    check_tiers,
+    check_monotony,
+    check_joints,
+    check_reads,
+    check_unread,
+    check_worst_case,
+    check_against,
+    check_limit_keys,
+    check_long_lists,
+    check_line_ends,
+    check_moods,
+    check_empty_texts,
+    check_bands,
+    check_breakpoints,
+    check_text_offers,
+    partial(check_operations, check=check_pack),
+    check_overlaps,
+    check_alike,
+    check_compared,
+    check_repeats,
+    check_idle_caps,
+    check_idle_trims,
+    check_dedupe_order,
+    check_unmet,
+    check_parts,
+    check_never_on,
+    check_unused_tools,
+)
+"""In the order in which they are asked."""
