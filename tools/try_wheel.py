@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 _LIST_PACKS = """
-from promptc.files.paths import find_shipped
-for manifest in sorted(find_shipped("packs").glob("*/pack.yaml")):
+from promptc.files.paths import name_shipped
+for manifest in sorted(name_shipped("packs").glob("*/pack.yaml")):
     print(manifest.parent)
 """
 _PROGRAM = """

@@ -67,7 +67,7 @@ class Cache:
     def load(self, name: str) -> memoryview | None:
         """What was kept under `name` last; None when there is nothing, or it is not as it was written, or not the user's own."""
         try:
-            return unseal(read_file(self._find_path(name), MAX_FILE, admit=is_private), _mark(name))
+            return unseal(read_file(self._name_path(name), MAX_FILE, admit=is_private), _mark(name))
         except (OSError, ValueError):
             return None
 
@@ -80,12 +80,12 @@ class Cache:
         try:
             sealed = seal(content, _mark(name))
             if sealed is not None:
-                replace_remade(self._find_path(name), sealed, mode=0o600)
+                replace_remade(self._name_path(name), sealed, mode=0o600)
         except OSError:
             return
         _trim(self._folder)
 
-    def _find_path(self, name: str) -> str:
+    def _name_path(self, name: str) -> str:
         return f"{self._folder}{os.sep}{_mark(name).hex()}{_SUFFIX}"
 
 
@@ -144,12 +144,12 @@ def unseal(sealed: bytes, name: bytes) -> memoryview | None:
 
 
 def _sign(content: bytes | memoryview, name: bytes, key: bytes) -> bytes:
-    whole = blake2b(_find_maker() + name, digest_size=_SIZE, key=key)
+    whole = blake2b(_digest_maker() + name, digest_size=_SIZE, key=key)
     whole.update(content)
     return whole.digest()
 
 
-def _find_maker() -> bytes:
+def _digest_maker() -> bytes:
     """Who writes: a pickled value and a code object mean something to one version of promptc and of Python only."""
     if not _MAKER:
         told = f"{VERSION}\0{sys.implementation.cache_tag}\0{sys.version}\0{sys.byteorder}\0{_describe_files(_PACKAGE)}"
@@ -176,9 +176,11 @@ def _describe_files(folder: str) -> str:
 def find_key() -> bytes | None:
     """The user's key; None where there is none, or others could have written it."""
     path = find_key_path()
+    if path is None:
+        return None
     if path not in _KEYS:
         try:
-            key = read_file(path, _SIZE, admit=_is_secret) if path and open_folder(os.path.dirname(path), make=False) else b""
+            key = read_file(path, _SIZE, admit=_is_secret) if open_folder(os.path.dirname(path), make=False) else b""
         except OSError:
             return None
         if len(key) != _SIZE:
@@ -193,7 +195,7 @@ def make_key() -> bytes | None:
 
     path = find_key_path()
     try:
-        if path and open_folder(os.path.dirname(path)):
+        if path is not None and open_folder(os.path.dirname(path)):
             replace_remade(path, os.urandom(_SIZE), mode=0o600)
     except OSError:
         return None
@@ -204,8 +206,8 @@ def _is_secret(found: os.stat_result) -> bool:
     return is_own(found) and not (os.name == "posix" and found.st_mode & 0o077)
 
 
-def find_key_path() -> str:
-    """`promptc/key` in the user's own folder for the state of programs; empty where the system tells of none."""
+def find_key_path() -> str | None:
+    """`promptc/key` in the user's own folder for the state of programs; None where the system tells of none."""
     states = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(states):
         home = os.path.expanduser("~")
@@ -213,7 +215,7 @@ def find_key_path() -> str:
             states = os.environ.get("APPDATA", "")
         else:
             states = f"{home}/Library/Application Support" if sys.platform == "darwin" else f"{home}/.local/state"
-    return os.path.join(states, "promptc", "key") if os.path.isabs(states) else ""
+    return os.path.join(states, "promptc", "key") if os.path.isabs(states) else None
 
 
 # --- where it lies ---
@@ -226,11 +228,11 @@ def find_folder() -> str | None:
     named = os.environ.get(VARIABLE)
     if named is not None:
         return named or None
-    caches = _find_caches()
+    caches = _name_caches()
     return f"{caches}{os.sep}promptc" if caches else None
 
 
-def _find_caches() -> str:
+def _name_caches() -> str:
     named = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(named):
         return named
@@ -267,10 +269,10 @@ def _make(folder: str) -> bool:
     return True
 
 
-def find_exposed(folder: str) -> str:
-    """The nearest folder above `folder` for which that may not be used: others can write it. Empty where there is none."""
+def find_exposed(folder: str) -> str | None:
+    """The nearest folder above `folder` for which that may not be used: others can write it. None where there is none."""
     above = sorted(_list_above(folder), key=lambda one: (-len(one), one))
-    return next((one for one in above if os.path.exists(one) and not _is_safe(one)), "")
+    return next((one for one in above if os.path.exists(one) and not _is_safe(one)), None)
 
 
 def _list_above(folder: str) -> set[str]:

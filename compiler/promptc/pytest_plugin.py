@@ -65,7 +65,7 @@ class CaseItem(pytest.Item):
         return self.session.stash.setdefault(_CAUSES, CauseFinder(None)).explain(verdict)
 
     def _judge(self) -> Any:
-        from promptc.cli.commands.test import CaseShell
+        from promptc.cli.shell import CaseShell
         from promptc.golden.discover import iter_cases
         from promptc.golden.judge import judge_case
         from promptc.golden.resources import SuiteResources

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from promptc.cli.commands.test import CaseShell
 from promptc.cli.main import run_command
+from promptc.cli.shell import CaseShell
 from promptc.diag.frozen import replace
 from promptc.golden.case import Case, CaseOutcome
 from promptc.golden.environment import CaseEnvironment, copy_case, replace_modules

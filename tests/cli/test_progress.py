@@ -3,9 +3,9 @@ import sys
 
 import pytest
 
-from promptc.cli.commands import test as module
-from promptc.cli.commands.test import Progress
+from promptc.cli import interaction as module
 from promptc.cli.findings import Reporter
+from promptc.cli.interaction import Progress
 from promptc.cli.options import Settings
 
 

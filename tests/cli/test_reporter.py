@@ -5,7 +5,7 @@ import json
 import pytest
 
 from promptc.cli.findings import render_diagnostics, render_diagnostics_json
-from promptc.cli.options import Settings, find_settings
+from promptc.cli.options import Settings, read_settings
 from promptc.cli.terminal import Paint, clip_cells, count_cells, escape_controls, pad_cells
 from promptc.diag.findings import Diagnostic, Span
 
@@ -71,11 +71,11 @@ def test_paint():
 
 
 def test_settings_are_found_wherever_they_stand():
-    assert find_settings([]) == Settings()
-    assert find_settings(["--quiet", "render", "a", "--color=never", "b", "--diagnostics", "json"]) == Settings("never", "json", True)
-    assert find_settings(["--color", "blue", "--traceback"]) == Settings(with_traceback=True)
-    assert find_settings(["--color", "never", "--color", "always"]).color == "always"
-    assert find_settings(["eval", "--", "--quiet"]) == Settings()
+    assert read_settings([]) == Settings()
+    assert read_settings(["--quiet", "render", "a", "--color=never", "b", "--diagnostics", "json"]) == Settings("never", "json", True)
+    assert read_settings(["--color", "blue", "--traceback"]) == Settings(with_traceback=True)
+    assert read_settings(["--color", "never", "--color", "always"]).color == "always"
+    assert read_settings(["eval", "--", "--quiet"]) == Settings()
 
 
 @pytest.fixture

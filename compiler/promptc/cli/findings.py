@@ -1,4 +1,4 @@
-"""Findings as text for people, and as JSON for programs."""
+"""Findings as text for people and as JSON for programs: a `Reporter` prints them as the settings say, on standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The commands, each in a module of its own that is loaded when it is called, and how their help reads."""
+"""The commands for click: the group, whose modules are loaded when a command is called, how help reads, and options made from tables.
+
+`take` and `take_request` give a command the options of `promptc.cli.options`; `describe_usage` words what click refuses.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +125,7 @@ def read_count(ctx: click.Context, param: click.Parameter, given: str | None) ->
 
 
 def _make_settings() -> list[click.Option]:
-    """For the help and the parser alone: `find_settings` reads their values."""
+    """For the help and the parser alone: `read_settings` reads their values."""
     return [click.Option(_list_names(option), expose_value=False, **_describe(option)) for option in SETTINGS]
 
 
@@ -290,13 +293,13 @@ Exit codes: 0 done, 1 findings, 2 usage, 3 the pack, a template or the state is 
 def _iter_lines() -> Iterator[str]:
     yield f"promptc {VERSION}"
     for name, vocabulary in VOCABULARIES.items():
-        yield f"{name} {_find_digest(name, vocabulary)}"
-    folders = (find_folder() or "", find_key_path())
+        yield f"{name} {_read_digest(name, vocabulary)}"
+    folders = (find_folder(), find_key_path())
     exposed = [find_exposed(folder) for folder in folders if folder] if all(folders) else []
     yield from (f"cache off: others can write `{one}`; `chmod go-w` mends that" for one in dict.fromkeys(exposed) if one)
 
 
-def _find_digest(name: str, vocabulary: Vocabulary) -> str:
+def _read_digest(name: str, vocabulary: Vocabulary) -> str:
     try:
         found = render_digest(Path(vocabulary_path(name)).read_bytes())
     except OSError:
@@ -306,10 +309,10 @@ def _find_digest(name: str, vocabulary: Vocabulary) -> str:
 
 def describe_usage(error: click.UsageError) -> Diagnostic:
     """The finding of an unknown command or option, a missing argument or a value that does not do."""
-    return Diagnostic("PC0720", _find_message(error), help=_find_suggestion(error) or _point_to_help(error))
+    return Diagnostic("PC0720", _word_message(error), help=_suggest_name(error) or _point_to_help(error))
 
 
-def _find_message(error: click.UsageError) -> str:
+def _word_message(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
         return f"there is no option `{error.option_name}`"
     if isinstance(error, click.MissingParameter) and error.param is not None:
@@ -319,7 +322,7 @@ def _find_message(error: click.UsageError) -> str:
     return _soften(error.message)
 
 
-def _find_suggestion(error: click.UsageError) -> str:
+def _suggest_name(error: click.UsageError) -> str:
     if isinstance(error, click.BadParameter) and error.param is not None and isinstance(error.param.type, click.Choice):
         return _keep_guess(suggest(error.message.partition("'")[2].partition("'")[0], list(error.param.type.choices)))
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:

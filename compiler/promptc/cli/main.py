@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from promptc.cli.findings import Reporter
-from promptc.cli.options import find_settings, read_render
+from promptc.cli.options import read_render, read_settings
 from promptc.cli.terminal import discard_output, escape_controls, write_stderr
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.typed import Any, NoReturn
@@ -46,7 +46,7 @@ def _leave(code: int) -> NoReturn:
 
 
 def _run(given: Sequence[str]) -> int:
-    reporter = Reporter(find_settings(given))
+    reporter = Reporter(read_settings(given))
     try:
         return run_command(given, reporter)
     except PromptcError as error:
@@ -54,7 +54,7 @@ def _run(given: Sequence[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as asked:  # to end, by SIGTERM (`cli/keys.py`)
+    except SystemExit as asked:  # to end, by SIGTERM (`cli/interaction.py`)
         return int(asked.code or 0)
     except BrokenPipeError:
         discard_output()

@@ -1,7 +1,7 @@
 """The options of `promptc render` and of every command, each stated once, and what their values ask for.
 
 `promptc.cli.group` makes click's options from these tables. `read_render` reads the plain command lines of `promptc render` by them without
-click, whose import would take as long as the render; `find_settings` reads what every command takes, ahead of all else. By either way
+click, whose import would take as long as the render; `read_settings` reads what every command takes, ahead of all else. By either way
 `make_render` and `make_request` turn the values into what is asked.
 """
 
@@ -92,7 +92,7 @@ class Settings:
     with_traceback: bool = False
 
 
-def find_settings(arguments: Sequence[str]) -> Settings:
+def read_settings(arguments: Sequence[str]) -> Settings:
     """Reads the settings among the arguments, wherever they stand.
 
     They are read ahead of all others, so that a command line nobody can read is still reported the way it asks for. A value that is

@@ -1,8 +1,10 @@
-"""Verdicts as Markdown: a comment on a pull request, or a step's summary."""
+"""Verdicts and findings for other programs: JSON, JUnit for build servers, SARIF and GitHub's own commands, Markdown for a pull request.
+
+`render_report` gives the report of a kind, `render_summary` the Markdown of a step; `render_sarif` and `render_github` take findings alone.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -10,7 +12,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagnostics
-from promptc.cli.terminal import PLAIN
+from promptc.cli.terminal import PLAIN, show_json
 from promptc.cli.views.drawing import show_plural
 from promptc.cli.views.verdict import count_lacking, group_moved, render_moved, show_lacking
 from promptc.diag.codes import find_code
@@ -25,7 +27,7 @@ WHOLE = ("json", "junit")
 """Those that tell of cases that passed, too."""
 
 _WIDTH = 100
-_MOST = 900_000
+_MOST_OF_SUMMARY = 900_000
 """Characters; GitHub takes 1 MiB of a step."""
 
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -34,7 +36,7 @@ _LEVELS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "note"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "SRCROOT"
 _COMMANDS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "notice"}
-MOST = 10
+MOST_ANNOTATIONS = 10
 """GitHub shows so many annotations of each kind for a step, and drops the others without a word."""
 
 MARK = "<!-- promptc -->"
@@ -67,7 +69,7 @@ def render_report(kind: str, verdicts: Sequence[Verdict], counts: Mapping[str, i
 def render_summary(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
     """What GitHub shows below a run: the Markdown, as long as a step's summary may be."""
 
-    return render_markdown(verdicts, counts, _explain, _MOST)
+    return render_markdown(verdicts, counts, _explain, _MOST_OF_SUMMARY)
 
 
 def _list_findings(verdicts: Sequence[Verdict]) -> list[Diagnostic]:
@@ -81,8 +83,8 @@ def _explain(group: Sequence[Verdict]) -> str:
 def render_json(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
     """The counts, every verdict, and the causes with the cases each moved: the same whenever and however the cases were run."""
     causes = [_describe_cause(group) for group in group_moved(verdicts) if group[0].moved_by]
-    whole = {"promptc": VERSION, "counts": dict(counts), "causes": causes, "cases": [_describe(one) for one in verdicts]}
-    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+    whole = {"promptc": VERSION, "counts": dict(counts), "causes": causes, "cases": [_describe_verdict(one) for one in verdicts]}
+    return show_json(whole)
 
 
 def _describe_cause(group: Sequence[Verdict]) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def _describe_cause(group: Sequence[Verdict]) -> dict[str, Any]:
     return {"cause": list(group[0].cause), "cases": [one.name for one in group], "goldens": goldens}
 
 
-def _describe(verdict: Verdict) -> dict[str, Any]:
+def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
     return {
         "name": verdict.name,
         "status": verdict.status,
@@ -114,16 +116,16 @@ def render_junit(verdicts: Sequence[Verdict], *, is_ci: bool) -> str:
     for one in verdicts:
         suites.setdefault(one.name.partition("/")[0], []).append(one)
     inner = "".join(_render_suite(name, some, is_ci) for name, some in suites.items())
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="promptc" {_count(verdicts, is_ci)}>\n{inner}</testsuites>\n'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="promptc" {_count_verdicts(verdicts, is_ci)}>\n{inner}</testsuites>\n'
 
 
 def _render_suite(name: str, verdicts: Sequence[Verdict], is_ci: bool) -> str:
     inner = "".join(_render_case(one, is_ci) for one in verdicts)
-    return f"  <testsuite name={_quote(name)} {_count(verdicts, is_ci)}>\n{inner}  </testsuite>\n"
+    return f"  <testsuite name={_quote(name)} {_count_verdicts(verdicts, is_ci)}>\n{inner}  </testsuite>\n"
 
 
-def _count(verdicts: Sequence[Verdict], is_ci: bool) -> str:
-    tags = [_find_tag(one, is_ci) for one in verdicts]
+def _count_verdicts(verdicts: Sequence[Verdict], is_ci: bool) -> str:
+    tags = [_choose_tag(one, is_ci) for one in verdicts]
     counts = [
         ("tests", len(tags)),
         ("failures", tags.count("failure")),
@@ -134,7 +136,7 @@ def _count(verdicts: Sequence[Verdict], is_ci: bool) -> str:
     return f'{shown} time="{_show_time(sum(one.microseconds for one in verdicts))}"'
 
 
-def _find_tag(verdict: Verdict, is_ci: bool) -> str:
+def _choose_tag(verdict: Verdict, is_ci: bool) -> str:
     if verdict.status == "broken":
         return "error"
     if verdict.status not in _TOLD:
@@ -146,7 +148,7 @@ def _render_case(verdict: Verdict, is_ci: bool) -> str:
     suite, _, name = verdict.name.partition("/")
     head = f"    <testcase classname={_quote(suite)} name={_quote(name or suite)} file={_quote(verdict.file)}"
     head += f' time="{_show_time(verdict.microseconds)}"'
-    tag = _find_tag(verdict, is_ci)
+    tag = _choose_tag(verdict, is_ci)
     if not tag:
         return f"{head}/>\n"
     first = verdict.findings[0].message.partition("\n")[0] if verdict.findings else verdict.status
@@ -154,7 +156,7 @@ def _render_case(verdict: Verdict, is_ci: bool) -> str:
     if verdict.status == "skipped":
         return f"{head}>\n      <skipped message={_quote(_explain_skip(verdict))}/>\n    </testcase>\n"
     type = f" type={_quote(kind)}" if tag != "skipped" else ""
-    text = escape(_clean(render_diagnostics(verdict.findings)))
+    text = escape(_escape_unfit(render_diagnostics(verdict.findings)))
     return f"{head}>\n      <{tag} message={_quote(first)}{type}>{text}</{tag}>\n    </testcase>\n"
 
 
@@ -168,10 +170,10 @@ def _show_time(microseconds: int) -> str:
 
 
 def _quote(text: str) -> str:
-    return quoteattr(_clean(text).replace("\n", " "))
+    return quoteattr(_escape_unfit(text).replace("\n", " "))
 
 
-def _clean(text: str) -> str:
+def _escape_unfit(text: str) -> str:
     """Without the characters that XML cannot hold, which are shown as escapes."""
     return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -187,7 +189,7 @@ def render_sarif(found: Iterable[Diagnostic]) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_describe_result(one, codes) for one in results],
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2) + "\n"
+    return show_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _describe_rule(name: str) -> dict[str, Any]:
@@ -233,17 +235,17 @@ def render_github(found: Iterable[Diagnostic], where: str = "the log") -> str:
     by_level: dict[Level, list[Diagnostic]] = {level: [] for level in _COMMANDS}
     for one in found:
         by_level[one.level].append(hide_secrets(one))
-    return "".join(_render_kind(level, some, where) for level, some in by_level.items())
+    return "".join(_render_annotations(level, some, where) for level, some in by_level.items())
 
 
-def _render_kind(level: Level, found: list[Diagnostic], where: str) -> str:
-    if len(found) <= MOST:
-        return "".join(map(_render, found))
-    rest = f"::{_COMMANDS[level]} title=promptc::and {len(found) - MOST + 1} more; {where} has them all\n"
-    return "".join(map(_render, found[: MOST - 1])) + rest
+def _render_annotations(level: Level, found: list[Diagnostic], where: str) -> str:
+    if len(found) <= MOST_ANNOTATIONS:
+        return "".join(map(_render_annotation, found))
+    rest = f"::{_COMMANDS[level]} title=promptc::and {len(found) - MOST_ANNOTATIONS + 1} more; {where} has them all\n"
+    return "".join(map(_render_annotation, found[: MOST_ANNOTATIONS - 1])) + rest
 
 
-def _render(one: Diagnostic) -> str:
+def _render_annotation(one: Diagnostic) -> str:
     place = [f"file={_escape_value(one.span.file)}", f"line={one.span.line}", f"col={one.span.column}"] if one.span is not None else []
     settings = ",".join([*place, f"title={_escape_value(f'promptc {one.code}')}"])
     text = one.message + (f"\nhelp: {one.help}" if one.help else "")

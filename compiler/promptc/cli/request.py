@@ -12,9 +12,8 @@ from promptc.api import Pack
 from promptc.cache import open_cache
 from promptc.cli.findings import Reporter
 from promptc.cli.options import RenderCommand, RenderRequest
-from promptc.cli.terminal import read_stdin, write_stdout
+from promptc.cli.terminal import read_stdin, show_json, write_stdout
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names, suggest
-from promptc.diag.typed import Any
 from promptc.files.reading import read_beginning, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.messages import PROVIDERS
@@ -66,15 +65,9 @@ def _encode(prompt: Prompt, given: RenderCommand) -> tuple[bytes, tuple[Diagnost
     if prompt.format == "text":
         return (prompt.find_section(*given.only) if given.only else prompt.text).encode(), ()
     if prompt.provider is None:
-        return _encode_json(prompt.find_messages(*given.only) if given.only else prompt.messages), ()
+        return show_json(prompt.find_messages(*given.only) if given.only else prompt.messages).encode(), ()
     payload = prompt.build_payload(prompt.provider, given.model)
-    return _encode_json(payload.body), payload.warnings
-
-
-def _encode_json(value: Any) -> bytes:
-    import json
-
-    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode()
+    return show_json(payload.body).encode(), payload.warnings
 
 
 def _write_report(path: str, outcome: Outcome) -> None:

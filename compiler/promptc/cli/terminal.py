@@ -1,4 +1,7 @@
-"""Standard input, output and error: bytes in, bytes out, UTF-8 whatever the locale says."""
+"""Standard input, output and error: bytes in, bytes out, UTF-8 whatever the locale says; and text that a terminal can be given.
+
+Such text has no control characters (`escape_controls`), no passwords (`hide_passwords`), and as many cells as were meant (`pad_cells`).
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,13 @@ def write_stderr(text: str) -> None:
         _write(sys.stderr, text.encode("utf-8", "backslashreplace"))
     except OSError:
         _discard(sys.stderr)
+
+
+def show_json(value: object) -> str:
+    """Renders a value as JSON for people and programs: a line for each entry, and a line end. Other mappings than dicts are objects."""
+    import json
+
+    return json.dumps(value, ensure_ascii=False, indent=2, default=dict) + "\n"
 
 
 def read_stdin() -> bytes:
@@ -131,7 +141,7 @@ def _spell(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def find_width() -> int:
+def read_width() -> int:
     """Of the terminal the output goes to; what goes elsewhere does not depend on one."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH

@@ -72,11 +72,11 @@ def _freeze(cls, eq):
     space["__slots__"] = tuple([name for name in own if name not in inherited])
     space["__match_args__"] = names
     space["_frozen_fields"] = fields
-    space["_frozen_values"] = _find_reader(names)
+    space["_frozen_values"] = _make_reader(names)
     space.update(_SHARED_EQUAL if eq else _SHARED)
     if eq:
         compared = tuple([name for name in names if fields[name].compare])
-        space["_frozen_compared"] = space["_frozen_values"] if compared == names else _find_reader(compared)
+        space["_frozen_compared"] = space["_frozen_values"] if compared == names else _make_reader(compared)
     written = cls.__dict__
     space.update([(name, written[name]) for name in _OWN if written.get(name) is not None])
     made = type(cls)(cls.__name__, cls.__bases__, space)
@@ -86,7 +86,7 @@ def _freeze(cls, eq):
     return made
 
 
-def _find_reader(names):
+def _make_reader(names):
     """A function of a value that gives these fields as a tuple."""
     if len(names) > 1:
         return attrgetter(*names)

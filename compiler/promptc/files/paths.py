@@ -1,4 +1,4 @@
-"""Files of a pack, read so that no path leaves its folder."""
+"""Files of a pack, read by `read_pack_file` so that no path leaves its folder; and where the files lie that are shipped with promptc."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, suggest
-from promptc.files.reading import IrregularError, TooLongError, find_link, find_mode, read_inside
+from promptc.files.reading import IrregularError, TooLongError, find_link, read_inside, read_mode
 
 MAX_PACK_FILE = 4_000_000
 """Bytes of the longest file a pack may name."""
@@ -21,12 +21,12 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def show_path(span: Span, relative: str) -> str:
-    """What a file is called in findings: its path beside that of the file that names it at `span`."""
+    """Names a file for findings: its path beside that of the file that names it at `span`."""
     return str(PurePosixPath(span.file).parent / relative)
 
 
 def read_pack_file(folder: str | PathLike[str], relative: str, span: Span) -> bytes:
-    """The bytes of the file `relative` inside `folder`; `span` is where the pack names it.
+    """Reads the file `relative` inside `folder`; `span` is where the pack names it.
 
     The path is a plain relative one (PC0150), exists (PC0151), passes through no link (PC0152), is a regular file (PC0153)
     of at most MAX_PACK_FILE bytes (PC0102). A file that is there and cannot be read is a DiskError (PC0154).
@@ -47,7 +47,7 @@ def _explain_path(folder: str | PathLike[str], relative: str, span: Span, wrong:
     link = find_link(folder, relative)
     if link:
         return fail("PC0152", f"`{relative}`: `{link}` is a link; links are not followed", span, help="put the file itself there")
-    if stat.S_ISDIR(find_mode(folder, relative)):
+    if stat.S_ISDIR(read_mode(folder, relative)):
         return fail("PC0153", f"`{relative}` is a folder, not a file", span)
     if isinstance(wrong, IrregularError):
         return fail("PC0153", f"`{relative}` is not a regular file", span)
@@ -69,8 +69,8 @@ def _iter_files(folder: str | PathLike[str], relative: str) -> list[str]:
     return [f"{inside}{slash}{one}" for one in meant if not one.startswith(".")]
 
 
-def check_pack_path(relative: str) -> str:
-    """Why `relative` is no plain path inside a pack, or `""` when it is one.
+def check_pack_path(relative: str) -> str | None:
+    """Says why `relative` is no plain path inside a pack; None when it is one.
 
     Plain: names joined by `/`, without a leading `/` or `~`, `.` or `..`, and without what some file systems refuse or rename.
     """
@@ -83,7 +83,7 @@ def check_pack_path(relative: str) -> str:
         return _describe_fault(wrong.group())
     if relative.startswith(("/", "~")):
         return "the path is not relative to the pack"
-    return next(filter(None, map(_check_name, relative.split("/"))), "")
+    return next(filter(None, map(_check_name, relative.split("/"))), None)
 
 
 def _describe_fault(character: str) -> str:
@@ -94,7 +94,7 @@ def _describe_fault(character: str) -> str:
     return f"the path has the character {character!a}"
 
 
-def _check_name(name: str) -> str:
+def _check_name(name: str) -> str | None:
     if name in ("", "."):
         return f"the path is not in its shortest form: it has {'an empty name' if not name else 'a `.`'} in it"
     if name == "..":
@@ -105,16 +105,13 @@ def _check_name(name: str) -> str:
         return f"the name `{name}` ends in a dot or a space, which some systems drop"
     if _DEVICE.match(name):
         return f"`{name}` is a device on some systems"
-    return ""
+    return None
 
 
-def find_shipped(*parts: str) -> Path:
-    """The path of a shipped file or folder, such as `find_shipped("schemas", "pack.schema.json")`.
+def name_shipped(*parts: str) -> Path:
+    """Gives the path of a shipped file or folder, such as `name_shipped("schemas", "pack.schema.json")`.
 
     An installed promptc has them beside its modules, a checkout two levels up. Whether the file exists is not asked.
     """
-    return _data_folder().joinpath(*parts)
-
-
-def _data_folder() -> Path:
-    return _PACKAGE if (_PACKAGE / "schemas").is_dir() else _PACKAGE.parents[1]
+    home = _PACKAGE if (_PACKAGE / "schemas").is_dir() else _PACKAGE.parents[1]
+    return home.joinpath(*parts)

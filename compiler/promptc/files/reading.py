@@ -1,4 +1,4 @@
-"""Files, read within a bound.
+"""Files, read within a bound: `read_file` and `read_inside` what something else named, `read_given` what the user passed.
 
 A file that something else named (a pack, a case, a rule of names) is a regular file, and no link leads to it: it is never waited for, and
 at most its limit is read. A path that the user passed is opened as it is.
@@ -38,7 +38,7 @@ class TooLongError(OSError):
 
 
 def read_file(path: AnyPath, limit: int, *, admit: Callable[[os.stat_result], bool] | None = None) -> bytes:
-    """The bytes of the regular file at `path`, which is no link; the folders above it are whose they are.
+    """Reads the regular file at `path`, which is no link; the folders above it are whose they are.
 
     Raises `OSError`: `LinkError`, `IrregularError`, `TooLongError` for more than `limit` bytes, `PermissionError` for a file that `admit`
     refuses. Never waits.
@@ -51,7 +51,7 @@ def read_file(path: AnyPath, limit: int, *, admit: Callable[[os.stat_result], bo
 
 
 def read_inside(folder: AnyPath, relative: str, limit: int) -> bytes:
-    """The bytes of the regular file `relative` (names joined by `/`) inside `folder`, where no part of `relative` is a link.
+    """Reads the regular file `relative` (names joined by `/`) inside `folder`, where no part of `relative` is a link.
 
     Raises as `read_file`. Names such as `..` are for the caller to refuse.
     """
@@ -63,7 +63,7 @@ def read_inside(folder: AnyPath, relative: str, limit: int) -> bytes:
 
 
 def read_given(path: AnyPath, limit: int) -> bytes:
-    """The bytes of a file whose path the user passed: a link is followed, and a pipe is read to its end. Raises `TooLongError` for more
+    """Reads a file whose path the user passed: a link is followed, and a pipe is read to its end. Raises `TooLongError` for more
     than `limit` bytes, of which no more are read.
     """
     content = read_beginning(path, limit + 1)
@@ -73,7 +73,7 @@ def read_given(path: AnyPath, limit: int) -> bytes:
 
 
 def read_beginning(path: AnyPath, size: int) -> bytes:
-    """At most the first `size` bytes of a file whose path the user passed."""
+    """Reads at most the first `size` bytes of a file whose path the user passed."""
     opened = os.open(path, _GIVEN)
     try:
         return read_opened(opened, size)
@@ -82,8 +82,8 @@ def read_beginning(path: AnyPath, size: int) -> bytes:
 
 
 def read_opened(opened: int, left: int, size: int = 0) -> bytes:
-    """At most `left` bytes of an open file or pipe, up to its end; memory is taken only for what is there. What is `size` bytes long is
-    mostly read at once: one more is asked for, to see that nothing follows.
+    """Reads at most `left` bytes of an open file or pipe, up to its end; memory is taken only for what is there. What is `size` bytes long
+    is mostly read at once: one more is asked for, to see that nothing follows.
     """
     whole = os.read(opened, min(left, size + 1, sys.maxsize) if size else min(left, _PART))
     if len(whole) == size < left:
@@ -98,18 +98,18 @@ def read_opened(opened: int, left: int, size: int = 0) -> bytes:
 
 def follow_link(path: str) -> str:
     """The file that a path stands for which the user passed: where it leads if it is a link, else itself."""
-    return os.path.realpath(path) if stat.S_ISLNK(find_mode(path)) else path
+    return os.path.realpath(path) if stat.S_ISLNK(read_mode(path)) else path
 
 
-def find_link(folder: AnyPath, relative: str) -> str:
-    """The first part of the path that is a link, or `""`."""
+def find_link(folder: AnyPath, relative: str) -> str | None:
+    """The first part of the path that is a link, or None."""
     names = relative.split("/")
     parts = ("/".join(names[: stop + 1]) for stop in range(len(names)))
-    return next((part for part in parts if stat.S_ISLNK(find_mode(folder, part))), "")
+    return next((part for part in parts if stat.S_ISLNK(read_mode(folder, part))), None)
 
 
-def find_mode(folder: AnyPath, relative: str = "") -> int:
-    """What kind of file stands there, links not followed; 0 when that cannot be told."""
+def read_mode(folder: AnyPath, relative: str = "") -> int:
+    """Reads what kind of file stands there, links not followed: the mode of `lstat`, 0 when that cannot be told."""
     try:
         return os.lstat(f"{os.fspath(folder)}/{relative}" if relative else folder).st_mode
     except (OSError, ValueError):
@@ -140,10 +140,10 @@ def _open_checked(folder: AnyPath, relative: str) -> int:
 
 def _explain(folder: AnyPath, relative: str, wrong: OSError) -> OSError:
     """What the system says of a link or a socket tells nobody what it is."""
-    link = find_link(folder, relative) if relative else ""
-    if link or (not relative and stat.S_ISLNK(find_mode(folder))):
+    link = find_link(folder, relative) if relative else None
+    if link or (not relative and stat.S_ISLNK(read_mode(folder))):
         return LinkError(0, f"{f'`{link}`' if link else 'it'} is a link; links are not followed", relative or folder)
-    mode = find_mode(folder, relative)
+    mode = read_mode(folder, relative)
     if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         return _say_irregular(relative or folder, mode)
     return wrong
@@ -175,7 +175,7 @@ def _say_too_long(path: AnyPath, limit: int) -> OSError:
 
 
 def decode_text(data: bytes, name: str) -> str:
-    """`data` as UTF-8 without a leading byte order mark, with CRLF and CR as `\\n`.
+    """Decodes `data` as UTF-8 without a leading byte order mark, with CRLF and CR as `\\n`.
 
     Anything else is PC0101 at the line and column of the first byte that is wrong.
     """
@@ -183,7 +183,7 @@ def decode_text(data: bytes, name: str) -> str:
         text = data.decode().removeprefix(_MARK)
     except UnicodeDecodeError as wrong:
         before = data[: wrong.start].decode(errors="replace").removeprefix(_MARK)
-        raise fail("PC0101", _describe_bytes(data, wrong.start), _find_end(before, name), help="save the file as UTF-8") from None
+        raise fail("PC0101", _describe_bytes(data, wrong.start), _make_end(before, name), help="save the file as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -193,6 +193,6 @@ def _describe_bytes(data: bytes, at: int) -> str:
     return f"the file is not UTF-8: byte {at} is 0x{data[at]:02X}"
 
 
-def _find_end(before: str, name: str) -> Span:
+def _make_end(before: str, name: str) -> Span:
     lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return Span(name, len(lines), len(lines[-1]) + 1, lines[-1][:_EXCERPT])

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, suggest
 from promptc.diag.frozen import replace
-from promptc.files.reading import TooLongError, find_mode, follow_link
+from promptc.files.reading import TooLongError, follow_link, read_mode
 from promptc.frontend.shape import check_effective_shape, check_pack_shape
 from promptc.frontend.texts import PackFiles
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
@@ -54,7 +54,7 @@ _BY_NAME = frozenset(
 
 def manifest_path(path: Path) -> Path:
     """The manifest file of a pack given as a file or a folder."""
-    return path / MANIFEST if stat.S_ISDIR(find_mode(Path(follow_link(str(path))))) else path
+    return path / MANIFEST if stat.S_ISDIR(read_mode(Path(follow_link(str(path))))) else path
 
 
 def read_manifest(file: Path, files: PackFiles, below: tuple[Path, ...] = ()) -> Node:
@@ -133,12 +133,12 @@ def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
     place = folder
     for part in PurePosixPath(name).parts:
         place = place.parent if part == ".." and place.name not in ("", "..") else place / part
-        if stat.S_ISLNK(find_mode(place)):
+        if stat.S_ISLNK(read_mode(place)):
             raise fail("PC0260", f"`extends: {name}` goes through a link", span, help="name the folder itself")
         files.note_unlinked(place)
     if repository is not None and not place.resolve().is_relative_to(repository):
         raise fail("PC0260", f"`extends: {name}` leaves the repository of this pack", span, help="copy the pack that it varies into it")
-    if not stat.S_ISDIR(find_mode(place)) and place.suffix not in _ENDINGS:
+    if not stat.S_ISDIR(read_mode(place)) and place.suffix not in _ENDINGS:
         raise fail("PC0258", f"`extends: {name}` names no pack", span, help=_NAME)
     return place
 

@@ -10,7 +10,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, cou
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.files.paths import show_path
-from promptc.files.reading import find_mode
+from promptc.files.reading import read_mode
 from promptc.frontend.json import load_json
 from promptc.frontend.manifest import MANIFEST
 from promptc.frontend.state import StateSchema, load_state_schema
@@ -89,7 +89,7 @@ class OperationLoader:
     def _read_manifest(self, node: Node) -> str:
         """Its path inside the pack. It is read here, as all a manifest names; what it says is looked at when it is asked for."""
         name = str(node.value)
-        path = f"{name}/{MANIFEST}" if stat.S_ISDIR(find_mode(Path(node.folder), name)) else name
+        path = f"{name}/{MANIFEST}" if stat.S_ISDIR(read_mode(Path(node.folder), name)) else name
         try:
             self._files.read_raw(node.folder, path, node.span)
         except DiskError:

@@ -14,7 +14,7 @@ from itertools import islice
 from promptc.diag.findings import Diagnostic, shorten, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
-from promptc.files.paths import find_shipped
+from promptc.files.paths import name_shipped
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.schema.check import Verdicts
 from promptc.frontend.schema.faults import (
@@ -106,7 +106,7 @@ def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whol
 @cache
 def _load_schema(kind: str) -> Verdicts:
     """Read once: it is shipped, and never changes while the compiler runs."""
-    return Verdicts(json.loads(find_shipped("schemas", f"{kind}.schema.json").read_text(encoding="utf-8")))
+    return Verdicts(json.loads(name_shipped("schemas", f"{kind}.schema.json").read_text(encoding="utf-8")))
 
 
 def list_sections(manifest: Node) -> Node:

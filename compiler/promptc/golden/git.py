@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from promptc.diag.frozen import frozen
-from promptc.files.reading import find_mode, read_file, read_opened
+from promptc.files.reading import read_file, read_mode, read_opened
 
 # Commands that look at objects and names. None of them reads a file of the work tree through a filter, shows a page, or calls a driver.
 _PLUMBING = frozenset(("cat-file", "ls-files", "ls-tree", "rev-list", "rev-parse"))
@@ -224,7 +224,7 @@ def check_repository(root: str) -> None:
 def _list_folders(root: str) -> dict[str, str]:
     """The folders that git reads, by what messages call them: `.git` as its HEAD and index are, and where its objects and names are."""
     path = os.path.join(root, ".git")
-    mode = find_mode(path)
+    mode = read_mode(path)
     own = path if stat.S_ISDIR(mode) else _follow(path, mode)
     _check_head(own)
     common = _read_line(os.path.join(own, "commondir"))
@@ -252,7 +252,7 @@ def _follow(path: str, mode: int) -> str:
 
 def _read_line(path: str) -> str | None:
     """The one line of a file; None where there is none. Raises `GitError` for what is no such file."""
-    if not find_mode(path):
+    if not read_mode(path):
         return None
     try:
         line = os.fsdecode(read_file(path, _LINE)).rstrip("\r\n")
@@ -311,11 +311,11 @@ def _iter_trees(own: str, name: str) -> Iterator[str]:
 def _check_files(name: str, place: str) -> None:
     """Git opens what a repository holds as it is: a pipe would be waited for, a device has no end, a link leads anywhere."""
     for file in _FILES:
-        mode = find_mode(place, file)
+        mode = read_mode(place, file)
         if mode and not stat.S_ISREG(mode):
             raise GitError(f"`{file}` of {_spell(name)} is no regular file", help=_OWN)
     for folder in _FOLDERS:
-        mode = find_mode(place, folder)
+        mode = read_mode(place, folder)
         if mode and not stat.S_ISDIR(mode):
             raise GitError(f"`{folder}` of {_spell(name)} is no folder", help=_OWN)
 

@@ -23,7 +23,7 @@ from promptc.compare import read_json
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.files.paths import find_shipped
+from promptc.files.paths import name_shipped
 from promptc.files.reading import read_file
 from promptc.golden.case import MAX_PLAIN_BYTES, Case
 from promptc.golden.confine import MANIFEST, choose_pack, is_under, show_path
@@ -404,7 +404,7 @@ def describe_maker() -> bytes:
     """A digest of the names, sizes and times of all of promptc's files, whatever they are, and of the versions of the packages it computes
     with and of SQLite. The cache itself knows promptc's code and Python's version; this is looked at by runs of cases only.
     """
-    files = (*_list_installed(_PACKAGE), *_list_installed(str(find_shipped("schemas"))))
+    files = (*_list_installed(_PACKAGE), *_list_installed(str(name_shipped("schemas"))))
     told = "\0".join((sqlite3.sqlite_version, *sorted(_list_packages()), *sorted(files)))
     return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=_SIZE).digest()
 

@@ -13,7 +13,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import replace_file
 from promptc.files.lock import hold_lock
-from promptc.files.reading import find_mode, read_file
+from promptc.files.reading import read_file, read_mode
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.operations.archive import Written, name_archive, write_archive
 from promptc.operations.edits import make_diff
@@ -96,7 +96,7 @@ def archive_folder(path: Path) -> Path:
     asked to write where it leads.
     """
     folder = path.with_name(f"{path.name}.archive")
-    if stat.S_ISLNK(find_mode(folder)):
+    if stat.S_ISLNK(read_mode(folder)):
         help = "name the folder that you mean: `--archive DIR`"
         raise DiskError([Diagnostic("PC0850", f"`{folder.name}`, the folder of the archives beside the state, is a link", help=help)])
     return folder

@@ -19,7 +19,7 @@ from sqlalchemy.pool import NullPool
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
 from promptc.diag.typed import Any
-from promptc.files.reading import TooLongError, find_mode, read_beginning
+from promptc.files.reading import TooLongError, read_beginning, read_mode
 from promptc.sources.address import Address
 from promptc.sources.still_file import MOST_COPIED, SECONDS, TURN, ChangedError, OpenedFile, SqlWatch, StillFile, choose_place
 
@@ -151,7 +151,7 @@ class Database:
         if found.st_size == 0 and not is_writing:
             raise self._fail("PC0160", f"there is nothing in the store `{self.address.shown}` yet", _MAKE)
         for ending in _BESIDE:
-            mode = find_mode(f"{os.path.realpath(path)}{ending}")
+            mode = read_mode(f"{os.path.realpath(path)}{ending}")
             if mode and not stat.S_ISREG(mode):
                 message = f"beside the store `{self.address.shown}` stands `{path.name}{ending}`, which is no regular file"
                 raise self._fail("PC0161", message, "SQLite would open it: remove it")

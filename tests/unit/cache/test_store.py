@@ -240,11 +240,11 @@ def test_an_entry_that_is_right_in_all_but_the_key_is_not_believed(cache, folder
     """Whoever made it knows the form, the name, the versions, and can write here as the user."""
     cache.keep("entry", CONTENT)
     path = _find_file(folder)
-    seal_of = blake2b(store._find_maker() + store._mark("entry"), digest_size=32, key=guess)
+    seal_of = blake2b(store._digest_maker() + store._mark("entry"), digest_size=32, key=guess)
     seal_of.update(b"evil")
     path.write_bytes(store._MAGIC + seal_of.digest() + b"evil")
     assert _load(cache) is None
-    with_key = blake2b(store._find_maker() + store._mark("entry"), digest_size=32, key=_find_key().read_bytes())
+    with_key = blake2b(store._digest_maker() + store._mark("entry"), digest_size=32, key=_find_key().read_bytes())
     with_key.update(b"evil")
     path.write_bytes(store._MAGIC + with_key.digest() + b"evil")
     assert _load(cache) == b"evil", "so the forgery is right but for the key"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import promptc
-from promptc.files.paths import find_shipped
+from promptc.files.paths import name_shipped
 from promptc.frontend import manifest as module
 
 WORDS = ("tools", "response", "cache", "segments", "retrieve", "stores", "template", "forms")
@@ -33,7 +33,7 @@ def test_an_authors_names_are_free(word: str, tmp_path: Path) -> None:
 
 
 def test_every_mapping_by_names_in_the_schema_is_known() -> None:
-    defs = json.loads(find_shipped("schemas", "pack.schema.json").read_bytes())["$defs"]
+    defs = json.loads(name_shipped("schemas", "pack.schema.json").read_bytes())["$defs"]
     by_name = {name for name, schema in defs.items() if "propertyNames" in schema or isinstance(schema.get("additionalProperties"), dict)}
     keys = {
         key

@@ -8,13 +8,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from promptc.files.paths import find_shipped
+from promptc.files.paths import name_shipped
 from promptc.frontend.schema.lint import iter_schemas, lint_schema
 from promptc.frontend.shape import check_pack_shape
 from promptc.frontend.yaml import load_yaml
 from tests.unit.frontend.manifests import EXTENDING, LEAST, WHOLE
 
-SCHEMA = json.loads(find_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(name_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8"))
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.files.paths import find_shipped
+from promptc.files.paths import name_shipped
 from promptc.frontend.manifest import apply_variation, index_sections
 from promptc.frontend.schema.check import Verdicts
 from promptc.frontend.shape import check_effective_shape, check_pack_shape
@@ -310,7 +310,7 @@ def test_findings_are_in_the_order_of_the_file():
 def test_no_key_of_the_language_can_be_misspelt():
     """Of a manifest that uses them all, every one renamed is noticed."""
     whole = load_yaml(WHOLE.encode(), "pack.yaml", Path()).plain()
-    valid = Verdicts(json.loads(find_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8")))
+    valid = Verdicts(json.loads(name_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8")))
     for path, around in list(_iter_keys(whole)):
         if around not in OPEN:
             broken = copy.deepcopy(whole)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.cli.commands.test import CaseShell
+from promptc.cli.shell import CaseShell
 from promptc.golden.discover import load_case
 from promptc.golden.judge import check_expect
 from promptc.golden.resources import SuiteResources

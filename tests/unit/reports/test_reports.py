@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from junitparser import Error, Failure, JUnitXml, Skipped
 from sarif_pydantic import Sarif
 
-from promptc.cli.reports import MARK, MOST, render_github, render_json, render_junit, render_markdown, render_sarif
+from promptc.cli.reports import MARK, MOST_ANNOTATIONS, render_github, render_json, render_junit, render_markdown, render_sarif
 from promptc.diag.findings import Diagnostic, Level, Span
 from promptc.golden.verdict import Figures, GoldenDifference, Status, Verdict
 
@@ -99,9 +99,9 @@ def test_each_annotation_is_one_line_and_there_are_no_more_than_are_shown(found:
     for name, level in (("error", "error"), ("warning", "warn"), ("notice", "note")):
         shown = [one for one in matched if one is not None and one[1] == name]
         number = sum(one.level == level for one in found)
-        assert len(shown) == min(number, MOST)
-        if number > MOST:
-            assert shown[-1][3] == f"and {number - MOST + 1} more; the log has them all"
+        assert len(shown) == min(number, MOST_ANNOTATIONS)
+        if number > MOST_ANNOTATIONS:
+            assert shown[-1][3] == f"and {number - MOST_ANNOTATIONS + 1} more; the log has them all"
 
 
 def test_an_annotation_keeps_its_text() -> None:

@@ -1,8 +1,10 @@
-"""`promptc apply`."""
+"""`promptc apply`: does an operation on a state, lists the operations there are, or puts back what was archived.
+
+What is asked of a model and what is written is done by `promptc.cli.commands.apply_io`.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,9 +29,10 @@ from promptc.cli.commands.apply_io import (
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command
 from promptc.cli.request import read_bytes, read_first
-from promptc.cli.terminal import escape_controls, write_stdout
+from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.files.reading import follow_link
 from promptc.frontend.json import MAX_STATE_BYTES
@@ -190,7 +193,7 @@ def _render_json(listed: tuple[Listed, ...], is_judged: bool) -> str:
         }
         for one in listed
     ]
-    return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+    return show_json(shown)
 
 
 def _render(listed: tuple[Listed, ...], name: str) -> str:
@@ -209,8 +212,8 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     """Puts back what the archives hold, those named or all of the state's; the exit code. Raises `PromptcError`."""
     pack = Pack.load(asked.pack)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
-    check_expected(asked.expected, pack.load_state(raw, name_state(asked)).digest, name_state(asked))
-    paths = _sort([Path(follow_link(name)) for name in names]) if names else list_archives(_find_folder(asked))
+    check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
+    paths = _sort([Path(follow_link(name)) for name in names]) if names else list_archives(_choose_folder(asked))
     archives = [(path, read_archive(path)) for path in paths]
     own = archives if names else [(path, one) for path, one in archives if _is_of(one, pack, asked)]
     reporter.report([_warn(path, one, pack) for path, one in own if one.pack != pack.name])
@@ -219,10 +222,10 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
 
     def make(read: bytes, _file: str) -> StateDiff:
         nonlocal counts, stuck
-        check_expected(asked.expected, pack.load_state(read, name_state(asked)).digest, name_state(asked))
+        check_expected(asked.expected, pack.load_state(read, asked.shown).digest, asked.shown)
         note = NO_NOTE if asked.state == STDIN else read_note(Path(os.path.realpath(asked.state)), read)
         files = [path.name for path, _ in own]
-        change, counts = make_restoration(pack, read, [one for _, one in own], name=name_state(asked), note=note, files=files)
+        change, counts = make_restoration(pack, read, [one for _, one in own], name=asked.shown, note=note, files=files)
         stuck = change.stuck
         return change
 
@@ -255,7 +258,7 @@ def _warn_stuck(path: Path, archived: Archived) -> Diagnostic:
     return Diagnostic("PC0840", message, help=help, level="warn")
 
 
-def _find_folder(asked: ApplyAsked) -> Path:
+def _choose_folder(asked: ApplyAsked) -> Path:
     if asked.archive is not None:
         return asked.archive
     if asked.state == STDIN:
@@ -267,10 +270,10 @@ def _find_folder(asked: ApplyAsked) -> Path:
 def _sort(paths: Sequence[Path]) -> tuple[Path, ...]:
     """The newest first, where the system knows; each once."""
     known = {path.resolve(): path for path in paths}
-    return tuple(sorted(known.values(), key=lambda path: (-_find_time(path), str(path))))
+    return tuple(sorted(known.values(), key=lambda path: (-_read_time(path), str(path))))
 
 
-def _find_time(path: Path) -> int:
+def _read_time(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
     except (OSError, ValueError):
@@ -282,7 +285,7 @@ def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, 
     pack = Pack.load(asked.pack)
     choose_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
-    check_expected(asked.expected, pack.load_state(raw, name_state(asked)).digest, name_state(asked))
+    check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
     answers = _read_answers(operation)
     if endpoint is not None:
         return _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
@@ -293,11 +296,6 @@ def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, 
     _refuse_missing(missing)
     _apply(reporter, pack, asked, operation, raw, answers)
     return 0
-
-
-def name_state(asked: ApplyAsked) -> str:
-    """What findings call the state."""
-    return "stdin" if asked.state == STDIN else asked.state
 
 
 def _apply_asked(
@@ -311,19 +309,13 @@ def _apply_asked(
 ) -> int:
     """Asks without the lock, which others may want for as long as a model takes; then goes on if the state is still the one asked about."""
     answers = ask_model(reporter, pack, raw, operation, endpoint, given)
-    digest = pack.load_state(raw, name_state(asked)).digest
+    digest = pack.load_state(raw, asked.shown).digest
     try:
-        _apply(reporter, pack, _expect(asked, digest), operation, raw, answers)
+        _apply(reporter, pack, replace(asked, expected=digest), operation, raw, answers)
     except DiskError as wrong:
         fresh = {name: text for name, text in answers.items() if name not in given}
         raise keep_answers(asked.state, fresh, wrong) if fresh and asked.state != STDIN else wrong from None
     return 0
-
-
-def _expect(asked: ApplyAsked, digest: str) -> ApplyAsked:
-    from promptc.diag.frozen import replace
-
-    return replace(asked, expected=digest)
 
 
 def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: OperationAsked, raw: bytes, answers: Mapping[str, str]) -> None:
@@ -331,8 +323,8 @@ def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: Operati
 
     def make(read: bytes, file: str) -> StateDiff:
         """Of what the state is now, which may ask what it did not a moment ago."""
-        done = run_operation(pack, read, operation.name, operation.args, answers, name=name_state(asked))
-        check_expected(asked.expected, done.before, name_state(asked))
+        done = run_operation(pack, read, operation.name, operation.args, answers, name=asked.shown)
+        check_expected(asked.expected, done.before, asked.shown)
         if read != raw and operation.has_model and asked.expected is None:
             _refuse_missing(ask(pack, read, operation.name, operation.args, answers))
         made.append(done)
@@ -362,7 +354,7 @@ def _print_requests(reporter: Reporter, pack: Pack, raw: bytes, operation: Opera
         "state": pack.load_state(raw).digest,
         "requests": {one.name: _show_request(reporter, one, operation) for one in requests},
     }
-    write_stdout((json.dumps(shown, ensure_ascii=False, indent=2) + "\n").encode())
+    write_stdout(show_json(shown).encode())
 
 
 def _show_request(reporter: Reporter, request: Request, operation: OperationAsked) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""The questions of an operation, put to a server."""
+"""What `promptc apply` is asked, and its ways out: a server that answers questions, the state's file, its archives.
+
+`ask_model` gets answers, `write_change` writes the change that a state is given, and `tell_change` says what was written.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,7 @@ def write_change(asked: ApplyAsked, raw: bytes, make: Make, *, purpose: str) -> 
     if asked.is_dry:
         change = make(raw, name_file(asked))
         if change.archived:
-            _find_folder(asked)
+            _choose_folder(asked)
         return Rewritten(change, ())
     if asked.is_in_place:
         return rewrite_state(asked.state, lambda read, path: make(read, path.name), folder=asked.archive, wait=asked.wait, purpose=purpose)
@@ -166,7 +169,7 @@ def _write_elsewhere(asked: ApplyAsked, change: StateDiff) -> Rewritten:
     archives: list[Written] = []
     _check_folder(goal)
     if change.archived:
-        folder = _find_folder(asked)
+        folder = _choose_folder(asked)
         archives = [write_archive(folder, one, like=like, wait=asked.wait) for one in change.archived]
     if goal == STDIN:
         write_stdout(change.data)
@@ -182,7 +185,7 @@ def _check_folder(goal: str) -> None:
         raise DiskError([Diagnostic("PC0725", message, help="name a file in a folder that is there")])
 
 
-def _find_folder(asked: ApplyAsked) -> Path:
+def _choose_folder(asked: ApplyAsked) -> Path:
     """Of the archives: the one that was named, else beside the file."""
     if asked.archive is not None:
         return asked.archive
@@ -206,6 +209,11 @@ class ApplyAsked:
     expected: str | None
     wait: float
     is_dry: bool
+
+    @property
+    def shown(self) -> str:
+        """What findings call the state."""
+        return "stdin" if self.state == STDIN else self.state
 
     @property
     def is_in_place(self) -> bool:

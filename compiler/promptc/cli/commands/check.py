@@ -1,8 +1,7 @@
-"""`promptc check`."""
+"""`promptc check`: what is wrong or doubtful in packs, as text, JSON, SARIF or GitHub's commands."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
 from promptc.cli.group import Command, take
 from promptc.cli.options import STORE, read_stores
-from promptc.cli.terminal import write_stdout
+from promptc.cli.terminal import show_json, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
@@ -84,7 +83,7 @@ def _print(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Di
     elif refused and not found:
         return
     elif format == "json":
-        text = json.dumps([describe_diagnostic(one) for one in shown], ensure_ascii=False, indent=2) + "\n"
+        text = show_json([describe_diagnostic(one) for one in shown])
     else:
         text = render_diagnostics(shown, reporter.choose_paint(sys.stdout)) + ("" if reporter.settings.is_quiet else _sum_up(found))
     write_stdout(text.encode("utf-8", "backslashreplace"))
@@ -111,10 +110,10 @@ def list_packs(paths: Sequence[str]) -> list[str]:
 
     Hidden folders are not looked into. A folder with no pack in it stays: loading it tells what is wrong.
     """
-    return list(dict.fromkeys(pack for path in paths for pack in _find_packs(path)))
+    return list(dict.fromkeys(pack for path in paths for pack in _list_inner_packs(path)))
 
 
-def _find_packs(path: str) -> list[str]:
+def _list_inner_packs(path: str) -> list[str]:
     folder = Path(path)
     if not folder.is_dir() or (folder / _MANIFEST).is_file():
         return [path]

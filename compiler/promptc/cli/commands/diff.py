@@ -1,4 +1,4 @@
-"""`promptc diff`."""
+"""`promptc diff`: what differs between two prompts, whether they are files, made of two packs or two states, or of a git revision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, read_count, take_request
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import STDIN, compile_request, load_state_file, read_bytes
-from promptc.cli.terminal import find_width, read_stdin
+from promptc.cli.terminal import read_stdin, read_width
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.drawing import Page
 from promptc.compare import Side, compare_sides, is_messages, read_json, read_report, read_side
@@ -79,11 +79,11 @@ def diff_command(
 
     Exit code 0 where they are the same, 1 where they differ, more for trouble, as of diff(1).
     """
-    page = Page(as_json, width or find_width(), reporter.choose_paint(sys.stdout))
+    page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
     if [old, new, *states].count(STDIN) > 1:
         raise UsageError([Diagnostic("PC0740", "standard input can be read once", help="name a file in place of one `-`")])
     with ExitStack() as stack:
-        sides = (find_compared(old, stack), find_compared(new, stack))
+        sides = (make_compared(old, stack), make_compared(new, stack))
         others = _list_others(sides, states, pack)
         piped = read_stdin() if STDIN in others else None
         found = {other: compare_sides(*(read_compared(side, other, request, piped) for side in sides)) for other in others}
@@ -119,18 +119,18 @@ class Compared:
     content: bytes | None = None
 
 
-def find_compared(name: str, stack: ExitStack) -> Compared:
+def make_compared(name: str, stack: ExitStack) -> Compared:
     """What `name` is. Files of a revision stay until `stack` is closed. `UsageError` (PC0740) for what cannot be compared."""
     if name == STDIN:
         content = read_stdin()
         return Compared("standard input", _tell_kind(content, is_json=_is_mapping(content)), name, content=content)
     revision, colon, path = name.partition(":")
     if not colon or Path(name).exists():
-        return Compared(name, _find_kind(name, Path(name)), name)
+        return Compared(name, _choose_kind(name, Path(name)), name)
     root = stack.enter_context(extract_revision(revision))
     if not (root / path).exists():
         raise DiskError([Diagnostic("PC0742", f"`{revision}` has no `{path}`", help="paths are from the root of the repository")])
-    return Compared(name, _find_kind(name, root / path), path, root)
+    return Compared(name, _choose_kind(name, root / path), path, root)
 
 
 def read_compared(one: Compared, other: str, request: RenderRequest, piped: bytes | None = None) -> Side:
@@ -159,7 +159,7 @@ def _load_state(pack: Pack, name: str, request: RenderRequest, piped: bytes | No
     return load_state_file(pack, name, request)
 
 
-def _find_kind(name: str, path: Path) -> Kind:
+def _choose_kind(name: str, path: Path) -> Kind:
     if path.is_dir() and (path / "pack.yaml").is_file():
         return "pack"
     if path.is_dir() or not path.exists():

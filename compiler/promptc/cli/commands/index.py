@@ -1,8 +1,7 @@
-"""`promptc index`: its commands, each in a module of its own."""
+"""`promptc index`: `build`, `query`, `eval` and `status` of the indexes that a pack declares."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -10,12 +9,12 @@ from collections.abc import Sequence
 import click
 
 from promptc.api import Pack
-from promptc.cli.commands.test import Progress
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, CommandGroup, read_count
+from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import load_state_file
-from promptc.cli.terminal import Paint, escape_controls, write_stdout
+from promptc.cli.terminal import Paint, escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, suggest
 from promptc.diag.frozen import replace
@@ -98,7 +97,7 @@ def build_command(reporter: Reporter, pack: str, index: tuple[str, ...], wanted:
     """
     loaded = Pack.load(pack)
     meter, retriever = Meter(loaded.model.counting.counter), Retriever()
-    for one in find_corpus_indexes(loaded, index):
+    for one in list_corpus_indexes(loaded, index):
         _build(one, meter, retriever, reporter, wanted)
     return 0
 
@@ -154,9 +153,9 @@ def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int
     loaded = Pack.load(pack)
     paint = reporter.choose_paint(sys.stdout)
     wrong: list[Diagnostic] = []
-    for one in find_corpus_indexes(loaded, index):
+    for one in list_corpus_indexes(loaded, index):
         for part in iter_parts(one):
-            found = _find_state(one, part, loaded.model.counting.counter.digest)
+            found = _read_state(one, part, loaded.model.counting.counter.digest)
             is_ready = isinstance(found, BuiltIndex)
             told = _describe_status(found) if isinstance(found, BuiltIndex) else _STATES[found.code]
             line = f"{one.name}  {part.place.folder}  {paint.apply(told, 'green' if is_ready else 'red')}\n"
@@ -166,7 +165,7 @@ def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int
     return _UNREADY if wrong else 0
 
 
-def _find_state(index: CorpusIndex, part: CorpusPart, counter: str) -> BuiltIndex | Diagnostic:
+def _read_state(index: CorpusIndex, part: CorpusPart, counter: str) -> BuiltIndex | Diagnostic:
     try:
         built = read_index(part.place)
         check_index(index, built, part.documents, counter, part.place)
@@ -216,7 +215,7 @@ def eval_command(
     """
     least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else ChunkQuery("").floor
     loaded = Pack.load(pack)
-    (one,) = find_corpus_indexes(loaded, (index,))
+    (one,) = list_corpus_indexes(loaded, (index,))
     known = read_queries(_read(queries), queries)
     opened = open_corpus(one, loaded.model.counting.counter.digest, wanted, os.environ)
     _check_answers(known, opened, queries)
@@ -289,7 +288,7 @@ def _render_eval_json(verdict: IndexVerdict) -> str:
             for one in verdict.judged
         ],
     }
-    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+    return show_json(told)
 
 
 @click.command(
@@ -352,7 +351,7 @@ def _open(
     """The index, with its parts. `UsageError` (PC0731) for a state that is missing, or that it does not take."""
     counter, listed = pack.model.counting.counter, find_state_index(pack, name)
     if listed is None:
-        (corpus,) = find_corpus_indexes(pack, (name,))
+        (corpus,) = list_corpus_indexes(pack, (name,))
         if state is not None:
             raise UsageError([Diagnostic("PC0731", f"`{name}` is over files: no state tells of it", help="leave `--state` out")])
         return corpus, open_corpus(corpus, counter.digest, wanted, os.environ)
@@ -412,10 +411,10 @@ def _render_query_json(found: Retrieved) -> str:
         "indexes": list(found.fingerprints),
         "notes": list(found.notes),
     }
-    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+    return show_json(told)
 
 
-def find_corpus_indexes(pack: Pack, names: tuple[str, ...] = ()) -> tuple[CorpusIndex, ...]:
+def list_corpus_indexes(pack: Pack, names: tuple[str, ...] = ()) -> tuple[CorpusIndex, ...]:
     """Those of that name, or all of them, in the manifest's order. `UsageError` (PC0731) for a name that is none."""
     known = {index.name: index for index in pack.model.indexes if isinstance(index, CorpusIndex)}
     unknown = [name for name in names if name not in known]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import textwrap
@@ -16,13 +15,13 @@ from promptc.api import Pack
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, group, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
-from promptc.cli.terminal import write_stdout
+from promptc.cli.terminal import show_json, write_stdout
 from promptc.diag.codes import Code, find_code, load_codes
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
-from promptc.files.paths import find_shipped, read_pack_file
+from promptc.files.paths import name_shipped, read_pack_file
 from promptc.files.reading import read_file
 from promptc.golden.case import INPUTS
 from promptc.golden.discover import load_case
@@ -82,7 +81,7 @@ def init_command(reporter: Reporter, folder: str) -> int:
     and the rest is made.
     """
     hidden = {".gitignore": _IGNORED, ".gitattributes": _ATTRIBUTES}
-    files = {_SCHEMA: read_shipped_schema("pack"), **hidden, **_read_starter(_find_name(folder))}
+    files = {_SCHEMA: read_shipped_schema("pack"), **hidden, **_read_starter(_name_pack(folder))}
     target = Path(folder)
     there = {name for name in (*files, _NOTED) if os.path.lexists(target / name)}
     taken = sorted(name for name in there if (not there >= files.keys() if name == _NOTED else not _holds(target / name, files[name])))
@@ -97,7 +96,7 @@ def init_command(reporter: Reporter, folder: str) -> int:
         write_file(str(target / _NOTED), _note_inputs(target))
     listed = "".join(f"    {target / name}\n" for name in sorted((*files, _NOTED)))
     tries = f"try `promptc render {folder} {target / 'state.json'}` and `promptc test {folder}`\n"
-    reporter.say(f"made the pack `{_find_name(folder)}`:\n{listed}{tries}")
+    reporter.say(f"made the pack `{_name_pack(folder)}`:\n{listed}{tries}")
     return 0
 
 
@@ -109,7 +108,7 @@ def _holds(path: Path, data: bytes) -> bool:
         return False
 
 
-def _find_name(folder: str) -> str:
+def _name_pack(folder: str) -> str:
     """The folder's name as a pack's: lower case, with dashes for what else is not allowed."""
     plain = re.sub(r"[^a-z0-9]+", "-", Path(os.path.realpath(folder)).name.lower()).strip("-")
     return plain if re.fullmatch(r"[a-z][a-z0-9-]*", plain) else _NAME
@@ -118,7 +117,7 @@ def _find_name(folder: str) -> str:
 def _read_starter(name: str) -> dict[str, bytes]:
     """The files of the pack that is shipped for this, under its new name and with the schema beside the manifest."""
     try:
-        files = {file: find_shipped("packs", _STARTER, *file.split("/")).read_bytes() for file in _FILES}
+        files = {file: name_shipped("packs", _STARTER, *file.split("/")).read_bytes() for file in _FILES}
     except OSError as wrong:
         reason = wrong.strerror or str(wrong)
         raise DiskError([Diagnostic("PC0724", f"cannot read the shipped starter: {reason}", help="install promptc anew")]) from wrong
@@ -166,7 +165,7 @@ def read_shipped_schema(kind: str) -> bytes:
     """The bytes of a schema that comes with promptc. `DiskError` (PC0724) when it is not there."""
     name = f"{kind}.schema.json"
     try:
-        return find_shipped("schemas", name).read_bytes()
+        return name_shipped("schemas", name).read_bytes()
     except OSError as wrong:
         reason = wrong.strerror or str(wrong)
         raise DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="install promptc anew")]) from wrong
@@ -250,17 +249,17 @@ def rule_command(code: str | None, is_all: bool, format: str) -> int:
     """Explain a diagnostic CODE: what it means, why it is said, an example, and what mends it."""
     if is_all == (code is not None):
         raise UsageError([Diagnostic("PC0720", "`promptc rule` takes one code, or --all", help="such as `promptc rule PC0531`")])
-    codes = tuple(load_codes().values()) if code is None else (_find(code),)
+    codes = tuple(load_codes().values()) if code is None else (_load_code(code),)
     if format == "json":
         shown = [as_plain(one) for one in codes]
-        text = json.dumps(shown if is_all else shown[0], ensure_ascii=False, indent=2) + "\n"
+        text = show_json(shown if is_all else shown[0])
     else:
         text = _render_list(codes) if is_all else _render_code(codes[0])
     write_stdout(text.encode())
     return 0
 
 
-def _find(name: str) -> Code:
+def _load_code(name: str) -> Code:
     found = find_code(name.upper())
     if found is None:
         raise UsageError([Diagnostic("PC0728", f"there is no code `{name}`", help="`promptc rule --all` lists them")])

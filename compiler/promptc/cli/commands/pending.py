@@ -1,12 +1,9 @@
-"""`promptc pending`."""
+"""`promptc pending`, `accept`, `reject` and `prune`: goldens that wait for someone's word, chosen by patterns and settled."""
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,7 +12,8 @@ import click
 
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command
-from promptc.cli.terminal import escape_controls, write_stdout
+from promptc.cli.interaction import hold_interrupts
+from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
 from promptc.golden.case import PENDING
@@ -52,7 +50,7 @@ def pending_command(reporter: Reporter, patterns: tuple[str, ...], only: str | N
 
     They stand beside the goldens as `golden.….new`, written by `promptc test`.
     """
-    found = find_pending(patterns, folder=folder, only=only)
+    found = choose_pending(patterns, folder=folder, only=only)
     if format == "json":
         listed = [
             {
@@ -64,7 +62,7 @@ def pending_command(reporter: Reporter, patterns: tuple[str, ...], only: str | N
             }
             for one in found
         ]
-        write_stdout((json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode())
+        write_stdout(show_json(listed).encode())
         return 0
     write_stdout(render_table([[one.status, escape_controls(name), one.name] for one, name in _iter_named(found)], most=60).encode())
     reporter.say(f"{show_plural(len(found), 'golden')} pending" + ("; `promptc review` shows them one by one\n" if found else "\n"))
@@ -107,7 +105,7 @@ def accept_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, 
     Exit code 1 where one was made of files that are others now, 4 where one cannot be written.
     """
     refuse_in_ci()
-    pending = find_named(patterns, is_all=is_all, folder=folder, only=only)
+    pending = choose_named(patterns, is_all=is_all, folder=folder, only=only)
     return resolve_pending(reporter, pending, accept_golden if stale else _accept_fresh, "accepted")
 
 
@@ -200,10 +198,10 @@ def reject_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, 
 
     A PATTERN is a path (a folder: all under it), a case's name, or either with `*` and `?`.
     """
-    return resolve_pending(reporter, find_named(patterns, is_all=is_all, folder=folder, only=only), reject_golden, "rejected")
+    return resolve_pending(reporter, choose_named(patterns, is_all=is_all, folder=folder, only=only), reject_golden, "rejected")
 
 
-def find_pending(patterns: Sequence[str], *, folder: str | None, only: str | None) -> list[PendingGolden]:
+def choose_pending(patterns: Sequence[str], *, folder: str | None, only: str | None) -> list[PendingGolden]:
     """Those that a pattern means (all without patterns), in order; `only` those that are `new`, or `changed`.
 
     A pattern is a path (a folder: all under it; a golden), else the name of a case or of a golden in one, else a pattern of either.
@@ -216,11 +214,13 @@ def find_pending(patterns: Sequence[str], *, folder: str | None, only: str | Non
     return [*(one for one in found if one in chosen), *(one for one in chosen if one not in found)]
 
 
-def find_named(patterns: Sequence[str], *, is_all: bool, folder: str | None, only: str | None) -> list[PendingGolden]:
-    """The same where nothing may be meant that was not named: without patterns all have to be asked for. `UsageError` (PC0943)."""
+def choose_named(patterns: Sequence[str], *, is_all: bool, folder: str | None, only: str | None) -> list[PendingGolden]:
+    """Chooses as `choose_pending` where nothing may be meant that was not named: without patterns all have to be asked for. `UsageError`
+    (PC0943).
+    """
     if not patterns and not is_all:
         raise UsageError([Diagnostic("PC0943", "no pending golden is named", help="name cases, such as `tavern/*`, or say `--all`")])
-    return find_pending(patterns, folder=folder, only=only)
+    return choose_pending(patterns, folder=folder, only=only)
 
 
 def _list(folder: str, only: str | None) -> list[PendingGolden]:
@@ -300,7 +300,7 @@ def resolve_pending(
     failed: list[PendingGolden] = []
     found: list[Diagnostic] = []
     settled, code = 0, 0
-    with _hold_interrupts() as interrupts:
+    with hold_interrupts() as interrupts:
         for one in chosen:
             if interrupts:
                 break
@@ -318,26 +318,6 @@ def resolve_pending(
     if interrupts:
         raise KeyboardInterrupt
     return code
-
-
-@contextlib.contextmanager
-def _hold_interrupts() -> Iterator[list[int]]:
-    """Interrupts and requests to end wait in a list, so that none falls between a golden and what is said of it: one is settled whole, or
-    not at all.
-    """
-    held: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield held
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
-    for number in before:
-        signal.signal(number, lambda number, _: held.append(number))
-    try:
-        yield held
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _tell(reporter: Reporter, done: str, count: int, left: Sequence[PendingGolden]) -> None:

@@ -5,7 +5,6 @@ A plain `promptc render` does not come by here: it is read without click, and do
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, STATE, Command, read_count, take, take_request
 from promptc.cli.options import NO_CACHE, RENDER, REQUEST, RenderRequest, make_render
 from promptc.cli.request import DOES_NOT_FIT, compile_request, load_selected, load_state_file, open_pack, run_render
-from promptc.cli.terminal import find_width, write_stdout
+from promptc.cli.terminal import read_width, show_json, write_stdout
 from promptc.cli.views.drawing import Page
 from promptc.diag.findings import Diagnostic, PromptcError, Source, UsageError, count_noun, suggest
 from promptc.diag.typed import Any
@@ -124,7 +123,7 @@ def explain_command(
     _check_alone({"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without})
     with open_pack(pack, is_cached=not no_cache) as loaded:
         loaded_state = load_state_file(loaded, state, request)
-        page = Page(as_json, width or find_width(), reporter.choose_paint(sys.stdout))
+        page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
         if sweep is not None:
             return _show_sweep(loaded, loaded_state, request, sweep, page)
         outcome = compile_request(loaded, loaded_state, request)
@@ -286,13 +285,13 @@ def eval_command(pack: str, state: str, expression: str, request: RenderRequest,
     except UnicodeEncodeError:
         raise UsageError([Diagnostic("PC0721", "the expression is not UTF-8", help="write it in UTF-8")]) from None
     compiled = load_expression(source.text, Place(source.span(1, 1), True))
-    names = _find_names(loaded, loaded_state, request, compiled, section, item)
+    names = _load_names(loaded, loaded_state, request, compiled, section, item)
     value = compiled.evaluate(names)
-    write_stdout((json.dumps(value, ensure_ascii=False, indent=2, default=dict) + "\n").encode())
+    write_stdout(show_json(value).encode())
     return 0
 
 
-def _find_names(
+def _load_names(
     pack: Pack, state: State, request: RenderRequest, expression: Expression, section: str | None, item: str | None
 ) -> Mapping[str, Any]:
     """No more is run than the expression reads, so that it can be asked why the rest fails."""
@@ -301,7 +300,7 @@ def _find_names(
     if section is None and item is None and reads <= {"state"}:
         return {"state": state.value, RUN: pack.model.open_account()}
     if section is not None or item is not None:
-        return _find_scope(compile_request(pack, state, request), section, item)
+        return _list_scope(compile_request(pack, state, request), section, item)
     shape, provider = choose_format(request.format)
     options = RenderOptions(request.budget, request.variants, request.patches, shape, provider=provider)
     bound = bind(pack.model, state, meter, options)
@@ -313,7 +312,7 @@ def _find_names(
     return {**bound.names, "strain": shown, "selected": selected}
 
 
-def _find_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapping[str, Any]:
+def _list_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapping[str, Any]:
     """What the expressions of a section see, or of its steps at one item, as it was selected."""
     name, _, id = item.partition("/") if item is not None else (section or "", "", "")
     selected = load_selected(outcome, name)

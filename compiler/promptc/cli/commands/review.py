@@ -1,24 +1,21 @@
-"""`promptc review`."""
+"""`promptc review`: pending goldens on a terminal, one by one, each accepted or rejected by a key."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
-from promptc.cli.commands.pending import DIR, ONLY_OPTION, PATTERNS, find_pending, refuse_in_ci
+from promptc.cli.commands.pending import DIR, ONLY_OPTION, PATTERNS, choose_pending, refuse_in_ci
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command
-from promptc.cli.keys import raw_keys
+from promptc.cli.interaction import leave_interrupts, raw_keys
 from promptc.cli.terminal import Paint, write_stdout
 from promptc.cli.views.difference import STYLES
 from promptc.cli.views.drawing import show_plural
@@ -58,7 +55,7 @@ def review_command(reporter: Reporter, patterns: tuple[str, ...], only: str | No
     refuse_in_ci()
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         raise UsageError([Diagnostic("PC0946", "a review needs a terminal", help=_TWINS)])
-    pending = find_pending(patterns, folder=folder, only=only)
+    pending = choose_pending(patterns, folder=folder, only=only)
     if not pending:
         reporter.say("nothing is pending\n")
         return 0
@@ -119,7 +116,7 @@ class Review:
         """How many were accepted and rejected, and are left."""
         verdicts = list(self._verdicts.values())
         counts = {verdict: verdicts.count(verdict) for verdict in ("accepted", "rejected")}
-        return counts | {"left": sum(one not in self._verdicts and os.path.lexists(_find_file(one)) for one in self._pending)}
+        return counts | {"left": sum(one not in self._verdicts and os.path.lexists(_name_file(one)) for one in self._pending)}
 
     # --- what is shown ---
 
@@ -233,9 +230,9 @@ class Review:
 
     def _is_alike(self, other: PendingGolden) -> bool:
         """Whether it is this one, or has the same change and is made of what is there now. One that cannot be read has none."""
-        wanted = _find_change(self._read(self._now))
+        wanted = _list_changes(self._read(self._now))
         try:
-            return other == self._now or (bool(wanted) and not self._read(other).stale and _find_change(self._read(other)) == wanted)
+            return other == self._now or (bool(wanted) and not self._read(other).stale and _list_changes(self._read(other)) == wanted)
         except DiskError:
             return False
 
@@ -260,8 +257,8 @@ class Review:
             return
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _EDITOR
         try:
-            with _leaving_interrupts():
-                done = subprocess.run([*shlex.split(editor), str(_find_file(self._now))], check=False)
+            with leave_interrupts():
+                done = subprocess.run([*shlex.split(editor), str(_name_file(self._now))], check=False)
             if done.returncode:
                 self._say(f"the editor `{editor}` ended with {done.returncode}")
         except (OSError, ValueError) as wrong:
@@ -269,24 +266,11 @@ class Review:
         self._seen.pop(self._now, None)
 
 
-@contextlib.contextmanager
-def _leaving_interrupts() -> Iterator[None]:
-    """Ctrl-C is for the editor, and for whatever it starts."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _find_file(pending: PendingGolden) -> Path:
+def _name_file(pending: PendingGolden) -> Path:
     return Path(pending.folder, pending.name + PENDING)
 
 
-def _find_change(seen: Seen) -> tuple[tuple[str, str], ...]:
+def _list_changes(seen: Seen) -> tuple[tuple[str, str], ...]:
     """What went, came and moved, wherever it did."""
     sections = seen.found.sections
     moved = [("moved", f"{one.id} {item.id}") for one in sections for item in one.items if item.change == "moved"]

@@ -1,8 +1,7 @@
-"""`promptc segments`: its commands, each in a module of its own."""
+"""`promptc segments`: `import`, `export`, `list` and `check` of the segments in a store."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import click
 from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
 from promptc.cli.group import Command, CommandGroup
-from promptc.cli.terminal import Paint, clip_cells, write_stdout
+from promptc.cli.terminal import Paint, clip_cells, show_json, write_stdout
 from promptc.cli.views.drawing import Cell, render_table, show_plural
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, suggest
 from promptc.diag.frozen import as_plain, frozen
@@ -147,7 +146,7 @@ def check_command(reporter: Reporter, store: StoreAsked, format: str) -> int:
         stored = opened.load_all()
         found = [*describe_malformed(stored.malformed, opened.address.shown), *iter_twins(stored.segments)]
     if format == "json":
-        text = json.dumps([describe_diagnostic(one) for one in found], ensure_ascii=False, indent=2) + "\n"
+        text = show_json([describe_diagnostic(one) for one in found])
     else:
         text = render_diagnostics(found, reporter.choose_paint(sys.stdout))
         text += "" if reporter.settings.is_quiet else _sum_up_check(len(stored.segments), len(found))
@@ -212,7 +211,7 @@ def list_command(reporter: Reporter, store: StoreAsked, scope: str | None, as_js
 
 def _render_json(stored: Stored) -> str:
     plain = {"segments": as_plain(stored.segments), "malformed": as_plain(stored.malformed)}
-    return json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+    return show_json(plain)
 
 
 def _render_table(stored: Stored, paint: Paint) -> str:

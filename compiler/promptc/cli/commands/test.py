@@ -1,4 +1,4 @@
-"""`promptc test`."""
+"""`promptc test`: runs cases, tells what came of them as they end, finds what moved those that failed, and writes reports."""
 
 from __future__ import annotations
 
@@ -6,41 +6,32 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import partial
-from io import BytesIO, TextIOWrapper
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from posixpath import basename
-from time import monotonic
 
 import click
 
 from promptc.api import Pack
 from promptc.cache import Cache, open_cache
-from promptc.cli.findings import Reporter, render_diagnostics
+from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, read_count
-from promptc.cli.keys import end_in_order
-from promptc.cli.main import run_judged
+from promptc.cli.interaction import Progress, end_in_order
 from promptc.cli.reports import KINDS, WHOLE
-from promptc.cli.terminal import find_width, write_stderr, write_stdout
-from promptc.cli.views.drawing import render_bar, show_plural
+from promptc.cli.shell import CaseShell
+from promptc.cli.terminal import read_width, write_stdout
+from promptc.cli.views.drawing import show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
-from promptc.diag.typed import Any, Self
+from promptc.diag.typed import Self
 from promptc.files.atomic import write_file
-from promptc.golden.case import Case, CaseError, CaseOutcome
+from promptc.golden.case import Case
 from promptc.golden.cause import Cause, KnownCause, find_cause
 from promptc.golden.discover import CaseFolders, check_met, choose_places, load_case, match_names
-from promptc.golden.environment import CaseEnvironment, prepare_case
 from promptc.golden.inputs import load_touched
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.suite import JudgedCases, Suite, run_suite
 from promptc.golden.verdict import GoldenDifference, Verdict
-from promptc.operations.archive import render_archive
-from promptc.operations.edits import make_diff
-from promptc.operations.run import ask, run_operation
 
 _DIFFERS = 1
 _DISK = 4
@@ -48,10 +39,6 @@ _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
 _COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
 _NO = ("", "0", "false")
-_WIDTH = 24
-_FIRST = 0.5
-_ON_TERMINAL = 0.1
-_ELSEWHERE = 5.0
 
 MOST = 20
 """So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
@@ -63,12 +50,6 @@ _SHOWN = 5
 
 _PENDING = "PC0923"
 
-_SEEN = frozenset(
-    (
-        *("APPDATA", "COLUMNS", "HOME", "LANG", "LANGUAGE", "LOCALAPPDATA", "NO_COLOR", "PATH", "PROMPTC_CACHE"),
-        *("SYSTEMROOT", "TEMP", "TERM", "TMP", "TMPDIR", "USERPROFILE", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
-    )
-)
 _PLACE = re.compile(r"(.+?)(:\d+:\d+ .*)", re.DOTALL)
 _QUOTED = re.compile("`([^`\n]+)`")
 
@@ -145,7 +126,7 @@ def test_command(
     else:
         reporter.say(_sum_up(tally) + "\n")
     _give_hints(reporter, tally)
-    return tally.find_exit(is_ci)
+    return tally.choose_exit(is_ci)
 
 
 class _Telling:
@@ -185,7 +166,7 @@ class _Telling:
             self._print(group, progress)
 
     def _print(self, group: Sequence[Verdict], progress: Progress) -> None:
-        text = render_moved(group, self._shape, self._reporter.choose_paint(sys.stdout), self._reporter.render, find_width())
+        text = render_moved(group, self._shape, self._reporter.choose_paint(sys.stdout), self._reporter.render, read_width())
         if text:
             progress.close()
             write_stdout(text.encode("utf-8", "backslashreplace"))
@@ -261,7 +242,7 @@ class _Tally:
         names = ("passed", *_COUNTED)
         return {name: getattr(self, name) for name in names} | {"unchanged": self.unchanged}
 
-    def find_exit(self, is_ci: bool) -> int:
+    def choose_exit(self, is_ci: bool) -> int:
         if self.unwritten:
             return _DISK
         return _DIFFERS if self.failed or self.broken or (is_ci and (self.new or self.obsolete)) else 0
@@ -303,41 +284,6 @@ def _give_hints(reporter: Reporter, tally: _Tally) -> None:
 def _count_processors() -> int:
     """Those this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class Progress:
-    """Shows `label` with a bar: on a terminal in one line that is drawn again and cleared at the end, elsewhere a line every five seconds.
-    Nothing with `--quiet` or where findings are JSON, and nothing for what takes less than half a second.
-    """
-
-    def __init__(self, reporter: Reporter, label: str) -> None:
-        self._is_shown = not reporter.settings.is_quiet and reporter.settings.diagnostics == "text"
-        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._label = label
-        self._started = self._drawn = monotonic()
-        self._is_drawn = False
-
-    def note(self, done: int, total: int) -> None:
-        """`done` of `total` are done."""
-        now = monotonic()
-        gap = _ON_TERMINAL if self._is_terminal and self._is_drawn else _FIRST if self._is_terminal else _ELSEWHERE
-        if not self._is_shown or now - self._drawn < gap:
-            return
-        self._drawn = now
-        left = int((now - self._started) * (total - done) / max(done, 1))
-        told = f"{self._label}  {done:,} of {total:,}, about {left // 60}:{left % 60:02} left"
-        if self._is_terminal:
-            bar = render_bar(done, 0, total, _WIDTH)
-            write_stderr(f"\r\x1b[K{bar}{' ' * (_WIDTH - len(bar))}  {told}")
-            self._is_drawn = True
-        else:
-            write_stderr(f"{told}\n")
-
-    def close(self) -> None:
-        """Clears the line."""
-        if self._is_drawn:
-            write_stderr("\r\x1b[K")
-            self._is_drawn = False
 
 
 class CauseFinder:
@@ -401,108 +347,6 @@ def _describe(cause: Cause) -> tuple[str, ...]:
     lines = [f"{one.path}:{one.line}:{one.column} {one.what}" for one in cause.changes]
     more = [f"and {len(lines) - _SHOWN} more edits"] if len(lines) > _SHOWN else []
     return (*lines[:_SHOWN], *more, *([cause.what] if cause.what else []))
-
-
-class CaseShell:
-    """It has nothing of its own, so it pickles."""
-
-    def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
-        """Findings as they are printed, without colours."""
-        return render_diagnostics(found)
-
-    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
-        """The exit code of the case's command line, what it found, and what it would have printed. It sees no variable of the caller's but
-        those every program needs. Raises `CaseError` (PC0750, PC0751) for one that a case may not call.
-        """
-        from promptc.cli.judge import CommandJudge
-
-        with _hiding_variables(case.given.get("environment", {})):
-            return self._run(partial(run_judged, case.asked, judge=CommandJudge(case, there)))
-
-    def _run(self, run: Callable[[Reporter], int]) -> CaseOutcome:
-        reporter = _Recorder()
-        printed = BytesIO()
-        try:
-            with contextlib.redirect_stdout(TextIOWrapper(printed, write_through=True)) as stream:
-                code = run(reporter)
-                stream.flush()
-                return CaseOutcome(code, tuple(reporter.found), text=printed.getvalue().decode("utf-8", "replace"))
-        except CaseError:
-            raise
-        except PromptcError as error:
-            return CaseOutcome(error.exit_code, error.diagnostics)
-
-    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
-        """The operation of a case."""
-
-        return apply_case(pack, state, case, answers, name)
-
-    def surround(self, case: Case, resources: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
-        """The circumstances that a case asks for."""
-        return prepare_case(case, resources)
-
-
-@contextlib.contextmanager
-def _hiding_variables(own: Mapping[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
-    for name in before.keys() - own.keys():
-        if name not in _SEEN and not name.startswith("LC_"):
-            del os.environ[name]
-    try:
-        yield
-    finally:
-        os.environ.update(before)
-
-
-class _Recorder(Reporter):
-    """Keeps what a command reports and goes on."""
-
-    found: list[Diagnostic]
-
-    def __init__(self) -> None:
-        super().__init__()
-        object.__setattr__(self, "found", [])
-
-    def report(self, found: Iterable[Diagnostic]) -> None:
-        self.found.extend(found)
-
-    def say(self, text: str) -> None:
-        """Nothing: hints are for whoever called the command."""
-
-    def render(self, found: Iterable[Diagnostic]) -> str:
-        kept = list(found)
-        self.found.extend(kept)
-        return super().render(kept)
-
-
-def apply_case(pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
-    """The operation of the case, run on a state that findings call `name`.
-
-    `text` is what it says, `messages` are those of its requests, each with the name of its ask, `state` is the new one, `archive` the
-    bytes of its archive files, one after the other. Raises `PromptcError` for an operation that cannot be done.
-    """
-    operation, args = case.asked["operation"], case.asked.get("args", {})
-    done = run_operation(pack, state, operation, args, answers, name=name)
-    change = make_diff(pack, done, state, file=basename(name))
-    return CaseOutcome(
-        0,
-        done.warnings,
-        text=f"{done.said}\n" if done.said else "",
-        messages=tuple(_iter_messages(pack, state, operation, args, answers)),
-        state=done.value,
-        archive=b"".join(map(render_archive, change.archived)),
-        figures={"fallback": done.fallbacks},
-    )
-
-
-def _iter_messages(
-    pack: Pack, state: bytes, operation: str, args: Mapping[str, Any], answers: Mapping[str, str]
-) -> Iterator[Mapping[str, Any]]:
-    """Each question as it is asked once those before it are answered."""
-    given: dict[str, str] = {}
-    while requests := [one for one in ask(pack, state, operation, args, given) if one.name not in given]:
-        yield from ({"ask": requests[0].name, **message} for message in requests[0].prompt.messages)
-        given[requests[0].name] = answers.get(requests[0].name, "")
 
 
 def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:

@@ -1,14 +1,33 @@
-"""What a case may have a command line do: look (docs/trust.md, "Cases")."""
+"""What a case has the command line and the library do: `CaseShell` does it, and `CommandJudge` says what a command may do.
 
-from collections.abc import Callable, Mapping, Sequence
+A case looks (docs/trust.md, "Cases"): it writes no file, asks no server, and reads no variable but its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from io import BytesIO, TextIOWrapper
+from posixpath import basename
 
 import click
 from click.core import ParameterSource
 
-from promptc.diag.typed import Literal
-from promptc.golden.case import Case, CaseError, fail_case
+from promptc.api import Pack
+from promptc.cli.findings import Reporter, render_diagnostics
+from promptc.cli.main import run_judged
+from promptc.diag.findings import Diagnostic, PromptcError
+from promptc.diag.typed import Any, Literal
+from promptc.golden.case import Case, CaseError, CaseOutcome, fail_case
 from promptc.golden.confine import MANIFEST, confine
-from promptc.golden.environment import WRITING, CaseEnvironment
+from promptc.golden.environment import WRITING, CaseEnvironment, prepare_case
+from promptc.golden.resources import SuiteResources
+from promptc.operations.archive import render_archive
+from promptc.operations.edits import make_diff
+from promptc.operations.run import ask, run_operation
 
 Holds = Literal["nothing", "file", "output", "named_file", "store", "compared"]
 """What a value is: nothing that is opened; a file or folder; one that is made, or `-`; `NAME=FILE`; the address of a store, with a name or
@@ -56,9 +75,106 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
         ),
     },
 }
+_STDIN = "-"
+_SERVER = "\0"
+"""In place of a path: what no path is."""
+
+_SQLITE = "sqlite:"
+_SEEN = frozenset(
+    (
+        *("APPDATA", "COLUMNS", "HOME", "LANG", "LANGUAGE", "LOCALAPPDATA", "NO_COLOR", "PATH", "PROMPTC_CACHE"),
+        *("SYSTEMROOT", "TEMP", "TERM", "TMP", "TMPDIR", "USERPROFILE", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
+    )
+)
+"""The variables that a command of a case may see besides the case's own."""
+
 _FIRST = frozenset(one.partition(" ")[0] for one in _ALLOWED)
 _HELP = f"a case may call {', '.join(f'`{one}`' for one in _ALLOWED)}; an operation is a case of its own: `apply:`"
 _LOOKS = "a case looks: it writes no file, asks no server and reads no variable but its own"
+
+
+class CaseShell:
+    """Does what cases ask for. It has nothing of its own, so it pickles."""
+
+    def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
+        """Renders findings as they are printed, without colours."""
+        return render_diagnostics(found)
+
+    def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
+        """Runs the case's command line: its exit code, what it found, and what it would have printed. It sees no variable of the caller's
+        but those every program needs. Raises `CaseError` (PC0750, PC0751) for one that a case may not call.
+        """
+        with _hiding_variables(case.given.get("environment", {})):
+            return self._run(partial(run_judged, case.asked, judge=CommandJudge(case, there)))
+
+    def _run(self, run: Callable[[Reporter], int]) -> CaseOutcome:
+        reporter = _Recorder()
+        printed = BytesIO()
+        try:
+            with contextlib.redirect_stdout(TextIOWrapper(printed, write_through=True)) as stream:
+                code = run(reporter)
+                stream.flush()
+                return CaseOutcome(code, tuple(reporter.found), text=printed.getvalue().decode("utf-8", "replace"))
+        except CaseError:
+            raise
+        except PromptcError as error:
+            return CaseOutcome(error.exit_code, error.diagnostics)
+
+    def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
+        """Runs the operation of the case on a state that findings call `name`.
+
+        `text` is what it says, `messages` are those of its requests, each with the name of its ask, `state` is the new one, `archive` the
+        bytes of its archive files, one after the other. Raises `PromptcError` for an operation that cannot be done.
+        """
+        operation, args = case.asked["operation"], case.asked.get("args", {})
+        done = run_operation(pack, state, operation, args, answers, name=name)
+        change = make_diff(pack, done, state, file=basename(name))
+        return CaseOutcome(
+            0,
+            done.warnings,
+            text=f"{done.said}\n" if done.said else "",
+            messages=tuple(_iter_messages(pack, state, operation, args, answers)),
+            state=done.value,
+            archive=b"".join(map(render_archive, change.archived)),
+            figures={"fallback": done.fallbacks},
+        )
+
+    def surround(self, case: Case, resources: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
+        """Makes the circumstances that a case asks for."""
+        return prepare_case(case, resources)
+
+
+class _Recorder(Reporter):
+    """Keeps what a command reports and goes on."""
+
+    found: list[Diagnostic]
+
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "found", [])
+
+    def report(self, found: Iterable[Diagnostic]) -> None:
+        self.found.extend(found)
+
+    def say(self, text: str) -> None:
+        """Nothing: hints are for whoever called the command."""
+
+    def render(self, found: Iterable[Diagnostic]) -> str:
+        kept = list(found)
+        self.found.extend(kept)
+        return super().render(kept)
+
+
+@contextlib.contextmanager
+def _hiding_variables(own: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    for name in before.keys() - own.keys():
+        if name not in _SEEN and not name.startswith("LC_"):
+            del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(before)
 
 
 class CommandJudge:
@@ -112,22 +228,26 @@ class CommandJudge:
             confine(path, self._environment.root, self._environment.fence, self._span)
 
 
-_STDIN = "-"
-_SERVER = "\0"
-"""In place of a path: what no path is."""
-
-
-def _find_file(url: str) -> tuple[str]:
+def _list_files(url: str) -> tuple[str]:
     """Of `sqlite:PATH`, or of that behind a name."""
     named = url if url.startswith(_SQLITE) else url.partition("=")[2]
     return (named.removeprefix(_SQLITE) if named.startswith(_SQLITE) else _SERVER,)
 
 
-_SQLITE = "sqlite:"
 _LISTS: Mapping[Holds, Callable[[str], Sequence[str]]] = {
     "file": lambda one: (one, f"{one}/{MANIFEST}") if one != _STDIN else (one,),
     "output": lambda one: (one,) if one != _STDIN else (),
     "named_file": lambda one: (one.partition("=")[2],),
     "compared": lambda one: (one, one.partition(":")[2] or one),
-    "store": _find_file,
+    "store": _list_files,
 }
+
+
+def _iter_messages(
+    pack: Pack, state: bytes, operation: str, args: Mapping[str, Any], answers: Mapping[str, str]
+) -> Iterator[Mapping[str, Any]]:
+    """Each question as it is asked once those before it are answered."""
+    given: dict[str, str] = {}
+    while requests := [one for one in ask(pack, state, operation, args, given) if one.name not in given]:
+        yield from ({"ask": requests[0].name, **message} for message in requests[0].prompt.messages)
+        given[requests[0].name] = answers.get(requests[0].name, "")

@@ -1,4 +1,4 @@
-"""One key of a terminal, without waiting for the line to end."""
+"""What happens at a terminal while a command runs: keys that come one by one, interrupts and requests to end, a line of progress."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from time import monotonic
+
+from promptc.cli.findings import Reporter
+from promptc.cli.terminal import write_stderr
+from promptc.cli.views.drawing import render_bar
 
 _CTRL_C = "\x03"
 
@@ -23,6 +28,10 @@ _NAMED = {
 }
 _LONGEST = 16
 _RESIZED = "resized"
+_BAR = 24
+_FIRST_SECONDS = 0.5
+_TERMINAL_SECONDS = 0.1
+_OTHER_SECONDS = 5.0
 
 
 @contextlib.contextmanager
@@ -49,8 +58,6 @@ def raw_keys() -> Iterator[Callable[[], str]]:
 @contextlib.contextmanager
 def _resizes() -> Iterator[int]:
     """A file that has something to read after every change of the terminal's size."""
-    import signal
-
     reading, writing = os.pipe()
     for end in (reading, writing):
         os.set_blocking(end, False)
@@ -107,3 +114,71 @@ def end_in_order() -> Iterator[None]:
 
 def _leave(number: int, _: object) -> None:
     raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def hold_interrupts() -> Iterator[list[int]]:
+    """Interrupts and requests to end wait in a list, so that none falls between a golden and what is said of it: one is settled whole, or
+    not at all.
+    """
+    held: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield held
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, lambda number, _: held.append(number))
+    try:
+        yield held
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def leave_interrupts() -> Iterator[None]:
+    """Ctrl-C is for the editor, and for whatever it starts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Progress:
+    """Shows `label` with a bar: on a terminal in one line that is drawn again and cleared at the end, elsewhere a line every five seconds.
+    Nothing with `--quiet` or where findings are JSON, and nothing for what takes less than half a second.
+    """
+
+    def __init__(self, reporter: Reporter, label: str) -> None:
+        self._is_shown = not reporter.settings.is_quiet and reporter.settings.diagnostics == "text"
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._label = label
+        self._started = self._drawn = monotonic()
+        self._is_drawn = False
+
+    def note(self, done: int, total: int) -> None:
+        """`done` of `total` are done."""
+        now = monotonic()
+        gap = _TERMINAL_SECONDS if self._is_terminal and self._is_drawn else _FIRST_SECONDS if self._is_terminal else _OTHER_SECONDS
+        if not self._is_shown or now - self._drawn < gap:
+            return
+        self._drawn = now
+        left = int((now - self._started) * (total - done) / max(done, 1))
+        told = f"{self._label}  {done:,} of {total:,}, about {left // 60}:{left % 60:02} left"
+        if self._is_terminal:
+            bar = render_bar(done, 0, total, _BAR)
+            write_stderr(f"\r\x1b[K{bar}{' ' * (_BAR - len(bar))}  {told}")
+            self._is_drawn = True
+        else:
+            write_stderr(f"{told}\n")
+
+    def close(self) -> None:
+        """Clears the line."""
+        if self._is_drawn:
+            write_stderr("\r\x1b[K")
+            self._is_drawn = False
