@@ -85,12 +85,7 @@ PACK = click.argument("pack", type=click.Path())
 STATE = click.argument("state", type=click.Path(allow_dash=True))
 
 
-def _refuse(asked: str, word: str, known: Mapping[str, str]) -> Diagnostic:
-    """What is said of a command that is not there."""
-    there = "`promptc --help` lists those there are"
-    if asked in LATER:
-        return Diagnostic("PC0720", f"there is no command `{asked}` in this version yet", help=there)
-    return Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(word, known, cutoff=_ALIKE) or there)
+# --- options and arguments of commands ---
 
 
 def take(*options: OptionSpec) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -145,8 +140,7 @@ def _describe(option: OptionSpec) -> dict[str, Any]:
     return told
 
 
-def _allow(_: click.Context) -> None:
-    """For whoever types a command."""
+# --- commands, and how their help reads ---
 
 
 class _Helping(click.Command):
@@ -241,6 +235,18 @@ class CommandGroup(_Helping, click.Group):
         _write_examples(self._examples, formatter)
 
 
+def _allow(_: click.Context) -> None:
+    """For whoever types a command."""
+
+
+def _refuse(asked: str, word: str, known: Mapping[str, str]) -> Diagnostic:
+    """What is said of a command that is not there."""
+    there = "`promptc --help` lists those there are"
+    if asked in LATER:
+        return Diagnostic("PC0720", f"there is no command `{asked}` in this version yet", help=there)
+    return Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(word, known, cutoff=_ALIKE) or there)
+
+
 def _write_options(title: str, params: Sequence[click.Parameter], ctx: click.Context, formatter: click.HelpFormatter) -> None:
     options = [param for param in params if isinstance(param, click.Option)]
     rows = [row for option in options if (row := option.get_help_record(ctx)) is not None]
@@ -305,6 +311,9 @@ def _read_digest(name: str, vocabulary: Vocabulary) -> str:
     except OSError:
         return "missing"
     return f"sha256:{vocabulary.sha256}" if found == f"sha256:{vocabulary.table}" else f"{found} (another was shipped)"
+
+
+# --- what click refuses ---
 
 
 def describe_usage(error: click.UsageError) -> Diagnostic:

@@ -34,6 +34,11 @@ _TERMINAL_SECONDS = 0.1
 _OTHER_SECONDS = 5.0
 
 
+def is_in_ci() -> bool:
+    """Whether nobody is there to review: `CI` is set to anything but nothing, `0` or `false`."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
 @contextlib.contextmanager
 def raw_keys() -> Iterator[Callable[[], str]]:
     """`read_key`, with keys that come one by one and are not shown, and `resized` when the terminal gets another size; afterwards the

@@ -12,7 +12,7 @@ import click
 
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command
-from promptc.cli.interaction import hold_interrupts
+from promptc.cli.interaction import hold_interrupts, is_in_ci
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
@@ -284,8 +284,8 @@ def _refuse_none(pattern: str, found: Sequence[PendingGolden]) -> UsageError:
 
 
 def refuse_in_ci() -> None:
-    """Raises `UsageError` (PC0944) where `CI` is set to anything but nothing, `0` or `false`."""
-    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+    """Raises `UsageError` (PC0944) where `is_in_ci`."""
+    if is_in_ci():
         help = "accept it where you work, read the difference, and commit it"
         raise UsageError([Diagnostic("PC0944", "goldens are accepted by people, and `CI` is set", help=help)])
 

@@ -15,7 +15,7 @@ from promptc.api import Pack
 from promptc.cache import Cache, open_cache
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, read_count
-from promptc.cli.interaction import Progress, end_in_order
+from promptc.cli.interaction import Progress, end_in_order, is_in_ci
 from promptc.cli.reports import KINDS, WHOLE
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import read_width, write_stdout
@@ -38,7 +38,6 @@ _DISK = 4
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
 _COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
-_NO = ("", "0", "false")
 
 MOST = 20
 """So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
@@ -101,7 +100,7 @@ def test_command(
 
     Exit code 0 if all pass or are skipped, 1 if one does not, 2 if there is none.
     """
-    is_ci = ci or os.environ.get("CI", "").lower() not in _NO
+    is_ci = ci or is_in_ci()
     wanted = [(format, ""), *_read_reports(reports)]
     found = choose_places(cases, match_names(expression) if expression is not None else None)
     touched = load_touched(since, os.getcwd()) if since is not None else None  # noqa: PTH109
