@@ -9,6 +9,8 @@ SEED ?= $(shell $(PYTHON) -c 'import secrets; print(secrets.randbelow(2**32))')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+# The tests start hundreds of processes: each would compile every module afresh.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types tests drift cases wheel parts bench prove accept codes format lock clean
@@ -23,7 +25,7 @@ demo: $(VENV)/run.stamp  ## render packs/sentinel with a fixture, then its conte
 test: $(VENV)/dev.stamp  ## run the tests
 	$(PY) -m pytest -q -n auto --dist loadfile
 
-check: lint types tests drift cases wheel parts  ## all that CI runs
+check: lint types tests drift cases wheel parts  ## what CI runs, with a commit's share of the tests (PROMPTC_TESTS=ci: all)
 
 lint: $(VENV)/dev.stamp  ## ruff: rules and formatting
 	$(BIN)/ruff check .

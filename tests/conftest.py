@@ -9,16 +9,15 @@ from itertools import count
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import size
 from tests.postgres import run_server, url_of
 
-_QUICK_SHARE = 20
-_FULL_EXAMPLES = 2000
 _NUMBERS = count()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("promptc")
-    group.addoption("--prove", action="store_true", help="run the properties at full size instead of a fixed twentieth")
+    group.addoption("--prove", action="store_true", help="run the properties at full size instead of a fixed share")
     group.addoption("--prove-seed", type=int, default=0, help="the seed of the random packs; `make prove` draws and prints one")
     group.addoption("--accept", action="store_true", help="write help texts and the README's output instead of comparing")
 
@@ -28,13 +27,13 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="promptc-tests-")
     if config.getoption("--accept") and os.environ.get("CI"):
         raise pytest.UsageError("--accept: goldens are not written in CI")
-    full = config.getoption("--prove")
+    size.choose(is_proof=config.getoption("--prove"))
     settings.register_profile(
         "promptc",
         deadline=None,
         database=None,
-        derandomize=not full,
-        max_examples=_FULL_EXAMPLES if full else _FULL_EXAMPLES // _QUICK_SHARE,
+        derandomize=not config.getoption("--prove"),
+        max_examples=size.EXAMPLES[size.read_size()],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     settings.load_profile("promptc")
@@ -45,10 +44,9 @@ def pytest_unconfigure() -> None:
         shutil.rmtree(os.environ[name], ignore_errors=True)
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    if not config.getoption("--prove"):
-        return "properties: a fixed twentieth; `make prove` runs them at full size"
-    return f"properties: full size, seed {config.getoption('--prove-seed')}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    seed = f", seed {config.getoption('--prove-seed')}" if config.getoption("--prove") else ""
+    terminalreporter.line(size.describe() + seed)
 
 
 @pytest.fixture(scope="session")
@@ -58,10 +56,9 @@ def prove_seed(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture(scope="session")
-def draws(request: pytest.FixtureRequest) -> Callable[[int], int]:
-    """`draws(n)`: how many of a property's `n` draws this run makes: all with `--prove`, else a twentieth, at least one."""
-    full = bool(request.config.getoption("--prove"))
-    return lambda count: count if full else max(1, count // _QUICK_SHARE)
+def draws() -> Callable[[int], int]:
+    """`draws(n)`: how many of a property's `n` draws this run makes: all with `--prove`, else a share, at least one."""
+    return size.count_draws
 
 
 @pytest.fixture(scope="session")

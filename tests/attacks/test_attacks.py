@@ -1,6 +1,7 @@
 """Every attack ends in a finding or in plain output, within 128 MB over the interpreter, at the same step under any hash seed.
 
-How long each takes is printed by `python -m benchmarks attacks`; what is held here is counted.
+How long each takes is printed by `python -m benchmarks attacks`; what is held here is counted. A commit tries a third of them, another one
+every day; CI all.
 """
 
 import json
@@ -14,8 +15,10 @@ import pytest
 from tests.attacks.attacks import EXPRESSIONS, GROWS, NESTS, PRINTS, REFUSED, SPENDS, STOPS
 from tests.attacks.run_attacks import ATTACKS
 from tests.contract.sources import ROOT
+from tests.size import take_part
 
-_FIFTH = tuple(sorted(ATTACKS))[::5]
+CHOSEN = tuple(take_part(sorted(ATTACKS)))
+_FIFTH = CHOSEN[::5]
 
 
 @cache
@@ -30,13 +33,18 @@ def _run_all(way: str, seed: int, names: tuple[str, ...]) -> dict[str, dict]:
 @pytest.fixture(scope="module")
 def outcomes():
     """What each attack comes to under one hash seed."""
-    return _run_all("engine", 0, tuple(ATTACKS))
+    return _run_all("engine", 0, CHOSEN)
 
 
 @pytest.fixture(scope="module")
 def share(draws):
     """The attacks that are tried in further ways: all with `--prove`, else a fixed fifth."""
-    return tuple(ATTACKS) if draws(100) == 100 else _FIFTH
+    return CHOSEN if draws(100) == 100 else _FIFTH
+
+
+def _each(group):
+    """A parameter for each attack of the group that this run tries."""
+    return pytest.mark.parametrize("name", [name for name in group if name in CHOSEN])
 
 
 def test_there_are_many():
@@ -44,7 +52,7 @@ def test_there_are_many():
     assert sum(map(len, groups)) == len(ATTACKS) >= 200, "a name stands twice"
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@_each(ATTACKS)
 def test_it_ends(outcomes, name):
     _check_end(outcomes[name])
 
@@ -57,28 +65,28 @@ def _check_end(found):
         assert found["help"] and len(found["message"]) < 400
 
 
-@pytest.mark.parametrize("name", STOPS)
+@_each(STOPS)
 def test_it_is_stopped_by_a_limit(outcomes, name):
     assert outcomes[name]["code"] == "PC0430", outcomes[name]
     assert outcomes[name]["place"][2] > 1, "a limit is told with the column that broke it"
 
 
-@pytest.mark.parametrize("name", NESTS)
+@_each(NESTS)
 def test_what_nests_is_stopped_or_harmless(outcomes, name):
     assert outcomes[name]["code"] in ("PC0417", "PC0414", "PC0430", ""), outcomes[name]
 
 
-@pytest.mark.parametrize("name", GROWS)
+@_each(GROWS)
 def test_a_number_is_stopped(outcomes, name):
     assert outcomes[name]["code"] == "PC0416", outcomes[name]
 
 
-@pytest.mark.parametrize("name", [*REFUSED, *EXPRESSIONS])
+@_each([*REFUSED, *EXPRESSIONS])
 def test_it_is_refused(outcomes, name):
     assert outcomes[name]["outcome"] == "found", outcomes[name]
 
 
-@pytest.mark.parametrize("name", PRINTS)
+@_each(PRINTS)
 def test_it_prints(outcomes, name):
     assert (outcomes[name]["outcome"], outcomes[name].get("tail")) == ("printed", "ok"), outcomes[name]
 

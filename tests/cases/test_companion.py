@@ -18,6 +18,7 @@ from tests.cases.case import FIXTURES, ROOT
 from tests.cases.companion_rules import LOOP_CAPS, TYPE_CAPS, TYPES, fold, select, select_said
 from tests.cases.schema_drawing import from_schema
 from tests.cases.walk_budgets import check_growth
+from tests.size import count_examples
 
 FOLDER = ROOT / "packs" / "companion"
 PACK = promptc.load(FOLDER)
@@ -114,7 +115,7 @@ states = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count_examples(150), deadline=None)
 @given(state=states)
 def test_the_pack_selects_what_the_rules_select(state: dict[str, Any]) -> None:
     prompt = PACK.render(state)
@@ -123,7 +124,7 @@ def test_the_pack_selects_what_the_rules_select(state: dict[str, Any]) -> None:
     assert not prompt.report["cuts"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count_examples(150), deadline=None)
 @given(state=states)
 def test_what_is_promised_of_the_blocks(state: dict[str, Any]) -> None:
     """Read from the messages alone, without a second selection."""
@@ -144,13 +145,13 @@ def test_what_is_promised_of_the_blocks(state: dict[str, Any]) -> None:
     assert [one["role"] for one in prompt.messages][-1] == "user"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count_examples(150), deadline=None)
 @given(state=states)
 def test_the_judge_reads_what_the_rules_say(state: dict[str, Any]) -> None:
     assert _ids(JUDGE.render(state), "said") == select_said(state)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count_examples(60), deadline=None)
 @given(state=states)
 def test_kinds_are_counted(state: dict[str, Any]) -> None:
     prompt = PACK.render(state)
@@ -251,7 +252,7 @@ def test_a_turn_that_never_ends_is_cut_at_a_sentence() -> None:
 # --- times and kinds ---
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=count_examples(200), deadline=None)
 @given(day=st.dates(min_value=datetime(1990, 1, 1).date(), max_value=datetime(2120, 12, 31).date()))
 def test_the_day_is_told_right(day: Any) -> None:
     told = str(PACK.render({"transcript": "hello", "now": f"{day.isoformat()}T12:00:00Z"}).messages[0]["content"])
@@ -320,7 +321,7 @@ drawn = from_schema(SCHEMA).map(_complete)
 slow = [HealthCheck.too_slow]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=slow)
+@settings(max_examples=count_examples(40), deadline=None, suppress_health_check=slow)
 @given(state=drawn, budget=st.sampled_from([None, None, 1000, 1100]))
 def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], budget: int | None) -> None:
     try:
@@ -332,7 +333,7 @@ def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], budget
         assert prompt.messages[0]["role"] == "system"
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=slow)
+@settings(max_examples=count_examples(25), deadline=None, suppress_health_check=slow)
 @given(state=drawn)
 def test_a_drawn_state_is_judged_without_a_model(state: dict[str, Any]) -> None:
     """Nothing is found then, and nothing changes."""

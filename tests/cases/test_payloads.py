@@ -32,30 +32,37 @@ def _choose() -> Iterator[Case]:
 CASES = list(_choose())
 
 
-def _render(case: Case, format: str = "messages") -> Any:
-    with SuiteResources() as resources, OwnShell().surround(case, resources) as environment, work_in(environment.root):
-        return promptc.load(case.pack).render(
-            read_raw(case),
-            budget=case.flags.get("budget"),
-            variants=list_axes(case),
-            patches=tuple(case.flags.get("patch", ())),
-            format=format,
-            stores=environment.stores,
-        )
+def _render(case: Case) -> dict[str, Any]:
+    """The prompt by format: as messages, and for each provider for which it fits."""
+    prompts = {}
+    with SuiteResources() as shelf, OwnShell().surround(case, shelf) as there, work_in(there.root):
+        pack, state = promptc.load(case.pack), read_raw(case)
+        for format in ("messages", *PROVIDERS):
+            with suppress(*([FitError] if format in PROVIDERS else [])):
+                prompts[format] = pack.render(
+                    state,
+                    budget=case.flags.get("budget"),
+                    variants=list_axes(case),
+                    patches=tuple(case.flags.get("patch", ())),
+                    format=format,
+                    stores=there.stores,
+                )
+    return prompts
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_bodies_hold_what_the_messages_say(case: Case) -> None:
-    prompt = _render(case)
+    prompts = _render(case)
+    prompt = prompts.pop("messages")
     outcome = prompt._outcome
     messages = read_messages(outcome.fitted, outcome.emitted)
     for message, shown in zip(messages, prompt.messages, strict=True):
         parts = shown["content"] if isinstance(shown["content"], list) else [{"type": "text", "text": shown["content"]}]
         assert "".join(block.text for block in message.blocks) == "".join(part.get("text", "") for part in parts if part["type"] == "text")
         assert [block.part for block in message.blocks if block.part is not None] == [part for part in parts if part["type"] != "text"]
-    for provider in PROVIDERS:
+    for provider, fitted in prompts.items():
         with suppress(FitError):
-            _check_body(_render(case, provider), provider)
+            _check_body(fitted, provider)
 
 
 def _check_body(prompt: Any, provider: str) -> None:

@@ -16,6 +16,7 @@ from promptc.operations.run import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.schema_drawing import characters, from_schema
 from tests.published import MODELS, check_published
+from tests.size import count_examples
 
 FOLDER = ROOT / "packs" / "tidepool"
 PACK = promptc.load(FOLDER)
@@ -116,7 +117,7 @@ BEGUN = re.compile(r"(?:<[^>\s]*|\[[^\]\s]*)\Z")
 
 
 @given(action=actions, mood=st.sampled_from(sorted(TOOLS)), name=st.sampled_from(["table", "long", "engaged"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count_examples(60), deadline=None)
 def test_the_user_message_is_the_action_and_nothing_else(action: str, mood: str, name: str) -> None:
     """As typed, less empty lines around it, with special tokens, and what may begin one at the end, opened by a backslash."""
     prompt = PACK.render({**_read(name), "action": action}, variants={"mood": mood})
@@ -162,7 +163,7 @@ def _words(message: Mapping[str, Any]) -> str:
 
 
 @given(history=_conversations(), budget=st.sampled_from([None, 3200, 3600, 4000, 5000]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count_examples(60), deadline=None)
 def test_of_a_conversation_only_the_newest_whole_pairs_are_told(history: list[dict[str, Any]], budget: int | None) -> None:
     prompt = PACK.render({**_read("table"), "history": history}, budget=budget)
     told = [(message["role"], _words(message)) for message in prompt.messages[1:-1]]
@@ -208,7 +209,7 @@ def _tell(content: Any) -> str:
 
 
 @given(history=st.lists(_entries, max_size=40).map(lambda entries: sorted(entries, key=lambda entry: entry["turn"])))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=count_examples(300), deadline=None)
 def test_whatever_a_conversation_holds_the_history_is_whole_pairs(history: list[dict[str, Any]]) -> None:
     prompt = PACK.render({**_read("table"), "history": history})
     told = [(message["role"], _tell(message["content"])) for message in prompt.messages[1:-1]]
@@ -218,7 +219,7 @@ def test_whatever_a_conversation_holds_the_history_is_whole_pairs(history: list[
 
 
 @given(history=st.lists(_entries, max_size=30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=count_examples(100), deadline=None)
 def test_turns_out_of_order_are_whole_pairs_too(history: list[dict[str, Any]]) -> None:
     prompt = PACK.render({**_read("table"), "history": history})
     told = [(message["role"], _tell(message["content"])) for message in prompt.messages[1:-1]]
@@ -297,7 +298,7 @@ KEYS = (
     ),
     mood=st.sampled_from(sorted(TOOLS)),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count_examples(150), deadline=None)
 def test_whatever_a_model_calls_a_tool_with_the_turn_is_rendered(calls: list[tuple[str, Any]], mood: str) -> None:
     turn: list[dict[str, Any]] = []
     for place, (name, given_) in enumerate(calls):
@@ -333,7 +334,7 @@ _json = st.recursive(
 @given(
     mood=st.sampled_from(sorted(_calls)), values=st.lists(_json, min_size=5, max_size=5), costs=st.sampled_from([[], ["a", "r", "rest"]])
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=count_examples(300), deadline=None)
 def test_what_a_call_got_wrong_is_as_if_it_had_been_left_out(mood: str, values: list[Any], costs: list[str]) -> None:
     """No list, mapping, number or truth value as Python prints it, no text letter by letter."""
     name, always, keys = _calls[mood]
@@ -432,7 +433,7 @@ def test_a_second_compression_finds_nothing_to_do() -> None:
 
 
 @given(state=from_schema(SCHEMA), mood=st.sampled_from([None, *sorted(TOOLS)]), budget=st.sampled_from([None, None, 2500, 4000]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=count_examples(120), deadline=None)
 def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], mood: str | None, budget: int | None) -> None:
     try:
         prompt = PACK.render(state, variants={"mood": mood} if mood else {}, budget=budget)
@@ -444,7 +445,7 @@ def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], mood: 
 
 
 @given(state=from_schema(SCHEMA))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count_examples(60), deadline=None)
 def test_a_drawn_state_is_compressed_without_a_model(state: dict[str, Any]) -> None:
     done = run_operation(PACK, state, "compress_scene")
     assert done.value.get("scene", {}).get("beats", []) == []

@@ -14,6 +14,7 @@ from promptc.golden.confine import choose_fence, choose_root, confine
 from promptc.golden.discover import load_case
 from promptc.golden.environment import prepare_case as make_given
 from promptc.golden.resources import SuiteResources
+from tests.size import count_examples
 
 _SECRET = "sk-this-is-the-key-of-the-caller"
 _PACK = """\
@@ -316,7 +317,7 @@ _PARTS = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=count_examples(500), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(_PARTS, max_size=8))
 def test_what_is_admitted_lies_inside(strange: Path, parts: list[str]) -> None:
     folder = strange / "cases" / "a"

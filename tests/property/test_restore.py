@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from promptc.operations.archive import mark_element
 from promptc.operations.restore import restore
 from promptc.operations.results import Archived
+from tests.size import count_examples
 
 _KINDS = ("append", "append", "last", "where", "stale", "restore")
 _STEPS = st.lists(st.tuples(st.sampled_from(_KINDS), st.integers(0, 6)), max_size=14)
@@ -71,7 +72,7 @@ def _play(steps):
 
 
 @given(_STEPS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=count_examples(400), deadline=None)
 def test_all_archives_give_all_that_ever_was_in_order(steps):
     log = _play([step for step in steps if step[0] != "restore"])
     restored = restore(log.now, log.archives[::-1])
@@ -80,7 +81,7 @@ def test_all_archives_give_all_that_ever_was_in_order(steps):
 
 
 @given(_STEPS, st.randoms(use_true_random=False))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=count_examples(400), deadline=None)
 def test_in_any_order_and_in_several_calls_nothing_is_lost_or_doubled(steps, random):
     log = _play(steps)
     archives = list(log.archives)
@@ -96,7 +97,7 @@ def test_in_any_order_and_in_several_calls_nothing_is_lost_or_doubled(steps, ran
 
 
 @given(_STEPS, st.lists(st.integers(0, 20), max_size=12))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=count_examples(400), deadline=None)
 def test_one_by_one_and_again_in_any_order_nothing_is_lost_or_doubled(steps, numbers):
     log = _play(steps)
     elements = log.now
@@ -120,7 +121,7 @@ def test_one_by_one_and_again_nothing_is_doubled():
 
 
 @given(_STEPS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=count_examples(400), deadline=None)
 def test_twice_is_once(steps):
     log = _play(steps)
     once = restore(log.now, log.archives)
@@ -129,7 +130,7 @@ def test_twice_is_once(steps):
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=7), st.integers(0, 6), st.lists(st.sampled_from("abc"), max_size=4))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=count_examples(400), deadline=None)
 def test_equal_elements_come_back_too(before, keep, after):
     """Unless the list begins with the whole list of then, or has what only went: that cannot be told from one that was put back."""
     kept = before[len(before) - min(keep, len(before)) :]

@@ -16,6 +16,7 @@ from promptc.operations.archive import list_archives, read_archive
 from promptc.operations.edits import make_diff
 from promptc.operations.restore import make_restoration, read_note
 from promptc.operations.run import run_operation
+from tests.size import count_examples
 
 _PACK = """\
 promptc: 1
@@ -138,7 +139,7 @@ def pack(tmp_path_factory):
 
 @pytest.mark.parametrize("letters", [lambda at: "ab"[at % 2], lambda at: "abc"[at * at % 3], "u{}".format], ids=["two", "three", "unlike"])
 @given(steps=_STEPS, ends=_ENDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count_examples(60), deadline=None)
 def test_nothing_is_lost_or_doubled(pack, letters, steps, ends):
     with tempfile.TemporaryDirectory() as made:
         log = _Log(Path(made), pack, letters)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import replace
-from promptc.frontend import sources as reading
-from promptc.frontend.sources import read_corpus
+from promptc.frontend import corpora as reading
+from promptc.frontend.corpora import read_corpus
 from promptc.model.section import MICRO
 from promptc.model.sources import ChunkPlan, CorpusIndex, Matching
 from promptc.sources.retrieval import scoring
@@ -22,12 +22,13 @@ from promptc.sources.retrieval.local import LocalStore, _NumpyStore
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, retrieve
 from promptc.sources.retrieval.scoring import weigh_words
 from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
+from tests.size import count_examples
 
 WORDS = st.sampled_from(["goblin", "cave", "rest", "dragon", "é", "字字", "of", "the"])
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 VERSIONS = st.sampled_from(["", "1", "2", "10"])
 CHUNKS = st.lists(st.tuples(TEXTS, st.sampled_from(["a.md", "é.md", "z.md"]), VERSIONS), max_size=25)
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=count_examples(60), deadline=None)
 
 
 def make_chunks(drawn):
@@ -107,7 +108,7 @@ NAMES = st.sampled_from(["a", "b", "é", "Z", "# odd, +1"])
 FILES = st.dictionaries(st.tuples(st.sampled_from(["1.0", "2.0"]), NAMES), st.lists(TEXTS, max_size=4), min_size=1, max_size=6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=count_examples(25), deadline=None)
 @given(FILES, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.randoms())
 def test_one_corpus_is_one_index(folder, files, line_end, marked, chance):
     """Whatever the line ends, a byte order mark, the form of letters on disk, and the order in which folders are listed."""

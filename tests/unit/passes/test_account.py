@@ -11,6 +11,7 @@ import promptc
 from promptc.diag.findings import FitError, PromptcError
 from promptc.template.allow import CEILINGS
 from promptc.template.runtime.run import Run
+from tests.size import count_examples
 
 ROOT = Path(__file__).parents[3]
 MANY = "range(100) | map('string') | join"
@@ -108,7 +109,7 @@ def test_characters_that_are_not_ascii_count_four_bytes(text, tmp_path):
         _load(tmp_path, {"limits": {"memory": 10000}, "sections": [{"id": "m", "text": text}]}).render({})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=count_examples(40), deadline=None)
 @given(st.lists(st.sampled_from(sorted(POSITIONS)), min_size=1, max_size=5), st.integers(500, 60_000))
 def test_packs_of_bombs_end_within_their_steps(tmp_path_factory, names, steps):
     sections, rest = [], {}

@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 import promptc
 from promptc.diag.findings import PromptcError
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
+from tests.size import count_examples
 
 BASE: dict = {"promptc": 1, "name": "small", "version": "1.0.0", "tokenizer": "o200k_base", "budget": 4000}
 TOKENS = (
@@ -132,7 +133,7 @@ def cut_tokens(draw):
     return rows
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count_examples(150), deadline=None)
 @given(cut_tokens(), st.sampled_from(SEPARATORS), st.sampled_from(("x", "x>", "</rules>", "<|im_")), st.integers(30, 400))
 def test_nothing_is_assembled(tmp_path_factory, rows, separator, data, budget):
     """The oracle looks for each spelling in the joined bytes; no separator here is a whole one."""
@@ -240,7 +241,7 @@ def test_two_texts_of_json_make_no_token(given, tmp_path):
     assert _load_parts(tmp_path).render(state).tokens
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count_examples(60), deadline=None)
 @given(cut_tokens(), st.integers(0, 8), st.sampled_from(_FORMATS))
 def test_nothing_is_assembled_of_drawn_parts(tmp_path_factory, rows, place, format):
     parts = _text_parts(rows)
@@ -352,7 +353,7 @@ def test_what_messages_make_together_is_refused_by_a_pack_that_rejects_it(key, t
     assert _load_parts(tmp_path, guard={key: "keep"}).render(state, format="messages").messages[-1]["content"] == texts[-1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count_examples(60), deadline=None)
 @given(cut_tokens(), st.lists(st.sampled_from(("user", "assistant")), min_size=1, max_size=3), st.booleans(), st.integers(30, 300))
 def test_nothing_is_assembled_of_drawn_messages(tmp_path_factory, rows, roles, is_listed, budget):
     turns = [(roles[place % len(roles)], _text_parts([one]) if is_listed else one) for place, one in enumerate(rows)]
@@ -360,7 +361,7 @@ def test_nothing_is_assembled_of_drawn_messages(tmp_path_factory, rows, roles, i
     _judge_neighbours(_load_parts(tmp_path_factory.mktemp("messages"), section=cut), _say(("user", "hi"), *turns, ("user", "end")))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=count_examples(40), deadline=None)
 @given(cut_tokens(), st.lists(st.sampled_from(("user", "assistant", "system", "developer")), min_size=2, max_size=6), st.booleans())
 def test_nothing_is_assembled_of_drawn_sections(tmp_path_factory, rows, roles, is_merged):
     texts = [rows[place] if place < len(rows) else "" for place in range(len(roles))]

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from promptc.frontend.output import load_provider
 from promptc.frontend.schema.fit import fit_schema
+from tests.size import count_examples
 
 ANTHROPIC = load_provider("anthropic").schema
 GEMINI = load_provider("gemini").schema
@@ -232,7 +233,7 @@ _POOL = (
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_examples(300))
 @given(_SAYABLE | _ROOTS, st.lists(_VALUES, max_size=3), st.sampled_from((ANTHROPIC, GEMINI, OLLAMA)))
 def test_where_nothing_is_left_out_an_answer_to_what_is_sent_is_an_answer(schema, values, rules):
     fitted = fit_schema(schema, rules)

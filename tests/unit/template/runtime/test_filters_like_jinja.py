@@ -10,6 +10,7 @@ from jinja2.filters import FILTERS
 
 from promptc.template.runtime.filters.table import FILTER_NAMES, call_filter, load_filter
 from promptc.template.runtime.run import Run
+from tests.size import count_examples
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, LISTS, MAPPINGS, NUMBERS, PEOPLE, SCALARS, TEXTS, UNDEFINED, mostly
 from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours, build_jinja
@@ -89,7 +90,7 @@ _VALUES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", SHARED)
-@settings(max_examples=EXAMPLES_PER_FILTER, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count_examples(EXAMPLES_PER_FILTER), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_gives_what_jinja_gives(name, data):
     call = data.draw(_calls(name))

@@ -10,11 +10,12 @@ from promptc.template.runtime import operators
 from promptc.template.runtime.callables import FUNCTIONS, Cycler, Joiner, Namespace
 from promptc.template.runtime.methods import METHODS, call_method
 from promptc.template.runtime.values import compare, show
+from tests.size import count_examples
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, INTEGERS, LISTS, MAPPINGS, NUMBERS, RANGES, SCALARS, TEXTS, mostly
 from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours
 
-EXAMPLES = settings(max_examples=80, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = settings(max_examples=count_examples(80), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 SIGNS = {
     "+": operators.add,
     "-": operators.subtract,

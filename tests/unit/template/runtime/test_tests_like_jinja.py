@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from jinja2.tests import TESTS
 
 from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, load_test
+from tests.size import count_examples
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, LISTS, MAPPINGS, NUMBERS, TEXTS, UNDEFINED, mostly
 from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours
@@ -15,7 +16,7 @@ _PAIRS = st.one_of(st.tuples(NUMBERS, NUMBERS), st.tuples(TEXTS, TEXTS), st.tupl
 
 
 @pytest.mark.parametrize("name", sorted(TEST_NAMES))
-@settings(max_examples=50, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count_examples(50), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_says_what_jinja_says(name, data):
     call = data.draw(_calls(name))
