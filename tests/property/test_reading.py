@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from promptc.diag.findings import PromptcError, Span
 from promptc.files.paths import read_pack_file
 from promptc.frontend.json import load_json
-from promptc.frontend.schema.lint import escape
 from promptc.frontend.shape import check_pack_shape
 from promptc.frontend.yaml import load_yaml
+from promptc.text.json import extend_pointer
 from tests.unit.frontend.manifests import WHOLE
 
 JSON = st.recursive(
@@ -104,7 +104,7 @@ def _iter_values(value, pointer=""):
     yield pointer, value
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _iter_values(inner, f"{pointer}/{escape(key)}")
+            yield from _iter_values(inner, extend_pointer(pointer, key))
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from _iter_values(inner, f"{pointer}/{place}")
