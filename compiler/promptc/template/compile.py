@@ -1,4 +1,8 @@
-"""Templates: text in, text out, nothing else."""
+"""Templates and expressions of a pack, checked: text in, text or value out, nothing else.
+
+`load_template` and `load_expression` check and compile a text; `constant_template` and `constant_expression` need no compiling.
+`Place` says where a text stands, for the findings about it, and `OutputSpan` where printed characters come from.
+"""
 
 from __future__ import annotations
 
@@ -9,150 +13,10 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Protocol
 from promptc.template.allow import LIMITS, Limits
 
-_SHOWN = {"None": "none", "True": "true", "False": "false"}
 Pointers = tuple[str, ...]
 """JSON pointers into a state, each once, in the order they were read."""
-
 _EXCERPT = 400
-
-
-def constant_expression(value: bool | int | float | None, place: Place) -> Expression:
-    """An expression that gives `value` and reads nothing."""
-    return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), _ConstantValue(value))
-
-
-@frozen
-class _ConstantValue:
-    value: bool | int | float | None
-
-    def evaluate(self, names: Mapping[str, object]) -> object:
-        """The constant."""
-        return self.value
-
-
-class Evaluates(Protocol):
-    """What is behind an expression: a lowered program, or a constant."""
-
-    def evaluate(self, names: Mapping[str, object]) -> object:
-        """The value."""
-
-
-@frozen
-class Expression:
-    """A checked expression. Evaluating is a pure function of the names; it never changes them, and many threads may evaluate at once.
-
-    `reads`: the paths it reads from the names it is given, e.g. `("item", "type")`.
-    """
-
-    text: str
-    span: Span
-    reads: frozenset[tuple[str, ...]]
-    program: Evaluates = field(repr=False, compare=False)
-
-    def evaluate(self, names: Mapping[str, object]) -> object:
-        """The value: plain data, sequences as lists. It may be part of what was given: do not change it. Errors: `PromptcError`."""
-        return self.program.evaluate(names)
-
-
-def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expression:
-    """Check and compile an expression. Errors: `PromptcError` with all findings."""
-    from promptc.template.lower.module import compile_source
-
-    compiled = compile_source(text, place, None, expression=True, limits=limits)
-    return Expression(text, place.span, compiled.reads, compiled.program)
-
-
-def constant_template(text: str, name: str = "") -> Template:
-    """A template that gives `text`, reads nothing and never fails."""
-    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _ConstantText(text))
-
-
-@frozen
-class _ConstantText:
-    text: str
-
-    def render(self, names: Mapping[str, object]) -> str:
-        """The text."""
-        return self.text
-
-
-class Renders(Protocol):
-    """What is behind a template: a lowered program, or a text that stands as it is."""
-
-    def render(self, names: Mapping[str, object]) -> str:
-        """The text."""
-
-
-@frozen
-class Template:
-    """A checked template. Rendering is a pure function of the names; it never changes them, and many threads may render at once.
-
-    `reads`: the paths it reads from the names it is given, e.g. `("state", "player", "name")`.
-    `files`: the texts of the files it brings in, by the names it calls them by; `check` walks them.
-    """
-
-    text: str
-    place: Place
-    reads: frozenset[tuple[str, ...]]
-    program: Renders = field(repr=False, compare=False)
-    files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
-
-    def render(self, names: Mapping[str, object]) -> str:
-        """The text. `names` holds plain data, and under `__counter__` the pack's counter. Errors: `PromptcError` with their places."""
-        return self.program.render(names)
-
-
-def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | None = None, limits: Limits = LIMITS) -> Template:
-    """Check and compile a template; `load_file` reads a file it includes, by its name. Errors: `PromptcError` with all findings."""
-    from promptc.template.lower.module import compile_source
-
-    compiled = compile_source(text, place, load_file, limits=limits)
-    return Template(text, place, compiled.reads, compiled.program, compiled.files)
-
-
-@frozen(eq=False)
-class TraceContext:
-    """What a trace is told of the values it meets: the pointer of a mapping or list of the state, what made the value of a name, and what
-    made the parts of a mapping that is not the state's, by that mapping's `id`."""
-
-    find: Callable[[object], str | None]
-    named: Mapping[str, Pointers]
-    parts: Mapping[int, Mapping[str, Pointers]]
-
-
-@frozen(eq=False)
-class OutputSpan:
-    """A run of printed characters.
-
-    `file` is the text it was made in, called `name` (empty: the template itself), and `at` the character there; `code` is the expression
-    that made it, as written, empty for constant text. `pointers` are the parts of the state that were read for it. `calls`: where the
-    macro, block or file it stands in was called, from the outside in: each a name, a text and a character there.
-    """
-
-    text: str
-    place: Place
-    name: str
-    file: str
-    at: int
-    code: str = ""
-    pointers: Pointers = ()
-    calls: tuple[tuple[str, str, int], ...] = ()
-
-    @property
-    def span(self) -> Span:
-        """Where it was made; of an inline template that its manifest writes otherwise, where that begins."""
-        return self.place.make_span(self.name, self.file, self.at + 1)
-
-    @property
-    def callers(self) -> tuple[Span, ...]:
-        """Where what it stands in was called, from the outside in."""
-        return tuple(self.place.make_span(name, file, at + 1) for name, file, at in self.calls)
-
-    def part(self, start: int, stop: int) -> OutputSpan:
-        """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""
-        text = self.text[start:stop]
-        moves = not self.code and self.file.startswith(text, self.at + start)
-        return replace(self, text=text, at=self.at + start if moves else self.at)
+_SHOWN = {"None": "none", "True": "true", "False": "false"}
 
 
 @frozen
@@ -204,7 +68,7 @@ def _find_inside(source: str, span: Span, text: str, at: int) -> int | None:
 
 
 def _find_in_block(lines: list[str], first: int, text: str, before: str) -> int | None:
-    """The same for a block after `|`: line by line, each behind its indentation."""
+    """As `_find_inside`, for a block after `|`: line by line, each behind its indentation."""
     number = before.count("\n")
     wanted = text.split("\n")[number]
     written = lines[first + number] if first + number < len(lines) else ""
@@ -215,8 +79,8 @@ def _find_in_block(lines: list[str], first: int, text: str, before: str) -> int 
 
 
 def _find_in_folded(lines: list[str], first: int, text: str, offset: int) -> int | None:
-    """The same after `>`, where a line end between two lines is one space. Blank lines and deeper ones fold otherwise: behind one nothing
-    is certain."""
+    """As `_find_inside`, after `>`, where a line end between two lines is one space. Blank lines and deeper ones fold otherwise: behind one
+    nothing is certain."""
     indent = len(lines[first]) - len(lines[first].lstrip(" ")) if first < len(lines) else 0
     at = 0
     for number in range(first, len(lines)):
@@ -229,3 +93,142 @@ def _find_in_folded(lines: list[str], first: int, text: str, offset: int) -> int
         if text[at - 1 : at] != " ":
             return None
     return None
+
+
+@frozen
+class Template:
+    """A checked template. Rendering is a pure function of the names; it never changes them, and many threads may render at once.
+
+    `reads`: the paths it reads from the names it is given, e.g. `("state", "player", "name")`.
+    `files`: the texts of the files it brings in, by the names it calls them by; `check` walks them.
+    """
+
+    text: str
+    place: Place
+    reads: frozenset[tuple[str, ...]]
+    program: Renders = field(repr=False, compare=False)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def render(self, names: Mapping[str, object]) -> str:
+        """The text. `names` holds plain data, and under `__counter__` the pack's counter. Errors: `PromptcError` with their places."""
+        return self.program.render(names)
+
+
+@frozen
+class Expression:
+    """A checked expression. Evaluating is a pure function of the names; it never changes them, and many threads may evaluate at once.
+
+    `reads`: the paths it reads from the names it is given, e.g. `("item", "type")`.
+    """
+
+    text: str
+    span: Span
+    reads: frozenset[tuple[str, ...]]
+    program: Evaluates = field(repr=False, compare=False)
+
+    def evaluate(self, names: Mapping[str, object]) -> object:
+        """The value: plain data, sequences as lists. It may be part of what was given: do not change it. Errors: `PromptcError`."""
+        return self.program.evaluate(names)
+
+
+class Renders(Protocol):
+    """Renders a template: a lowered program, or a text that stands as it is."""
+
+    def render(self, names: Mapping[str, object]) -> str:
+        """The text."""
+
+
+class Evaluates(Protocol):
+    """Evaluates an expression: a lowered program, or a constant."""
+
+    def evaluate(self, names: Mapping[str, object]) -> object:
+        """The value."""
+
+
+def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | None = None, limits: Limits = LIMITS) -> Template:
+    """Check and compile a template; `load_file` reads a file it includes, by its name. Errors: `PromptcError` with all findings."""
+    from promptc.template.lower.module import compile_source
+
+    compiled = compile_source(text, place, load_file, limits=limits)
+    return Template(text, place, compiled.reads, compiled.program, compiled.files)
+
+
+def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expression:
+    """Check and compile an expression. Errors: `PromptcError` with all findings."""
+    from promptc.template.lower.module import compile_source
+
+    compiled = compile_source(text, place, None, expression=True, limits=limits)
+    return Expression(text, place.span, compiled.reads, compiled.program)
+
+
+def constant_template(text: str, name: str = "") -> Template:
+    """A template that gives `text`, reads nothing and never fails."""
+    return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _ConstantText(text))
+
+
+@frozen
+class _ConstantText:
+    text: str
+
+    def render(self, names: Mapping[str, object]) -> str:
+        """The text."""
+        return self.text
+
+
+def constant_expression(value: bool | int | float | None, place: Place) -> Expression:
+    """An expression that gives `value` and reads nothing."""
+    return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), _ConstantValue(value))
+
+
+@frozen
+class _ConstantValue:
+    value: bool | int | float | None
+
+    def evaluate(self, names: Mapping[str, object]) -> object:
+        """The constant."""
+        return self.value
+
+
+@frozen(eq=False)
+class TraceContext:
+    """What a trace is told of the values it meets: the pointer of a mapping or list of the state, what made the value of a name, and what
+    made the parts of a mapping that is not the state's, by that mapping's `id`."""
+
+    find: Callable[[object], str | None]
+    named: Mapping[str, Pointers]
+    parts: Mapping[int, Mapping[str, Pointers]]
+
+
+@frozen(eq=False)
+class OutputSpan:
+    """A run of printed characters.
+
+    `file` is the text it was made in, called `name` (empty: the template itself), and `at` the character there; `code` is the expression
+    that made it, as written, empty for constant text. `pointers` are the parts of the state that were read for it. `calls`: where the
+    macro, block or file it stands in was called, from the outside in: each a name, a text and a character there.
+    """
+
+    text: str
+    place: Place
+    name: str
+    file: str
+    at: int
+    code: str = ""
+    pointers: Pointers = ()
+    calls: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def span(self) -> Span:
+        """Where it was made; of an inline template that its manifest writes otherwise, where that begins."""
+        return self.place.make_span(self.name, self.file, self.at + 1)
+
+    @property
+    def callers(self) -> tuple[Span, ...]:
+        """Where what it stands in was called, from the outside in."""
+        return tuple(self.place.make_span(name, file, at + 1) for name, file, at in self.calls)
+
+    def part(self, start: int, stop: int) -> OutputSpan:
+        """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""
+        text = self.text[start:stop]
+        moves = not self.code and self.file.startswith(text, self.at + start)
+        return replace(self, text=text, at=self.at + start if moves else self.at)

@@ -1,4 +1,7 @@
-"""Jinja's lexer and parser, with a place for every token. Nothing of Jinja runs beyond this."""
+"""Jinja's lexer and parser, with a place for every token, and what a pack may not write. Nothing of Jinja runs beyond this.
+
+`parse` gives the tree of a text whose bounds are kept, `check_tree` the findings about what stands in it.
+"""
 
 from __future__ import annotations
 

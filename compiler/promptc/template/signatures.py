@@ -27,8 +27,6 @@ _PLAIN_TESTS = """
 _APPLIES = {"map": 0, "select": 0, "reject": 0, "selectattr": 1, "rejectattr": 1}
 """Filters that apply a filter or a test, and the place of its name."""
 
-_WHOLES = (int, bool)
-
 
 def _ask_listed(value: Any) -> None:
     if value.__class__ in SCALARS and value.__class__ is not str:
@@ -54,13 +52,13 @@ def _ask_beginnings(value: Any) -> None:
 
 
 def _ask_moment(value: Any) -> None:
-    from promptc.template.runtime.filters.values import load_moment
+    from promptc.template.runtime.filters.values import load_moment  # late: a filter's module is loaded by who uses it
 
     load_moment(value)
 
 
 def _ask_schemes(value: Any) -> None:
-    from promptc.template.runtime.filters.text import check_scheme
+    from promptc.template.runtime.filters.text import check_scheme  # late, as above
 
     for scheme in value or ():
         if not is_unknown(scheme):
@@ -384,14 +382,14 @@ def iter_taken(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Iter
 
 
 def iter_taken_by_test(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any, int | str]]:
-    """The same of a test."""
+    """Each parameter a test is given a value for, as `iter_taken` tells them."""
     return iter_of(TESTS[name], args, named)
 
 
 def iter_of(
     signature: Signature, args: Sequence[Any], named: Mapping[str, Any], shift: int = 0
 ) -> Iterator[tuple[str, Parameter, Any, int | str]]:
-    """The same of a signature; `shift`: how many places stand before its own."""
+    """Each parameter of a signature that is given a value, as `iter_taken` tells them; `shift`: how many places stand before its own."""
     by_place = [one for one in signature.parameters if one.how != "name"]
     for place, (parameter, value) in enumerate(zip(by_place, args, strict=False)):
         yield signature.name, parameter, value, place + shift
@@ -541,7 +539,7 @@ def _judge(signature: Signature, parameter: Parameter, value: Any, at: int | str
         near = suggest(str(value), sort.known)
         help = near if near.startswith("did you mean") else "one of " + ", ".join(f"`{one}`" for one in sort.known)
         return Wrong("PC0424", f"{subject} cannot be {show_value(value)}", help, at)
-    if value.__class__ in _WHOLES and not _is_within(sort, value):
+    if value.__class__ in _WHOLE and not _is_within(sort, value):
         return Wrong("PC0424", f"{subject} must be {sort.words}, not {show_value(value)}", f"write `{signature.show()}`", at)
     return _ask(sort, value, at, limits)
 

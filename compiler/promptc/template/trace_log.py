@@ -85,7 +85,7 @@ class Log:
         return text
 
     def put_text(self, mark: int, parts: list[str], text: str, at: int, name: str) -> str:
-        """The same of what a call gave: a macro's text is the last thing that was made, and is printed as it is."""
+        """What a call gave is printed: a macro's text is the last thing that was made, and is printed as it is."""
         last = self._entries[-1] if len(self._entries) > mark else None
         return self.put(mark, parts, text, at, name, last.parts if isinstance(last, _Joined) and last.text is text else None)
 
@@ -191,7 +191,7 @@ class Log:
         return _Turns(values, goes)
 
     def turn_some(self, values: Any) -> _Turns:
-        """The same of a loop that passes elements over: only those that know themselves which part of the state they are are known."""
+        """The turns of a loop that passes elements over: only those that know themselves which part of the state they are are known."""
         self._goes = _Goes(self._goes.pointers, None)
         return self.turn(values)
 

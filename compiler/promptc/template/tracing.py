@@ -1,4 +1,7 @@
-"""Code that keeps a log: the Python of a lowered template with calls to a `Log` (`log`) wherever a value is read, kept or printed."""
+"""Where each printed character of a template comes from (`trace_template`), and what an expression reads (`trace_expression`).
+
+The lowered Python is rewritten with calls to a `Log` (`log`) wherever a value is read, kept or printed, and run once more.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def trace_template(template: Template, names: Mapping[str, Any], known: TraceCon
 
 
 def trace_program(program: Program, names: Mapping[str, Any], known: TraceContext) -> tuple[OutputSpan, ...]:
-    """The same of what is behind a template that is known to run without an error."""
+    """What a program prints, as `trace_template` tells it. It must be known to run without an error."""
     log = Log(known, names)
     printed = run_logged(program, names, log)
     files = {file.name: (file.text, list_codes(file.text, file.name)) for file in program.files}
@@ -115,7 +118,7 @@ def _load(file: LoweredFile, program: Program, log: Log, *, expression: bool) ->
 
 
 def instrument(module: ast.Module) -> ast.Module:
-    """The same functions with a log. It gives what they give, to the byte, and takes the same steps.
+    """Rewrite functions to keep a log. It gives what they give, to the byte, and takes the same steps.
 
     Beside every variable `x` stands `from_x`: what made its value.
     """

@@ -1,0 +1,6 @@
+"""Texts: what counts as white, their normal forms, JSON, cuts, differences, moments, and keeping content from being read as structure.
+
+`characters` is below all others; `guard` defuses; `json` renders, digests and points; `cutting` cuts to a count of `counters`.
+
+Public: `characters`, `cutting`, `diff`, `guard`, `json`, `moment`
+"""

@@ -1,4 +1,4 @@
-"""Exact counts of many cuts of one text, for the price of encoding it once."""
+"""Cutting a text: where it may be cut (`iter_kept`), and exact counts of many cuts for the price of encoding it once (`PrefixMeter`)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PrefixMeter:
         return begin, tail or marker or self._text[max(first, start - 1) : start]
 
     def _count_joined(self, first: int, start: int, marker: str, stop: int, last: int) -> int:
-        """The same with `first` and `last` as the places: joins tokens where the cut is in a run, else counts from place to place."""
+        """As `count_cut`, between two places: joins tokens where the cut is in a run, else counts from place to place."""
         counter, text = self._meter.counter, self._text
         for reach in _REACHES:
             head = (first, first) if start - first <= _SHORT else self._find_head(start, reach, marker[:1] or text[stop : stop + 1])

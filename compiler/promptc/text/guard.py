@@ -1,4 +1,7 @@
-"""Keeping content from being read as structure: fences and special tokens in it are defused, reversibly (language.md §10)."""
+"""Keeping content from being read as structure: fences, special tokens and invisible characters are defused, reversibly (language.md §10).
+
+`Guard` does all of it for one render; `SpecialTokens` escapes tokens; the functions tell and escape invisible characters.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,17 @@ from promptc.text.characters import compile_later, convert_form
 Policy = Literal["escape", "reject", "keep"]
 InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Kind = Literal["fence", "special_token", "hidden_text", "invisible", "lookalike"]
+
+REPLACEMENT = "\ufffd"
+"""What stands for hidden text that was taken out."""
+
+LONGEST = 200
+"""Characters of a token, at most."""
 _BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines parts lines
 _LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
 _DISTINCT = 20
 _ASCII = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
-
 _OTHERS = (
     "\\x80-\\x9f\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb"
     "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e00ff\\U000e01f0-\\U000e0fff"
@@ -30,25 +38,20 @@ _FLAG = (
     "(?:\\U000e0065\\U000e006e\\U000e0067|\\U000e0073\\U000e0063\\U000e0074|\\U000e0077\\U000e006c\\U000e0073)\\U000e007f"
 )
 """The three flags that Unicode recommends: of England (gbeng), Scotland (gbsct) and Wales (gbwls). Others could spell anything."""
-
-REPLACEMENT = "\ufffd"
-"""What stands for hidden text that was taken out."""
-
 _SPELT = 200
 _IDEOGRAPHS = "\\u3400-\\u9fff\\uf900-\\ufaff\\U00020000-\\U0003ffff"
 _ANY = "\\ufe00-\\ufe0f\\U000e0100-\\U000e01ef"
-
 _STRAY = (
     f"[\\U000e0120-\\U000e01ef\\ufe07-\\ufe0d]|(?<=[{_ANY}])[{_ANY}]|(?<![{_IDEOGRAPHS}])[\\U000e0100-\\U000e011f]"
     "|(?<![\\U00013000-\\U000143ff])[\\ufe03-\\ufe06]|(?<![0\\x80-\\U0010ffff])[\\ufe00-\\ufe02]"
 )
+
 _BEGINNINGS = (b"\xf3\xa0", b"\xef\xb8")
 """The first two bytes of tags and of selectors in UTF-8."""
-
 _TAGS, _SELECTORS = 0xE0000, 0xE0100 - 16
 _CODE = r"u\{([0-9a-f]{1,6})\}"
-_NAME = r"""[^\s|<>"]{1,100}"""
 
+_NAME = r"""[^\s|<>"]{1,100}"""
 _WIDE_NAME = '[^\\s\uff5c<>"]{1,100}'
 
 _ANY_TOKEN = {"<": (rf"\|{_NAME}\|>", f"\uff5c{_WIDE_NAME}\uff5c>")}
@@ -56,10 +59,8 @@ _ANY_TOKEN = {"<": (rf"\|{_NAME}\|>", f"\uff5c{_WIDE_NAME}\uff5c>")}
 
 No name holds a quotation mark: two texts that stand in JSON make no token together.
 """
-
 _BARS = "|\uff5c"
 _TURNS = "turn channel tool tool_call tool_response image audio".split()
-
 _USUAL = (
     *"<s> </s> <bos> <eos> <pad> <unk> <<SYS>> <</SYS>> <start_of_turn> <end_of_turn>".split(),
     *"[INST] [/INST] [SYSTEM_PROMPT] [/SYSTEM_PROMPT]".split(),
@@ -67,10 +68,6 @@ _USUAL = (
     *(f"<|{name}>" for name in _TURNS),
     *(f"<{name}|>" for name in _TURNS),
 )
-LONGEST = 200
-"""Characters of a token, at most."""
-
-
 _FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]")
 
 
@@ -279,7 +276,7 @@ def _fold(text: str) -> str:
 
 
 def _squeeze(text: str) -> str:
-    """The same for a reader who minds neither case nor white space."""
+    """What a reader makes of `text` who minds neither case nor white space, as `_fold` tells it."""
     return "".join(_fold(text).casefold().split())
 
 
@@ -306,9 +303,9 @@ def _sum_up(kind: Kind, policy: InvisiblePolicy, text: str, places: Iterable[tup
 
 _IN_ASCII = compile_later(f"[{_ASCII}]")
 _FOUND = compile_later(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
+
 _MAY_HIDE = compile_later(f"[\\U000e0000-\\U000e007f\\U000e0100-\\U000e01ef\\ufe00-\\ufe0d]|[\\ufe0e\\ufe0f](?:[{_ANY}]|(?<=^.))")
 """Those that are worth a closer look, which takes ten times as long: the selectors of emoji are common, and stand alone."""
-
 _HIDDEN = compile_later(f"({_FLAG})|(?:[\\U000e0000-\\U000e007f]|{_STRAY})+")
 _TO_ESCAPE = compile_later(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}]|{_STRAY})|(?={_CODE}))")
 _TO_RESTORE = compile_later(rf"(?<!\\)(\\++){_CODE}")

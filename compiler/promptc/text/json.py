@@ -1,4 +1,7 @@
-"""Values at JSON pointers of plain data: found, put and taken out. What lies on the way is copied, all else shared, nothing changed."""
+"""JSON texts, digests of them, and values at JSON pointers of plain data: found, put and taken out.
+
+What lies on the way to what is put or taken out is copied, all else is shared, and nothing is changed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from promptc.diag.typed import Any
 
 MISSING: Any = object()
-"""What is found where nothing is."""
+"""Stands for nothing where `read_at` finds nothing."""
 
 _OWN = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _LONG = 1_000_000
@@ -69,7 +72,7 @@ def render_canonical_json(value: object) -> str:
 
 
 def render_json_line(value: object) -> str:
-    """The same with the keys in the order they have: one line that reads back as it was written."""
+    """`value` as canonical JSON but with its keys in the order they have: one line that reads back as it was written."""
     return _render(value, False)
 
 
@@ -81,7 +84,7 @@ def read_float(raw: str) -> int | float:
 
 
 def settle_number(number: float) -> int | float:
-    """The same of a double; infinities and NaN stay."""
+    """A double as `read_float` gives it; infinities and NaN stay."""
     return int(number) if number.is_integer() else number
 
 
@@ -116,7 +119,7 @@ def _load_sha256(size: int) -> Any:
 
 def put_at(value: Any, way: Sequence[str], new: Any) -> Any:
     """`value` with `new` there; a new key stands behind the others, and mappings on the way that are not there are made. Raises
-    `AstrayError`.
+    `PointerError`.
     """
     return _put(value, way, 0, new)
 

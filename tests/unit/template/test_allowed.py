@@ -11,7 +11,8 @@ from promptc.template import allow
 from promptc.template.lower.expressions import Expressions
 from promptc.template.parse import HOMES, check_tree
 from promptc.template.runtime.callables import FUNCTIONS
-from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, load_filter, load_test
+from promptc.template.runtime.filters import lists, text, values
+from promptc.template.runtime.filters.table import load_filter, load_test
 from promptc.template.types.expressions import _EVALUATE
 from promptc.template.types.statements import _WALK
 from tests.unit.template.run import FILE
@@ -49,10 +50,10 @@ def test_what_is_refused_says_what_to_use():
 
 
 def test_every_name_that_is_allowed_can_be_called_and_no_other():
-    assert FILTER_NAMES == allow.FILTERS
-    assert TEST_NAMES == allow.TESTS
+    assert {name for module in (lists, text, values) for name in module.FILTERS} == allow.FILTERS
+    assert set(lists.TESTS) == allow.TESTS
     assert set(FUNCTIONS) == allow.GLOBALS
-    assert all(map(callable, [*map(load_filter, FILTER_NAMES), *map(load_test, TEST_NAMES)]))
+    assert all(map(callable, [*map(load_filter, allow.FILTERS), *map(load_test, allow.TESTS)]))
 
 
 def test_methods_are_those_of_text_lists_and_mappings():

@@ -1,0 +1,4 @@
+"""From Jinja's tree to Python's: `module` checks and lowers a text and the files it brings in, `pyast` writes pieces of Python.
+
+Public: `expressions`, `module`, `pyast`
+"""

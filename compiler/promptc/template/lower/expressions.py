@@ -1,4 +1,4 @@
-"""Expressions of Jinja as expressions of Python."""
+"""Expressions of Jinja as expressions of Python (`Expressions`), and the scopes they are lowered in (`Frame`)."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ class Frame:
         return made
 
     def soft(self) -> Frame:
-        """The same scope, in a branch that may not be run."""
+        """This scope again, in a branch that may not be run."""
         made = Frame(self.symbols, self.buffer)
         made.guarded = self.guarded
         made.toplevel = self.toplevel

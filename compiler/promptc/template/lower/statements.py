@@ -1,4 +1,7 @@
-"""`for` as Python's loops."""
+"""Statements of Jinja as statements of Python, with a class for each family: files and blocks, macros, loops, and all others.
+
+`Writer` has what all of them are written with: the list of statements that is open, scopes, buffers, and where a value is stored.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,21 @@ from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import Buffer, Counted, Expressions, Frame, iter_loads, list_stores, list_targets
 from promptc.template.parse import count_nodes
 
-COUNTS = frozenset("index index0 first last length revindex revindex0 depth depth0".split())
-"""What plain counters can tell."""
-
-NEEDS_LENGTH = frozenset("last length revindex revindex0".split())
 PARENT = "parent"
 """The variable that holds what a template extends."""
+
+COUNTS = frozenset("index index0 first last length revindex revindex0 depth depth0".split())
+"""What plain counters can tell."""
+NEEDS_LENGTH = frozenset("last length revindex revindex0".split())
+
+
+class LowerFault(Exception):
+    """A template Jinja's compiler would refuse: a sentence and its place."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
 
 
 class Writer:
@@ -502,12 +514,3 @@ def _iter_node(node: nodes.Node) -> Iterator[str]:
 
 def _is_loop(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Name) and node.name == "loop"
-
-
-class LowerFault(Exception):
-    """A template Jinja's compiler would refuse: a sentence and its place."""
-
-    def __init__(self, message: str, at: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at

@@ -1,4 +1,4 @@
-"""What one file of a running template knows: names, blocks, other files."""
+"""What a running template knows by name and may call: its variables and files (`Names`), blocks, macros, and the functions of the list."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Names:
         return self.blocks[name][0](self.run, self)
 
     def call_required(self, name: str) -> str:
-        """The same of a block that must be replaced."""
+        """The text of a block that must be replaced. Raises `Fault` (PC0414) where it is not."""
         if len(self.blocks[name]) <= 1:
             refuse("PC0414", f"the required block `{name}` is not there", "define it in the template that extends this one")
         return self.call_block(name)

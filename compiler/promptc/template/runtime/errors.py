@@ -1,4 +1,7 @@
-"""From whatever a template run raised to a diagnostic with its line and column."""
+"""From whatever a run of a template raised to a finding with its line and column (`explain_error`), in an author's words (`reword`).
+
+Python's and Jinja's messages tell of types and of their own insides. They are told again in the words of the documentation.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,17 @@ from promptc.template.allow import GLOBALS
 from promptc.template.compile import Place
 from promptc.template.runtime.objects import TEMPLATE, Fault, MissingFault, name_part
 
+_Words = tuple[str, str]
+
+PARTS_HELP = "give as many names as there are parts; a mapping has pairs: `for name, value in state.m.items()`"
+"""What mends a list of names that is filled from too many parts, or too few."""
 _PATH = re.compile(r"[^\W\d]\w*(?:\.\w+|\[(?:'[^'\n]*'|\"[^\"\n]*\"|-?\d+)\])*\Z")
 _HELP = {"PC0411": "ask first with `is defined`, or give a value with `default`"}
 _ARGUMENTS = re.compile(r"\w\(\) (?:got|takes|missing)|^macro '|positional argument|keyword argument")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
+_PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
+_QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
 
 
 def explain_error(error: BaseException, place: Place, texts: Mapping[str, str], names: Mapping[str, Any]) -> PromptcError:
@@ -69,25 +80,6 @@ def _read_holder(text: str, at: int, part: str) -> str:
     before = text[: at - 1]
     found = _PATH.search(before.rstrip(".")) if part else None
     return found[0] if found else ""
-
-
-_Words = tuple[str, str]
-
-
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-
-
-_INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")
-
-
-_PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
-
-
-_QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
-
-
-PARTS_HELP = "give as many names as there are parts; a mapping has pairs: `for name, value in state.m.items()`"
-"""What mends a list of names that is filled from too many parts, or too few."""
 
 
 def reword(text: str) -> tuple[str, str]:

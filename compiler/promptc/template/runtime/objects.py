@@ -1,4 +1,4 @@
-"""What an unknown name, key or attribute gives, and what an `if` without `else` gives."""
+"""The objects a template meets that are no data: loops, groups, modules, what is undefined, and the faults that using them raises."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Loop:
 
     @property
     def depth0(self) -> int:
-        """The same from 0."""
+        """How deep the loop is, from 0."""
         return 0
 
     @property

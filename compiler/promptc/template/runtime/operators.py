@@ -1,4 +1,4 @@
-"""Arithmetic that says how large its result may be before it is made."""
+"""Arithmetic, and `%` over a text. An operator says how large its result may be, and pays for it, before it is made."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from promptc.template.runtime.run import NUMBERS, Run, check_defined
 from promptc.template.runtime.values import show
 
 _JOINED: dict[type, type] = {str: str, list: list, tuple: tuple, Group: tuple}
+_SPEC = re.compile(r"%(?:\([^()]*\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", re.S)
 
 
 def add(run: Run, left: Any, right: Any) -> Any:
@@ -22,6 +23,13 @@ def add(run: Run, left: Any, right: Any) -> Any:
         _pay_sequence(run, left, len(left) + len(right))
         return left + right
     return _refuse("+", left, right)
+
+
+def _pay_sequence(run: Run, sequence: Any, size: int) -> None:
+    """A place in a list takes as much memory as eight characters."""
+    run.make(size)
+    if sequence.__class__ is not str:
+        run.take(size >> 1)
 
 
 def subtract(run: Run, left: Any, right: Any) -> Any:
@@ -41,13 +49,6 @@ def multiply(run: Run, left: Any, right: Any) -> Any:
         _refuse("*", left, right)
     _pay_sequence(run, sequence, len(sequence) * max(times, 0))
     return left * right
-
-
-def _pay_sequence(run: Run, sequence: Any, size: int) -> None:
-    """A place in a list takes as much memory as eight characters."""
-    run.make(size)
-    if sequence.__class__ is not str:
-        run.take(size >> 1)
 
 
 def divide(run: Run, left: Any, right: Any) -> Any:
@@ -108,33 +109,6 @@ def _refuse_size(run: Run) -> NoReturn:
     refuse("PC0416", f"a number of more than {run.limits.bits} bits", "use smaller numbers")
 
 
-def _check_numbers(sign: str, left: Any, right: Any) -> None:
-    if left.__class__ not in NUMBERS or right.__class__ not in NUMBERS:
-        _refuse(sign, left, right)
-
-
-def _check_number(sign: str, value: Any) -> None:
-    if value.__class__ not in NUMBERS:
-        check_defined(value)
-        refuse("PC0414", f"`{sign}` does not suit {name_kind(value)}", _ask(value))
-
-
-def _refuse(sign: str, left: Any, right: Any) -> NoReturn:
-    check_defined(left)
-    check_defined(right)
-    hint = "join texts with `~`" if sign == "+" and str in (left.__class__, right.__class__) else _ask(left, right)
-    refuse("PC0414", f"`{sign}` does not suit {name_kind(left)} and {name_kind(right)}", hint)
-
-
-def _ask(*values: Any) -> str:
-    if any(value is None for value in values):
-        return "ask for none first, or give a value with `default(..., true)`"
-    return "add `| list`" if UNMADE in map(name_kind, values) else "compare and count like with like"
-
-
-_SPEC = re.compile(r"%(?:\([^()]*\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", re.S)
-
-
 def format_percent(run: Run, pattern: str, values: Any) -> str:
     """`pattern % values` as Python prints it. Widths and precisions are at most `Limits.width`, and are not taken from the values."""
     run.take(1 + (len(pattern) >> 2))
@@ -164,3 +138,27 @@ def _count_longest(run: Run, values: Any) -> int:
     if isinstance(values, tuple):
         return max((len(show(run, value)) for value in values), default=0)
     return len(show(run, values))
+
+
+def _check_numbers(sign: str, left: Any, right: Any) -> None:
+    if left.__class__ not in NUMBERS or right.__class__ not in NUMBERS:
+        _refuse(sign, left, right)
+
+
+def _check_number(sign: str, value: Any) -> None:
+    if value.__class__ not in NUMBERS:
+        check_defined(value)
+        refuse("PC0414", f"`{sign}` does not suit {name_kind(value)}", _ask(value))
+
+
+def _refuse(sign: str, left: Any, right: Any) -> NoReturn:
+    check_defined(left)
+    check_defined(right)
+    hint = "join texts with `~`" if sign == "+" and str in (left.__class__, right.__class__) else _ask(left, right)
+    refuse("PC0414", f"`{sign}` does not suit {name_kind(left)} and {name_kind(right)}", hint)
+
+
+def _ask(*values: Any) -> str:
+    if any(value is None for value in values):
+        return "ask for none first, or give a value with `default(..., true)`"
+    return "add `| list`" if UNMADE in map(name_kind, values) else "compare and count like with like"

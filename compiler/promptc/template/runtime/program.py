@@ -13,7 +13,7 @@ from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlo
 from promptc.template.runtime.filters.table import call_filter, call_test, load_filter, load_test
 from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_export
 from promptc.template.runtime.operators import add, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
-from promptc.template.runtime.run import Excess, MeasuringRun, Run, check_key, each, read_run, sized
+from promptc.template.runtime.run import SCALARS, Excess, MeasuringRun, Run, check_key, each, read_run, sized
 from promptc.template.runtime.values import (
     call_part,
     call_value,
@@ -31,28 +31,46 @@ from promptc.template.runtime.values import (
     undefined,
 )
 
+
+@frozen
+class LoweredFile:
+    """One file of a template (`name` empty: the template itself), as bytes of `marshal`: they suit one version of the interpreter.
+
+    `weight`: the steps of going through it once. `filters` and `tests`: the variables its code knows them by, and their names.
+    The line of every instruction is a place in `text`: the characters before it, plus 1.
+    """
+
+    name: str
+    text: str
+    weight: int
+    code: bytes
+    blocks: tuple[str, ...] = ()
+    filters: tuple[tuple[str, str], ...] = ()
+    tests: tuple[tuple[str, str], ...] = ()
+
+
 _KNOWN = (
     TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare, concat, cut_slice,
     divide, each, read_attribute, read_export, read_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized,
     spread, spread_named, subtract, undefined, unfilled, dict, enumerate, len, str,
 )  # fmt: skip
+
 GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
 """All that generated code can name: nothing else exists for it."""
 
-
-class _File:
-    """The functions of one file."""
-
-    __slots__ = ("blocks", "root", "weight")
-
-    def __init__(self, lowered: LoweredFile) -> None:
-        module = dict(GLOBALS)
-        module.update([(variable, load_filter(name)) for variable, name in lowered.filters])
-        module.update([(variable, load_test(name)) for variable, name in lowered.tests])
-        exec(marshal.loads(lowered.code), module)
-        self.weight = lowered.weight
-        self.root: Any = module["root"]
-        self.blocks: dict[str, Render] = {name: module[f"block_{name}"] for name in lowered.blocks}
+RUN_ERRORS = (
+    Fault,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    NameError,
+    RuntimeError,
+    MemoryError,
+    StopIteration,
+)
+"""All that evaluating a template can raise, but for a bug of the interpreter."""
 
 
 class Program:
@@ -86,11 +104,11 @@ class Program:
             return self._run(names, MeasuringRun(run.counter, run.limits))
 
     def evaluate(self, names: Mapping[str, Any]) -> Any:
-        """The value of an expression: plain data. Errors: the same."""
+        """The value of an expression: plain data. Errors: as those of `render`."""
         run = read_run(names, self.limits)
         try:
             value = self._run(names, run)
-            return value if value.__class__ in _SCALARS else self._settle(value, run, names)
+            return value if value.__class__ in SCALARS else self._settle(value, run, names)
         except Excess:
             return self._run(names, MeasuringRun(run.counter, run.limits))
 
@@ -119,34 +137,16 @@ class Program:
         return explain_error(error, self.place, {file.name: file.text for file in self.files}, names)
 
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-RUN_ERRORS = (
-    Fault,
-    TypeError,
-    ValueError,
-    ArithmeticError,
-    LookupError,
-    AttributeError,
-    NameError,
-    RuntimeError,
-    MemoryError,
-    StopIteration,
-)
-"""All that evaluating a template can raise, but for a bug of the interpreter."""
+class _File:
+    """The functions of one file."""
 
+    __slots__ = ("blocks", "root", "weight")
 
-@frozen
-class LoweredFile:
-    """One file of a template (`name` empty: the template itself), as bytes of `marshal`: they suit one version of the interpreter.
-
-    `weight`: the steps of going through it once. `filters` and `tests`: the variables its code knows them by, and their names.
-    The line of every instruction is a place in `text`: the characters before it, plus 1.
-    """
-
-    name: str
-    text: str
-    weight: int
-    code: bytes
-    blocks: tuple[str, ...] = ()
-    filters: tuple[tuple[str, str], ...] = ()
-    tests: tuple[tuple[str, str], ...] = ()
+    def __init__(self, lowered: LoweredFile) -> None:
+        module = dict(GLOBALS)
+        module.update([(variable, load_filter(name)) for variable, name in lowered.filters])
+        module.update([(variable, load_test(name)) for variable, name in lowered.tests])
+        exec(marshal.loads(lowered.code), module)
+        self.weight = lowered.weight
+        self.root: Any = module["root"]
+        self.blocks: dict[str, Render] = {name: module[f"block_{name}"] for name in lowered.blocks}

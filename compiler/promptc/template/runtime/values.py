@@ -1,4 +1,8 @@
-"""What `a.b`, `a[b]`, `a(...)` and `a.b(...)` give: data, and the little the template's own objects offer. Never a method as a value."""
+"""What operators other than arithmetic do with values: `a.b`, `a[b]`, calls, comparisons, slices, printing.
+
+There is data, and the little that the template's own objects offer. A method is called and never a value. `show` gives the text of a value,
+`plain` its plain data.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +38,8 @@ _SEQUENCES = frozenset({str, list, tuple, Group, range})
 _PLACES: frozenset[Any] = frozenset({int, bool})
 _CALLABLE: tuple[Callable[..., Any], ...] = tuple(FUNCTIONS.values())
 Reader = Callable[[Any], Any]
-_PLACED = frozenset({str, list, tuple, Group, range})
 _SEARCHES = {"in": True, "notin": False}
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "ne": ne, "lt": lt, "lteq": le, "gt": gt, "gteq": ge}
-_SCALARS = frozenset({str, int, float, bool, type(None)})
 _NAMED_KEYS = {None: "null", True: "true", False: "false"}
 _CUT = frozenset({str, list, tuple, range})
 
@@ -158,7 +160,7 @@ def make_reader(run: Run, attribute: Any, default: Any = None) -> Reader:
 
 
 def make_readers(run: Run, attribute: Any) -> list[Reader]:
-    """The same for several, with commas between them."""
+    """Make the readers of several parts, with commas between their names."""
     names = attribute.split(",") if attribute.__class__ is str else [attribute]
     run.take(len(names))
     return [make_reader(run, name) for name in names]
@@ -204,7 +206,7 @@ def read_part(run: Run, value: Any, part: Any) -> Any:
         return value.read(part)
     if kind is Group and part in ("grouper", "list"):
         return getattr(value, part)
-    if kind in _PLACED and part.__class__ in (int, bool) and -len(value) <= part < len(value):
+    if kind in _SEQUENCES and part.__class__ in _PLACES and -len(value) <= part < len(value):
         return value[part]
     return Missing(part, value)
 
@@ -251,11 +253,11 @@ def plain(run: Run, value: Any, depth: int = 0) -> Any:
     """
     run.take(12)
     kind = value.__class__
-    if kind in _SCALARS:
+    if kind in SCALARS:
         return value
     depth = check_depth(depth)
     if kind is dict:
-        made = {_name_key(run, key): plain(run, part, depth) for key, part in value.items()}
+        made = {name_key(run, key): plain(run, part, depth) for key, part in value.items()}
         return value if all(map(_is_same, value.items(), made.items())) else made
     if kind is Missing or kind is Blank:
         value.fail()
@@ -274,7 +276,8 @@ def _is_same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
     return one[0] is other[0] and one[1] is other[1]
 
 
-def _name_key(run: Run, key: Any) -> str:
+def name_key(run: Run, key: Any) -> str:
+    """The key of a mapping as JSON writes it."""
     if key.__class__ is str:
         return key
     return show(run, key) if key.__class__ in (int, float) else _NAMED_KEYS[key]

@@ -1,4 +1,9 @@
-"""A kind after a question was answered: the members that can give that answer."""
+"""What is done with types: joined, narrowed by what a condition proved (`by_test`, `by_truth`, `by_equal` ...), taken apart (`part_type`,
+`element_type`), and matched with what a use of a value accepts (`Usage`).
+
+A type is a set of values: what is not known to be excluded belongs to it. That of a part that may be undefined has an `UndefinedType`
+among its members.
+"""
 
 from __future__ import annotations
 

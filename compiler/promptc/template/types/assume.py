@@ -145,7 +145,7 @@ def learn_at(walk: WalkRun, node: nodes.Expr, change: Change, scope: Scope) -> S
 
 
 def learn_path(path: Path, change: Change, scope: Scope) -> Scope:
-    """The same, by path."""
+    """As `learn_at`, by path."""
     kind = change(type_at(path, scope))
     if kind == NEVER:
         return scope.end()

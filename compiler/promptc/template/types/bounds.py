@@ -1,4 +1,4 @@
-"""How long a value is when it is printed, at most."""
+"""How much is printed, at most: by a value (`measure`), and by a stretch of a template (`Amount`)."""
 
 from __future__ import annotations
 

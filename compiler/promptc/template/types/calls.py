@@ -1,4 +1,4 @@
-"""Calls: functions, macros and methods, what they take and give."""
+"""Judging uses: calls of functions, macros, methods, filters and tests with what they give, and comparisons."""
 
 from __future__ import annotations
 
@@ -70,22 +70,37 @@ from promptc.template.types.types import (
 from promptc.template.types.walk import Scope, Value, WalkRun, find_time
 
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
-_CALLED = Usage("a macro", ALL)
 
+_Taken = tuple[str, Parameter, Any, int | str]
+"""What takes an argument, by which parameter, the argument if it is a constant, and where it stands."""
+COMPARING = {
+    "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",
+    "gt": "gt", ">": "gt", "greaterthan": "gt", "ge": "gteq", ">=": "gteq", "in": "in",
+}  # fmt: skip
+
+LENIENT = frozenset("none string number mapping boolean integer float true false".split())
+"""Tests that undefined and none simply fail, and that never stop the run."""
+
+NUMERIC = frozenset("odd even divisibleby".split())
+"""Tests of numbers."""
+SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
+_CALLED = Usage("a macro", ALL)
+_CONTAINERS = Usage("a list, a mapping or a text", (ListType, MappingType, TextType))
+_ORDERED = (NumberType, BoolType, TextType, ListType)
+_COMPARED: dict[type[Type], str] = {
+    NumberType: "a number",
+    BoolType: "a number",
+    TextType: "a text",
+    ListType: "a list",
+    NoneType: "none",
+    MappingType: "a mapping",
+}
 _SORTS: tuple[tuple[frozenset[str], type[Type], str], ...] = (
     (TEXT_METHODS, TextType, "a text"),
     (MAPPING_METHODS, MappingType, "a mapping"),
     (LIST_METHODS, ListType, "a list"),
 )
-_SAME = frozenset("strip lstrip rstrip removeprefix removesuffix swapcase".split())
-_LONGER = frozenset("capitalize casefold lower title upper".split())
-_NUMBERS = frozenset("count find index rfind rindex".split())
-_LISTS = frozenset("rsplit split splitlines".split())
-_Taken = tuple[str, Parameter, Any, int | str]
-"""What takes an argument, by which parameter, the argument if it is a constant, and where it stands."""
-
 _TYPES: dict[type[Type], type] = {TextType: str, MappingType: dict, ListType: list}
-
 _KINDS: dict[type, tuple[type[Type], ...]] = {
     str: (TextType,),
     int: (NumberType, BoolType),
@@ -95,6 +110,10 @@ _KINDS: dict[type, tuple[type[Type], ...]] = {
     tuple: (ListType,),
     type(None): (NoneType,),
 }
+_SAME = frozenset("strip lstrip rstrip removeprefix removesuffix swapcase".split())
+_LONGER = frozenset("capitalize casefold lower title upper".split())
+_NUMBERS = frozenset("count find index rfind rindex".split())
+_LISTS = frozenset("rsplit split splitlines".split())
 
 
 def call(walk: WalkRun, node: nodes.Call, scope: Scope, evaluate: Evaluate) -> Value:
@@ -360,7 +379,7 @@ class FilterCall:
     apply: Callable[[str, FilterCall], Type]
 
     def of(self, kind: Type) -> FilterCall:
-        """The same use, with another kind."""
+        """This use again, of a value of another type."""
         return replace(self, kind=kind)
 
     def find(self, place: int, name: str) -> Value | None:
@@ -386,39 +405,6 @@ def find_single(kind: Type) -> object:
     """The one value of a kind, or None."""
     values: frozenset[object] | None = kind.values if isinstance(kind, TextType | NumberType) else None
     return next(iter(values)) if values is not None and len(values) == 1 else None
-
-
-COMPARING = {
-    "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",
-    "gt": "gt", ">": "gt", "greaterthan": "gt", "ge": "gteq", ">=": "gteq", "in": "in",
-}  # fmt: skip
-
-
-LENIENT = frozenset("none string number mapping boolean integer float true false".split())
-"""Tests that undefined and none simply fail, and that never stop the run."""
-
-
-NUMERIC = frozenset("odd even divisibleby".split())
-"""Tests of numbers."""
-
-
-SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
-
-
-_ORDERED = (NumberType, BoolType, TextType, ListType)
-
-
-_COMPARED: dict[type[Type], str] = {
-    NumberType: "a number",
-    BoolType: "a number",
-    TextType: "a text",
-    ListType: "a list",
-    NoneType: "none",
-    MappingType: "a mapping",
-}
-
-
-_CONTAINERS = Usage("a list, a mapping or a text", (ListType, MappingType, TextType))
 
 
 def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope: Scope) -> None:

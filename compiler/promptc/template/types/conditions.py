@@ -1,4 +1,7 @@
-"""Whether some value meets all that is demanded of it. What is not known may be met: a clash is certain."""
+"""Whether some value meets all that is demanded of it (`find_clash`), and which lists the elements of another come from (`list_origins`).
+
+A condition becomes cases, of which one must hold, of demands, of which all must. What is not known may be met: a clash is certain.
+"""
 
 from __future__ import annotations
 
@@ -168,7 +171,7 @@ def _list_own_bounds(member: Type) -> Iterator[tuple[str, object]]:
 
 
 def _tighten(operator: str, bound: object) -> tuple[str, object]:
-    """The same bound of whole numbers, itself a whole number where it was written as one: above 4 is from 5 on."""
+    """A bound of whole numbers, itself a whole number where it was written as one: above 4 is from 5 on."""
     if not isinstance(bound, int) or operator not in ("gt", "lt"):
         return operator, bound
     return f"{operator}eq", bound + (1 if operator == "gt" else -1)
@@ -325,7 +328,7 @@ def list_cases(code: CompiledText, scope: Scope) -> Cases:
 
 
 def list_cases_of(node: nodes.Expr, scope: Scope) -> Cases:
-    """The same of a part of one."""
+    """The cases of a part of a condition."""
     return _split(node, True, scope)
 
 

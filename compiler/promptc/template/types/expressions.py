@@ -1,4 +1,4 @@
-"""The kind of an expression, part by part (Jinja's tree)."""
+"""The type of an expression, part by part of Jinja's tree (`evaluate`), and the two scopes behind a condition (`decide`)."""
 
 from __future__ import annotations
 

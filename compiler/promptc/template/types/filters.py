@@ -1,4 +1,4 @@
-"""What the filters of lists and mappings give."""
+"""What each filter takes, and the type it gives of that (`apply_filter`)."""
 
 from __future__ import annotations
 
@@ -452,7 +452,7 @@ def give(name: str, given: FilterCall) -> Type:
 
 
 def apply_named(name: str, given: FilterCall) -> Type:
-    """The same for a filter that `map` applies to each element."""
+    """What a filter gives that `map` applies to each element."""
     return give(name, given)
 
 

@@ -1,4 +1,7 @@
-"""The way in: a text of a pack and the kinds of its names give the kind of its value, and what is wrong."""
+"""The way in: a text of a pack and the types of its names give the type of its value, its size, and what is wrong (`infer_types`).
+
+`read_code` makes a text ready to be walked; `add_name` and `suppose` make the scope it is walked in.
+"""
 
 from __future__ import annotations
 
@@ -28,112 +31,6 @@ _KEEPING = frozenset(
      "truncate", "truncate_at", "upper", "wordwrap")
 )  # fmt: skip
 """Filters that show the value they are given, in another form."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class InferredTypes:
-    """What is known of one text. `read`: keys of mappings of the schema, by the mapping's place; `whole`: mappings all of which is used.
-
-    `kind` is that of an expression's value (None for a template), `amount` what a template puts out at most.
-    """
-
-    kind: Type | None
-    amount: Amount
-    problems: tuple[Problem, ...]
-    read: frozenset[tuple[str, str]]
-    whole: frozenset[str]
-
-
-def add_name(scope: Scope, name: str, kind: Type, code: CompiledText | None = None) -> Scope:
-    """The scope with one more name of the pack; `code` is the expression it stands for, which may be asked again."""
-    condition = _find_expression(code) if code is not None else None
-    path = find_path(condition, scope) if condition is not None else None
-    return scope.bind(name, Binding(kind, path or (name,), condition))
-
-
-def suppose(code: CompiledText, scope: Scope, *, truth: bool = True) -> Scope:
-    """The scope in which an expression is true, or false."""
-    node = _find_expression(code)
-    return assume(WalkRun(load_trees(code), weigh_bytes), node, truth, scope) if node is not None else scope
-
-
-def weigh_bytes(text: str) -> tuple[int, int]:
-    """The cost of a constant text where nothing is known of the tokenizer: a token for each byte."""
-    size = len(text.encode("utf-8", "surrogatepass"))
-    return size, size
-
-
-def infer_types(code: CompiledText, scope: Scope, cost: Cost, trials: Trials | None = None) -> InferredTypes:
-    """Walk one expression or template. Never fails, and never says that a text is wrong which no valid state makes fail.
-
-    `trials`: runs what reads nothing, with one account for all the texts of a check.
-    """
-    trees = load_trees(code)
-    walk = WalkRun(trees, cost, code.limits, trials=trials)
-    node = _find_expression(code)
-    if node is not None:
-        kind = walk.take(evaluate(walk, node, scope), ASKED, "an expression", node, scope)
-        return _finish(walk, make_lists(kind), UNBOUNDED)
-    _, amount = walk_file(walk, trees[""], scope)
-    for macro, give in walk.macros:
-        if id(macro) not in walk.called:
-            give()
-    return _finish(walk, None, amount if walk.left > 0 else UNBOUNDED)
-
-
-def _finish(walk: WalkRun, kind: Type | None, amount: Amount) -> InferredTypes:
-    return InferredTypes(kind, amount, tuple(walk.problems), frozenset(walk.read), frozenset(walk.whole))
-
-
-def _find_expression(code: CompiledText) -> nodes.Expr | None:
-    return load_trees(code)[""].body[0].nodes[0] if code.is_expression else None  # type: ignore[attr-defined]
-
-
-def spell_tree(code: CompiledText) -> str:
-    """A text without what makes no difference: spacing in its tags, comments. Equal for two texts that always put out the same."""
-    return repr(sorted(load_trees(code).items()))
-
-
-def find_shown(code: CompiledText) -> tuple[str, ...] | None:
-    """The path a template puts out as its whole content, with no more than a label or heading above or before it; None for all others."""
-    parts = [part for node in load_trees(code)[""].body for part in _list_parts(node)]
-    values = [part for part in parts if not isinstance(part, nodes.TemplateData)]
-    if len(values) != 1 or not isinstance(values[0], nodes.Expr):
-        return None
-    at = parts.index(values[0])
-    before, after = (_join(parts[:at]), _join(parts[at + 1 :]))
-    return _find_path(values[0]) if not after.strip() and _is_label(before) else None
-
-
-def _list_parts(node: nodes.Node) -> list[nodes.Node]:
-    """What a statement puts out; an `if` without `else` puts out what stands in it."""
-    if isinstance(node, nodes.Output):
-        return list(node.nodes)
-    if isinstance(node, nodes.If) and not node.else_ and not node.elif_:
-        return [part for inner in node.body for part in _list_parts(inner)]
-    return [node]
-
-
-def _join(parts: list[nodes.Node]) -> str:
-    return "".join(part.data for part in parts if isinstance(part, nodes.TemplateData))
-
-
-def _is_label(text: str) -> bool:
-    said = text.rstrip(" ")
-    return not said or said.endswith((":", "\n"))
-
-
-def _find_path(node: nodes.Node) -> tuple[str, ...] | None:
-    while isinstance(node, nodes.Filter) and node.name in _KEEPING and node.node is not None:
-        node = node.node
-    if isinstance(node, nodes.Name):
-        return (node.name,)
-    if isinstance(node, nodes.Getattr | nodes.Getitem):
-        holder, key = _find_path(node.node), find_key(node)
-        return (*holder, key) if holder is not None and isinstance(key, str) else None
-    return None
-
-
 _HERE = Place(Span("", 1, 1), inline=True)
 
 
@@ -176,6 +73,110 @@ def _leave(text: str) -> nodes.Template:
     return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class InferredTypes:
+    """What is known of one text. `read`: keys of mappings of the schema, by the mapping's place; `whole`: mappings all of which is used.
+
+    `kind` is that of an expression's value (None for a template), `amount` what a template puts out at most.
+    """
+
+    kind: Type | None
+    amount: Amount
+    problems: tuple[Problem, ...]
+    read: frozenset[tuple[str, str]]
+    whole: frozenset[str]
+
+
+def infer_types(code: CompiledText, scope: Scope, cost: Cost, trials: Trials | None = None) -> InferredTypes:
+    """Walk one expression or template. Never fails, and never says that a text is wrong which no valid state makes fail.
+
+    `trials`: runs what reads nothing, with one account for all the texts of a check.
+    """
+    trees = load_trees(code)
+    walk = WalkRun(trees, cost, code.limits, trials=trials)
+    node = _find_expression(code)
+    if node is not None:
+        kind = walk.take(evaluate(walk, node, scope), ASKED, "an expression", node, scope)
+        return _finish(walk, make_lists(kind), UNBOUNDED)
+    _, amount = walk_file(walk, trees[""], scope)
+    for macro, give in walk.macros:
+        if id(macro) not in walk.called:
+            give()
+    return _finish(walk, None, amount if walk.left > 0 else UNBOUNDED)
+
+
+def _finish(walk: WalkRun, kind: Type | None, amount: Amount) -> InferredTypes:
+    return InferredTypes(kind, amount, tuple(walk.problems), frozenset(walk.read), frozenset(walk.whole))
+
+
+def _find_expression(code: CompiledText) -> nodes.Expr | None:
+    return load_trees(code)[""].body[0].nodes[0] if code.is_expression else None  # type: ignore[attr-defined]
+
+
+def add_name(scope: Scope, name: str, kind: Type, code: CompiledText | None = None) -> Scope:
+    """The scope with one more name of the pack; `code` is the expression it stands for, which may be asked again."""
+    condition = _find_expression(code) if code is not None else None
+    path = find_path(condition, scope) if condition is not None else None
+    return scope.bind(name, Binding(kind, path or (name,), condition))
+
+
+def suppose(code: CompiledText, scope: Scope, *, truth: bool = True) -> Scope:
+    """The scope in which an expression is true, or false."""
+    node = _find_expression(code)
+    return assume(WalkRun(load_trees(code), weigh_bytes), node, truth, scope) if node is not None else scope
+
+
+def weigh_bytes(text: str) -> tuple[int, int]:
+    """The cost of a constant text where nothing is known of the tokenizer: a token for each byte."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return size, size
+
+
+def spell_tree(code: CompiledText) -> str:
+    """A text without what makes no difference: spacing in its tags, comments. Equal for two texts that always put out the same."""
+    return repr(sorted(load_trees(code).items()))
+
+
 def list_filters(code: CompiledText) -> frozenset[str]:
     """Their names, wherever they stand in the text; not those of files it brings in."""
     return frozenset(one.name for one in load_trees(code)[""].find_all(nodes.Filter))
+
+
+def find_shown(code: CompiledText) -> tuple[str, ...] | None:
+    """The path a template puts out as its whole content, with no more than a label or heading above or before it; None for all others."""
+    parts = [part for node in load_trees(code)[""].body for part in _list_parts(node)]
+    values = [part for part in parts if not isinstance(part, nodes.TemplateData)]
+    if len(values) != 1 or not isinstance(values[0], nodes.Expr):
+        return None
+    at = parts.index(values[0])
+    before, after = (_join(parts[:at]), _join(parts[at + 1 :]))
+    return _find_path(values[0]) if not after.strip() and _is_label(before) else None
+
+
+def _list_parts(node: nodes.Node) -> list[nodes.Node]:
+    """What a statement puts out; an `if` without `else` puts out what stands in it."""
+    if isinstance(node, nodes.Output):
+        return list(node.nodes)
+    if isinstance(node, nodes.If) and not node.else_ and not node.elif_:
+        return [part for inner in node.body for part in _list_parts(inner)]
+    return [node]
+
+
+def _join(parts: list[nodes.Node]) -> str:
+    return "".join(part.data for part in parts if isinstance(part, nodes.TemplateData))
+
+
+def _is_label(text: str) -> bool:
+    said = text.rstrip(" ")
+    return not said or said.endswith((":", "\n"))
+
+
+def _find_path(node: nodes.Node) -> tuple[str, ...] | None:
+    while isinstance(node, nodes.Filter) and node.name in _KEEPING and node.node is not None:
+        node = node.node
+    if isinstance(node, nodes.Name):
+        return (node.name,)
+    if isinstance(node, nodes.Getattr | nodes.Getitem):
+        holder, key = _find_path(node.node), find_key(node)
+        return (*holder, key) if holder is not None and isinstance(key, str) else None
+    return None

@@ -1,4 +1,4 @@
-"""What is known of a value before there is one: the kinds a name, a path or an expression may have."""
+"""The types of values before there are any: what a name, a path or an expression of a pack may be, and the problems found with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What a token counter offers. The rest of the compiler knows no tokenizer but through this protocol."""
+"""What a token counter offers (`Counter`), the simplest one, and the memory around any (`Meter`).
+
+The rest of the compiler knows no tokenizer but through this protocol. What counters share is here too: places where counts add up
+(`iter_inner`, `iter_pieces`), and the long runs that may be cut inside (`list_runs`).
+"""
 
 from __future__ import annotations
 
@@ -13,176 +17,12 @@ _SHORT = 2048
 _WHOLE = "whole\0"
 _ENTRIES = 200_000
 _CHARACTERS = 32_000_000
-_PLACES = compile_later(r"[\r\n](?![\r\n])|(?<=\S)(?= \S)|(?<=\w)(?=[^\w\s])|(?<=[^\s\d])(?=\d)|(?<=\d)(?=[^\s\d])|(?<=[a-z])(?=[A-Z])")
-_PIECE_ENDS = compile_later(r"[\r\n](?![\r\n])|[.!?…:;](?= \S)|\w(?=[。！？])")
 _AHEAD = 64
 _LONG = 256
 _EDGE = 4  # characters; a contraction (`'ll`) may take the first letters of a run
 _ENDS = frozenset("pdw")
-
-
-class KnownCounts(Protocol):
-    """Counts of texts that were counted before, by another process perhaps."""
-
-    def find(self, text: str) -> int | None: ...
-
-    def note(self, text: str, units: int) -> None: ...
-
-
-class Meter:
-    """A counter that remembers counts by content, within bounds; forgetting changes the time taken, never a number.
-
-    Several threads may use one without `kept`: each step of the memory is one operation on a dict.
-    """
-
-    def __init__(self, counter: Counter, kept: KnownCounts | None = None) -> None:
-        self.counter = counter
-        self._kept = kept if counter.unit == 1 else None
-        self.is_safe = counter.is_safe
-        self._counts: dict[str, int] = {}
-        self._older: dict[str, int] = {}
-        self._characters = 0
-
-    def count(self, text: str) -> int:
-        """`counter.measure(text)`, in units."""
-        found = self._counts.get(text)
-        return found if found is not None else self._count_new(text)
-
-    def count_whole(self, text: str) -> int:
-        """The same, counted anew by `counter.recount`, without any memory of this one but `kept`, for texts to be confirmed."""
-        return self._count_kept(f"{_WHOLE}{text}", lambda marked: self.counter.recount(marked[len(_WHOLE) :]))
-
-    def tokens(self, units: int) -> int:
-        """Units as tokens, rounded up."""
-        return -(-units // self.counter.unit)
-
-    def _count_new(self, text: str) -> int:
-        if self.counter.unit > 1:
-            return self.counter.measure(text)  # characters: nothing to remember
-        units = self._older.get(text)
-        if units is None:
-            units = self._count_kept(text, self._count_parts)
-        self._remember(text, units)
-        return units
-
-    def _count_kept(self, text: str, count: Callable[[str], int]) -> int:
-        if self._kept is None:
-            return count(text)
-        units = self._kept.find(text)
-        if units is None:
-            units = count(text)
-            self._kept.note(text, units)
-        return units
-
-    def _count_parts(self, text: str) -> int:
-        return self._count_long(text) if len(text) > _SHORT else self.counter.measure(text)
-
-    def _count_long(self, text: str) -> int:
-        pieces = list(iter_pieces(self.counter, text))
-        return sum(map(self.count, pieces)) if len(pieces) > 1 else self.counter.measure(text)
-
-    def _remember(self, text: str, units: int) -> None:
-        self._characters += len(text)
-        if len(self._counts) >= _ENTRIES or self._characters > _CHARACTERS:
-            self._older, self._counts, self._characters = self._counts, {}, len(text)
-        self._counts[text] = units
-
-
-class CharacterCounter:
-    """Measures characters (code points), four of which make a token, so that parts add up everywhere."""
-
-    name = "chars/4"
-    digest = "sha256:bf8c86e3cf4deec0e825762217533e015eb7f4bc1a48d14d822d69fa3ab7b546"
-    exact = False
-    unit = 4
-
-    special_tokens: Sequence[str] = ()
-    """None of its own."""
-
-    def measure(self, text: str) -> int:
-        """Characters."""
-        return len(text)
-
-    def recount(self, text: str) -> int:
-        """The same."""
-        return self.measure(text)
-
-    def is_safe(self, left: str, right: str) -> bool:
-        """Always."""
-        return True
-
-    def find_inner(self, text: str) -> tuple[int, int] | None:
-        """Everywhere inside."""
-        return (1, len(text) - 1) if len(text) > 1 else None
-
-    def list_runs(self, text: str) -> list[TokenRun]:
-        """None needed."""
-        return []
-
-    def iter_starts(self, text: str) -> Sequence[int]:
-        """A token begins at every fourth character of the whole."""
-        starts, place = [], 0
-        for first in range(0, len(text), 4):
-            starts.append(place)
-            place += len(text[first : first + 4].encode())
-        return starts
-
-    def token_ends(self, text: str) -> Sequence[int]:
-        """After every fourth character, and at the end."""
-        ends = [*range(4, len(text), 4), len(text)] if text else []
-        return [end for end in ends if text[end - 1 : end + 1] != "\r\n"]
-
-    def role_tokens(self, role: str) -> int:
-        """None: the estimate of a message covers its role."""
-        return 0
-
-
-def list_token_ends(text: str, ends: Sequence[int]) -> list[int]:
-    """The character offsets of those UTF-8 offsets `ends` (rising) that are no part of a character or of a CR LF."""
-    if text.isascii():
-        return [end for end in ends if not _parts_line_end(text, end)]
-    found = []
-    place = index = 0
-    for end in ends:
-        while place < end:
-            place += _width(text[index])
-            index += 1
-        if place == end and not _parts_line_end(text, index):
-            found.append(index)
-    return found
-
-
-def _width(character: str) -> int:
-    code = ord(character)
-    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
-
-
-def _parts_line_end(text: str, place: int) -> bool:
-    return text[place - 1 : place + 1] == "\r\n"
-
-
-def iter_inner(counter: Counter, text: str) -> Iterator[int]:
-    """Places inside `text`, rising, at which `counter` adds up: those at line ends, spaces and changes of class."""
-    return _iter_safe(counter, text, _PLACES)
-
-
-def iter_pieces(counter: Counter, text: str) -> Iterator[str]:
-    """`text` in parts that add up: lines, parted where sentences end, as far as those places are safe.
-
-    Where a part ends depends on what is near only, so that two texts which differ in one place have the other parts in common.
-    """
-    start = 0
-    for place in _iter_safe(counter, text, _PIECE_ENDS):
-        yield text[start:place]
-        start = place
-    yield text[start:]
-
-
-def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str]) -> Iterator[int]:
-    for found in pattern.finditer(text):
-        place = found.end()
-        if 0 < place < len(text) and counter.is_safe(text[place - 1], text[place : place + _AHEAD]):
-            yield place
+_PLACES = compile_later(r"[\r\n](?![\r\n])|(?<=\S)(?= \S)|(?<=\w)(?=[^\w\s])|(?<=[^\s\d])(?=\d)|(?<=\d)(?=[^\s\d])|(?<=[a-z])(?=[A-Z])")
+_PIECE_ENDS = compile_later(r"[\r\n](?![\r\n])|[.!?…:;](?= \S)|\w(?=[。！？])")
 
 
 class Counter(Protocol):
@@ -250,6 +90,170 @@ class TokenRun(NamedTuple):
     step: int
 
 
+class CharacterCounter:
+    """Measures characters (code points), four of which make a token, so that parts add up everywhere."""
+
+    name = "chars/4"
+    digest = "sha256:bf8c86e3cf4deec0e825762217533e015eb7f4bc1a48d14d822d69fa3ab7b546"
+    exact = False
+    unit = 4
+
+    special_tokens: Sequence[str] = ()
+    """None of its own."""
+
+    def measure(self, text: str) -> int:
+        """Characters."""
+        return len(text)
+
+    def recount(self, text: str) -> int:
+        """Characters, counted anew."""
+        return self.measure(text)
+
+    def is_safe(self, left: str, right: str) -> bool:
+        """Always."""
+        return True
+
+    def find_inner(self, text: str) -> tuple[int, int] | None:
+        """Everywhere inside."""
+        return (1, len(text) - 1) if len(text) > 1 else None
+
+    def list_runs(self, text: str) -> list[TokenRun]:
+        """None needed."""
+        return []
+
+    def iter_starts(self, text: str) -> Sequence[int]:
+        """A token begins at every fourth character of the whole."""
+        starts, place = [], 0
+        for first in range(0, len(text), 4):
+            starts.append(place)
+            place += len(text[first : first + 4].encode())
+        return starts
+
+    def token_ends(self, text: str) -> Sequence[int]:
+        """After every fourth character, and at the end."""
+        ends = [*range(4, len(text), 4), len(text)] if text else []
+        return [end for end in ends if text[end - 1 : end + 1] != "\r\n"]
+
+    def role_tokens(self, role: str) -> int:
+        """None: the estimate of a message covers its role."""
+        return 0
+
+
+class KnownCounts(Protocol):
+    """Counts of texts that were counted before, by another process perhaps."""
+
+    def find(self, text: str) -> int | None: ...
+
+    def note(self, text: str, units: int) -> None: ...
+
+
+class Meter:
+    """A counter that remembers counts by content, within bounds; forgetting changes the time taken, never a number.
+
+    Several threads may use one without `kept`: each step of the memory is one operation on a dict.
+    """
+
+    def __init__(self, counter: Counter, kept: KnownCounts | None = None) -> None:
+        self.counter = counter
+        self._kept = kept if counter.unit == 1 else None
+        self.is_safe = counter.is_safe
+        self._counts: dict[str, int] = {}
+        self._older: dict[str, int] = {}
+        self._characters = 0
+
+    def count(self, text: str) -> int:
+        """`counter.measure(text)`, in units."""
+        found = self._counts.get(text)
+        return found if found is not None else self._count_new(text)
+
+    def count_whole(self, text: str) -> int:
+        """`counter.measure(text)`, counted anew by `counter.recount` without any memory but `kept`, for texts to be confirmed."""
+        return self._count_kept(f"{_WHOLE}{text}", lambda marked: self.counter.recount(marked[len(_WHOLE) :]))
+
+    def tokens(self, units: int) -> int:
+        """Units as tokens, rounded up."""
+        return -(-units // self.counter.unit)
+
+    def _count_new(self, text: str) -> int:
+        if self.counter.unit > 1:
+            return self.counter.measure(text)  # characters: nothing to remember
+        units = self._older.get(text)
+        if units is None:
+            units = self._count_kept(text, self._count_parts)
+        self._remember(text, units)
+        return units
+
+    def _count_kept(self, text: str, count: Callable[[str], int]) -> int:
+        if self._kept is None:
+            return count(text)
+        units = self._kept.find(text)
+        if units is None:
+            units = count(text)
+            self._kept.note(text, units)
+        return units
+
+    def _count_parts(self, text: str) -> int:
+        return self._count_long(text) if len(text) > _SHORT else self.counter.measure(text)
+
+    def _count_long(self, text: str) -> int:
+        pieces = list(iter_pieces(self.counter, text))
+        return sum(map(self.count, pieces)) if len(pieces) > 1 else self.counter.measure(text)
+
+    def _remember(self, text: str, units: int) -> None:
+        self._characters += len(text)
+        if len(self._counts) >= _ENTRIES or self._characters > _CHARACTERS:
+            self._older, self._counts, self._characters = self._counts, {}, len(text)
+        self._counts[text] = units
+
+
+def iter_inner(counter: Counter, text: str) -> Iterator[int]:
+    """Places inside `text`, rising, at which `counter` adds up: those at line ends, spaces and changes of class."""
+    return _iter_safe(counter, text, _PLACES)
+
+
+def iter_pieces(counter: Counter, text: str) -> Iterator[str]:
+    """`text` in parts that add up: lines, parted where sentences end, as far as those places are safe.
+
+    Where a part ends depends on what is near only, so that two texts which differ in one place have the other parts in common.
+    """
+    start = 0
+    for place in _iter_safe(counter, text, _PIECE_ENDS):
+        yield text[start:place]
+        start = place
+    yield text[start:]
+
+
+def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str]) -> Iterator[int]:
+    for found in pattern.finditer(text):
+        place = found.end()
+        if 0 < place < len(text) and counter.is_safe(text[place - 1], text[place : place + _AHEAD]):
+            yield place
+
+
+def list_token_ends(text: str, ends: Sequence[int]) -> list[int]:
+    """The character offsets of those UTF-8 offsets `ends` (rising) that are no part of a character or of a CR LF."""
+    if text.isascii():
+        return [end for end in ends if not _parts_line_end(text, end)]
+    found = []
+    place = index = 0
+    for end in ends:
+        while place < end:
+            place += _width(text[index])
+            index += 1
+        if place == end and not _parts_line_end(text, index):
+            found.append(index)
+    return found
+
+
+def _width(character: str) -> int:
+    code = ord(character)
+    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+
+
+def _parts_line_end(text: str, place: int) -> bool:
+    return text[place - 1 : place + 1] == "\r\n"
+
+
 def list_runs(text: str, *, cased: bool) -> list[TokenRun]:
     """The long runs of `text` that do not touch anything which might be taken into the same match.
 
@@ -262,11 +266,6 @@ def list_runs(text: str, *, cased: bool) -> list[TokenRun]:
     classes = codes.translate(_CASED if cased else _PLAIN)
     found = (_trim_run(codes, classes, *run.span()) for run in _iter_long(classes))
     return [run for run in found if run is not None]
-
-
-def ends_match(character: str) -> bool:
-    """Whether `character`, after a cut inside a run, ends the match: a digit, punctuation, white space."""
-    return encode_classes(character).translate(_CASED) in _ENDS
 
 
 def _iter_long(classes: str) -> Iterable[re.Match[str]]:
@@ -282,6 +281,11 @@ def _trim_run(codes: str, classes: str, first: int, last: int) -> TokenRun | Non
     while first < last and codes[first] == MARK:
         first += 1  # marks after punctuation may belong to it
     return TokenRun(first + _EDGE, last, 1) if first + _EDGE < last else None
+
+
+def ends_match(character: str) -> bool:
+    """Whether `character`, after a cut inside a run, ends the match: a digit, punctuation, white space."""
+    return encode_classes(character).translate(_CASED) in _ENDS
 
 
 def _make_table(upper: str, lower: str, letter: str, mark: str) -> dict[int, str]:

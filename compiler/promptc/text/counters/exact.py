@@ -1,27 +1,34 @@
-"""The exact counter: OpenAI's tokenizers over the shipped vocabularies, in the standard library alone."""
+"""Counters by name (`load_counter`), and the exact ones: OpenAI's tokenizers over the shipped vocabularies, in the standard library alone.
+
+The counter of a pack's own tokenizer file (`hf:<file>`) is found inside the pack and read here; `huggingface` counts with it.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 from promptc.diag.findings import Span, fail
 from promptc.files.reading import IrregularError, LinkError, TooLongError, read_inside
+from promptc.text.characters import compile_later
 from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, vocabulary_path
 from promptc.text.counters.counter import CharacterCounter, Counter, TokenRun, list_runs, list_token_ends
 from promptc.text.counters.splitting import find_inner_boundary, is_boundary
 
+_LINE_END = compile_later(r"\n(?=[^\s/])")
+"""The end of a line before one that begins neither with `/` nor with white space, as Python sees it, which is more than the patterns do."""
+
 _WORDS = 100_000
 _WORD = 64  # characters
+
 _LONG = 2_000
 """Characters of a stretch from which on it is not remembered."""
 
 _MOST = 8_000_000
 """Characters that are remembered."""
-
 _LIMIT = 64 * 1024 * 1024
 _INSIDE = "write `hf:` and a path such as `tokenizers/tokenizer.json`, relative to the pack's folder, without links"
 
@@ -44,6 +51,44 @@ def load_counter(
 
     known = [*VOCABULARIES, CharacterCounter.name, "hf:tokenizer.json"]
     raise fail("PC0180", f"there is no counter `{name}`", span, help=suggest(name, known))
+
+
+def load_table_counter(name: str, path: str = "", span: Span | None = None) -> TableCounter:
+    """The counter of the shipped vocabulary `name`; one and the same for every pack of a program. `path`: where its table lies instead."""
+    path = path or vocabulary_path(name)
+    check_vocabulary(name, path, span)
+    counter = _LOADED.get((name, path))
+    return counter or _LOADED.setdefault((name, path), TableCounter(name, path))
+
+
+_LOADED: dict[tuple[str, str], TableCounter] = {}
+
+
+def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | None = None) -> Counter:
+    """The counter `hf:<file>`, with a file inside `folder`. Raises PromptcError with PC0181 to PC0183."""
+    raw = _read_tokenizer(name, folder, span)
+    try:
+        from promptc.text.counters.huggingface import load_hf_counter
+    except ImportError as error:
+        message = f"`{name}` needs the package `tokenizers`, which is not installed"
+        raise fail("PC0181", message, span, help="pip install 'promptc-compiler[hf]'") from error
+    return load_hf_counter(name, raw, span)
+
+
+def _read_tokenizer(name: str, folder: str | os.PathLike[str], span: Span | None) -> bytes:
+    relative = name.removeprefix("hf:")
+    if any(not re.fullmatch(r"[^\\:\x00-\x1f]+", part) or part in (".", "..") for part in relative.split("/")):
+        raise fail("PC0183", f"`{name}` names no file inside the pack", span, help=_INSIDE)
+    try:
+        return read_inside(folder, relative, _LIMIT)
+    except LinkError:
+        raise fail("PC0183", f"`{name}` goes through a link", span, help=_INSIDE) from None
+    except (FileNotFoundError, NotADirectoryError, IrregularError):
+        raise fail("PC0181", f"there is no file of `{name}`", span, help="its path is relative to the pack's folder") from None
+    except TooLongError:
+        raise fail("PC0182", f"`{name}`: the file is larger than {_LIMIT} bytes", span, help="no tokenizer is") from None
+    except OSError as error:
+        raise fail("PC0181", f"the file of `{name}` cannot be read: {error.strerror}", span, help="make it readable") from error
 
 
 class TableCounter:
@@ -69,7 +114,7 @@ class TableCounter:
         return self._tally(self._split(text))
 
     def recount(self, text: str) -> int:
-        """The same. From the second on, by what the pattern found in lines before."""
+        """Tokens, counted anew: from the second time on, by what the pattern found in lines before."""
         if self._recounts:
             return self._count_lines(text)
         self._recounts = True  # a render that is alone in its process has no use for a memory
@@ -150,17 +195,6 @@ class _Words(dict[str, int]):
         return count
 
 
-def load_table_counter(name: str, path: str = "", span: Span | None = None) -> TableCounter:
-    """The counter of the shipped vocabulary `name`; one and the same for every pack of a program. `path`: where its table lies instead."""
-    path = path or vocabulary_path(name)
-    check_vocabulary(name, path, span)
-    counter = _LOADED.get((name, path))
-    return counter or _LOADED.setdefault((name, path), TableCounter(name, path))
-
-
-_LOADED: dict[tuple[str, str], TableCounter] = {}
-
-
 class LineCounts:
     """Counts of lines. Several threads may use one: each step of the memory is one operation on a dict."""
 
@@ -178,18 +212,11 @@ class LineCounts:
         such a line, given the first character of that line; that a match does end there is seen in what it gives.
         """
         known = self._known
-        stretches = _load_line().split(text)
+        stretches = _LINE_END.split(text)
         counts = [known[f"{one}\n{after[0]}"] for one, after in pairwise(stretches)]
         if -1 in counts:
             return self._tally(self._split(text))
         return sum(counts) + self._tally(self._split(stretches[-1]))
-
-
-@cache
-def _load_line() -> re.Pattern[str]:
-    """The end of a line before one that begins neither with white space, as Python sees it, which is more than the patterns do, nor with
-    `/`."""
-    return re.compile(r"\n(?=[^\s/])")
 
 
 class _Known(dict[str, int]):
@@ -212,30 +239,3 @@ class _Known(dict[str, int]):
             self._characters = len(key)
         self[key] = units = self._tally(matches) if last == key[-1] else -1
         return units
-
-
-def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | None = None) -> Counter:
-    """The counter `hf:<file>`, with a file inside `folder`. Raises PromptcError with PC0181 to PC0183."""
-    raw = _read_tokenizer(name, folder, span)
-    try:
-        from promptc.text.counters.huggingface import load_hf_counter
-    except ImportError as error:
-        message = f"`{name}` needs the package `tokenizers`, which is not installed"
-        raise fail("PC0181", message, span, help="pip install 'promptc-compiler[hf]'") from error
-    return load_hf_counter(name, raw, span)
-
-
-def _read_tokenizer(name: str, folder: str | os.PathLike[str], span: Span | None) -> bytes:
-    relative = name.removeprefix("hf:")
-    if any(not re.fullmatch(r"[^\\:\x00-\x1f]+", part) or part in (".", "..") for part in relative.split("/")):
-        raise fail("PC0183", f"`{name}` names no file inside the pack", span, help=_INSIDE)
-    try:
-        return read_inside(folder, relative, _LIMIT)
-    except LinkError:
-        raise fail("PC0183", f"`{name}` goes through a link", span, help=_INSIDE) from None
-    except (FileNotFoundError, NotADirectoryError, IrregularError):
-        raise fail("PC0181", f"there is no file of `{name}`", span, help="its path is relative to the pack's folder") from None
-    except TooLongError:
-        raise fail("PC0182", f"`{name}`: the file is larger than {_LIMIT} bytes", span, help="no tokenizer is") from None
-    except OSError as error:
-        raise fail("PC0181", f"the file of `{name}` cannot be read: {error.strerror}", span, help="make it readable") from error

@@ -45,7 +45,7 @@ class HfCounter:
         return len(self._encode(text).ids)
 
     def recount(self, text: str) -> int:
-        """The same."""
+        """Tokens, counted anew."""
         return self.measure(text)
 
     def is_safe(self, left: str, right: str) -> bool:

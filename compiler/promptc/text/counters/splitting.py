@@ -27,6 +27,7 @@ from functools import cache
 from itertools import accumulate
 
 from promptc.diag.findings import fail
+from promptc.text.characters import compile_later
 
 _OTHER_LETTER = (
     "\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u00ff\\u0410-\\u044f\\u05d0-\\u05ea\\u0621-\\u063a\\u0641-\\u064a"  # Latin to Arabic
@@ -52,22 +53,18 @@ LONG_S = "\u00df"
 
 _FEW = 32
 _ASCII = bytes(range(128))
-_PATTERN: list[re.Pattern[str]] = []
+_FAR = compile_later("[^\0-\x7f]")
+_CLASS = compile_later("|".join(f"(?P<{name}>[{characters}])" for name, characters in _CLASSES.items()))
+_INDENT = compile_later(r"[^\S\r\n]+\S")
 
 
 class _Names(dict[str, str]):
-    """From a character to the name of its class, or `?`. Patterns are compiled when they are needed, as that takes a part of a small
-    render."""
+    """From a character to the name of its class, or `?`."""
 
     def __missing__(self, character: str) -> str:
-        found = _compile_class().match(character)
+        found = _CLASS.match(character)
         self[character] = name = (found and found.lastgroup) or "?"
         return name
-
-
-@cache
-def _compile_class() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{name}>[{characters}])" for name, characters in _CLASSES.items()))
 
 
 _NAMES = _Names({chr(code): "?" for code in range(128)})
@@ -77,11 +74,6 @@ _NAMES.update({"'": "a"} | dict.fromkeys(_MARKS[: _MARKS.index("、")], "m") | {
 
 
 _NAMES.update({chr(code): "u" for code in range(65, 91)} | {chr(code): "l" for code in range(97, 123)})
-
-
-@cache
-def _compile_indent() -> re.Pattern[str]:
-    return re.compile(r"[^\S\r\n]+\S")
 
 
 @cache
@@ -101,7 +93,7 @@ def is_boundary(left: str, right: str, *, slash: bool) -> bool:
         return True
     last, first = left[-1], right[0]
     if last in "\r\n":
-        return (slash or first != "/") if not first.isspace() else _compile_indent().match(right) is not None
+        return (slash or first != "/") if not first.isspace() else _INDENT.match(right) is not None
     if first == " ":
         return len(right) > 1 and not last.isspace() and not right[1].isspace()
     return _NAMES[last] + _NAMES[first] in _ALLOWED[slash]
@@ -183,11 +175,11 @@ def encode_classes(text: str) -> str:
         return text
     places = find_far(text)
     if places is None:
-        return text.translate(_CLASS_COUNT)
+        return text.translate(_STAND_INS)
     parts: list[str] = []
     done = 0
     for place in places:
-        parts += (text[done:place], _CLASS_COUNT[ord(text[place])])
+        parts += (text[done:place], _STAND_INS[ord(text[place])])
         done = place + 1
     return "".join((*parts, text[done:]))
 
@@ -202,7 +194,7 @@ def reads_alike(text: str) -> bool:
     if len(far) > len(text) // _FEW:
         return False
     found = far.decode("utf-8", "surrogatepass")
-    return found.translate(_CLASS_COUNT) == OTHER * len(found) and MARK not in found
+    return found.translate(_STAND_INS) == OTHER * len(found) and MARK not in found
 
 
 def find_far(text: str) -> list[int] | None:
@@ -211,18 +203,12 @@ def find_far(text: str) -> list[int] | None:
     """
     if len(text.encode("utf-8", "surrogatepass")) - len(text) > len(text) // _FEW:
         return None
-    return [found.start() for found in _find_pattern().finditer(text)]
-
-
-def _find_pattern() -> re.Pattern[str]:
-    if not _PATTERN:
-        _PATTERN.append(re.compile("[^\0-\x7f]"))
-    return _PATTERN[0]
+    return [found.start() for found in _FAR.finditer(text)]
 
 
 def read_class(character: str) -> str:
     """The stand-in of any character, in ASCII or not."""
-    return _CLASS_COUNT.find(ord(character))
+    return _STAND_INS.read(ord(character))
 
 
 class _Classes(dict[int, str]):
@@ -233,11 +219,11 @@ class _Classes(dict[int, str]):
         self._runs: Sequence[int] = ()
 
     def __missing__(self, code: int) -> str:
-        self[code] = found = self.find(code)
+        self[code] = found = self.read(code)
         return found
 
-    def find(self, code: int) -> str:
-
+    def read(self, code: int) -> str:
+        """The stand-in of a character."""
         runs = self._runs = self._runs or _load_classes()
         return STAND_INS[runs[bisect_right(runs, code << 3 | 7) - 1] & 7]
 
@@ -257,4 +243,4 @@ def _load_classes() -> Sequence[int]:
     return view_words(content)
 
 
-_CLASS_COUNT = _Classes()
+_STAND_INS = _Classes()

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jinja2.filters import FILTERS
 
-from promptc.template.runtime.filters.table import FILTER_NAMES, call_filter, load_filter
+from promptc.template.allow import FILTERS as FILTER_NAMES
+from promptc.template.runtime.filters.table import call_filter, load_filter
 from promptc.template.runtime.run import Run
 from tests.size import count_examples
 from tests.unit.template.runtime.deviations import Call, explain

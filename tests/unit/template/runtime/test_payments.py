@@ -5,10 +5,12 @@ The prices were set by measuring; what is held here is that nothing large is eve
 
 import pytest
 
+from promptc.template.allow import FILTERS as FILTER_NAMES
+from promptc.template.allow import TESTS as TEST_NAMES
 from promptc.template.allow import Limits
 from promptc.template.runtime import operators
 from promptc.template.runtime.callables import FUNCTIONS
-from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, call_filter, load_filter, load_test
+from promptc.template.runtime.filters.table import call_filter, load_filter, load_test
 from promptc.template.runtime.methods import METHODS, call_method
 from promptc.template.runtime.objects import Fault
 from promptc.template.runtime.run import Run

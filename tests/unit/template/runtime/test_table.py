@@ -8,7 +8,7 @@ import pytest
 
 from promptc.template import allow
 from promptc.template.runtime.callables import FUNCTIONS
-from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, load_filter, load_test
+from promptc.template.runtime.filters.table import load_filter, load_test
 from promptc.template.runtime.methods import METHODS
 from promptc.template.runtime.objects import Fault
 
@@ -30,11 +30,6 @@ def test_every_allowed_method_and_function_is_there():
     assert set(METHODS[dict]) == allow.MAPPING_METHODS
     assert set(METHODS[list]) == set(METHODS[tuple]) == allow.LIST_METHODS
     assert set(FUNCTIONS) == allow.GLOBALS
-
-
-def test_every_name_of_the_table_is_there():
-    assert all(callable(load_filter(name)) for name in FILTER_NAMES)
-    assert all(callable(load_test(name)) for name in TEST_NAMES)
 
 
 @pytest.mark.parametrize(("find", "code"), [(load_filter, "PC0406"), (load_test, "PC0407")])

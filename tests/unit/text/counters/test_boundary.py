@@ -68,5 +68,5 @@ def test_find_inner(text, places, exact):
 
 def test_characters_of_ascii_have_the_classes_of_the_pattern():
     for character in map(chr, range(128)):
-        found = splitting._compile_class().match(character)
+        found = splitting._CLASS.match(character)
         assert splitting._NAMES[character] == (found.lastgroup if found else "?")

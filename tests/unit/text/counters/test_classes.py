@@ -76,7 +76,7 @@ def test_missing_or_damaged_classes_are_an_error(content, tmp_path, monkeypatch)
         (tmp_path / "unicode.classes").write_bytes(content)
     monkeypatch.setattr(splitting, "FILE", str(tmp_path / "unicode.classes"))
     with pytest.raises(PromptcError, match="PC0181"):
-        splitting._Classes().find(0x4E00)
+        splitting._Classes().read(0x4E00)
 
 
 @pytest.mark.parametrize("pattern", [r"\p{L}", r"\p{M}", r"\p{N}", r"\s", r"\p{Ll}", r"[\p{Lu}\p{Lt}]"])

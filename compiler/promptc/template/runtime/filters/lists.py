@@ -1,4 +1,4 @@
-"""The tests: what stands behind `is`. Those that look at more than a kind are paid for."""
+"""Filters of lists and mappings (`FILTERS`), and all tests, what stands behind `is` (`TESTS`)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
+from promptc.template.allow import FILTERS as FILTER_NAMES
+from promptc.template.allow import TESTS as TEST_NAMES
+from promptc.template.runtime.filters.table import Test, load_filter, load_test
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
 from promptc.template.runtime.operators import add, bound_number, modulo
 from promptc.template.runtime.run import NUMBERS, SCALARS, UNDEFINED, Run, check_defined, is_large, list_values, pay_each, pay_keys
 from promptc.template.runtime.values import Reader, compare, contains, make_reader, make_readers, show
 
-Test = Callable[..., bool]
 _EQUALITIES = frozenset({"eq", "==", "equalto"})
 _SMALL = 255
 
@@ -67,15 +69,11 @@ def is_callable(run: Run, value: Any) -> bool:
 
 def is_filter(run: Run, value: Any) -> bool:
     """The name of a filter of ours."""
-    from promptc.template.runtime.filters.table import FILTER_NAMES
-
     return _is_name(value, FILTER_NAMES)
 
 
 def is_test(run: Run, value: Any) -> bool:
     """The name of a test of ours."""
-    from promptc.template.runtime.filters.table import TEST_NAMES
-
     return _is_name(value, TEST_NAMES)
 
 
@@ -167,8 +165,6 @@ def map_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[A
 def _make_change(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reader:
     if not args and "attribute" in kwargs:
         return make_reader(run, kwargs["attribute"], kwargs.get("default"))
-    from promptc.template.runtime.filters.table import load_filter
-
     change, rest = load_filter(args[0]), args[1:]
     return lambda element: change(run, element, *rest, **kwargs)
 
@@ -206,8 +202,6 @@ def _choose(run: Run, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
 def _make_question(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], bool]:
     if not args:
         return bool
-    from promptc.template.runtime.filters.table import load_test
-
     test, rest = load_test(args[0]), args[1:]
     if len(rest) == 1 and not kwargs:
         return _make_comparison(run, test, args[0], rest[0])
@@ -248,7 +242,7 @@ def _list_keys(run: Run, values: Sequence[Any], find: Reader, case_sensitive: bo
 
 
 def _list_stamps(run: Run, values: Sequence[Any], find: Reader) -> list[Any]:
-    from promptc.template.runtime.filters.values import count_stamp
+    from promptc.template.runtime.filters.values import count_stamp  # late: only `sort` with `times` needs that module
 
     return [count_stamp(run, find(value)) for value in values]
 

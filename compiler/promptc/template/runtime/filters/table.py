@@ -1,4 +1,5 @@
-"""The filters and tests by name. A module of them is imported when the first of its names is asked for."""
+"""The filters and tests by name, and how a run calls one whose arguments were not judged before. A module of them is imported when
+the first of its names is asked for."""
 
 from __future__ import annotations
 
@@ -27,15 +28,6 @@ _MODULES = {
 }
 _HOLDERS = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-FILTER_NAMES = frozenset(_HOLDERS)
-
-TEST_NAMES = frozenset(
-    """
-    boolean callable defined divisibleby eq == equalto even false filter float ge >= gt > greaterthan in integer iterable le <=
-    lessthan < lt lower mapping ne != none number odd sequence string test true undefined upper
-    """.split()
-)
-
 _filters: dict[str, Filter] = {}
 _tests: dict[str, Test] = {}
 
@@ -63,15 +55,15 @@ def _load(module: str) -> Any:
 
 
 def _name_all(functions: dict[str, Any]) -> dict[str, Any]:
-    """Names each function as templates do: that is what Python's messages about arguments call it. Of two names, the first."""
+    """Name each function as templates do: that is what Python's messages about arguments call it. Of two names, the first."""
     for name, function in reversed(functions.items()):
         function.__qualname__ = name
     return functions
 
 
 def call_filter(run: Run, function: Callable[..., Any], name: str, value: Any, /, *args: Any, **named: Any) -> Any:
-    """A filter with arguments that only the run knows, or that are wrong. Raises `Fault` (PC0424, PC0430 ...) before it does anything."""
-    from promptc.template.signatures import find_wrong_filter
+    """Call a filter with arguments that only the run knows, or that are wrong: then raises `Fault` (PC0424 ...) before anything is done."""
+    from promptc.template.signatures import find_wrong_filter  # late: most renders have no such call, and the table is large
 
     wrong = find_wrong_filter(name, args, named, run.limits)
     if wrong is not None:
@@ -80,8 +72,8 @@ def call_filter(run: Run, function: Callable[..., Any], name: str, value: Any, /
 
 
 def call_test(run: Run, function: Callable[..., bool], name: str, value: Any, /, *args: Any, **named: Any) -> bool:
-    """The same for a test."""
-    from promptc.template.signatures import find_wrong_test
+    """Call a test as `call_filter` calls a filter."""
+    from promptc.template.signatures import find_wrong_test  # late, as above
 
     wrong = find_wrong_test(name, args, named, run.limits)
     if wrong is not None:

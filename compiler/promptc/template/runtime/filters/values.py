@@ -1,4 +1,4 @@
-"""Filters that write JSON."""
+"""Filters of single values: JSON, numbers, times, normal forms, and the choice of one element."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from promptc.diag.findings import name_kind, show_value
 from promptc.diag.typed import Any
 from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.operators import bound_number
-from promptc.template.runtime.run import LISTS, NUMBERS, Run, check_defined, check_depth, list_values, pay_each, price_search
-from promptc.template.runtime.values import refuse_part, show, weigh
+from promptc.template.runtime.run import LISTS, NUMBERS, SCALARS, Run, check_defined, check_depth, list_values, pay_each, price_search
+from promptc.template.runtime.values import name_key, refuse_part, show, weigh
 from promptc.text.characters import join_words
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
 _UNSAFE = "<>&'"
 _LEVELS = 40
 _DIGITS = 1_300
@@ -36,7 +35,7 @@ def plain(run: Run, value: Any, depth: int = 0) -> Any:
     """The value with its sequences as lists: plain data. All else is refused."""
     run.take(30)
     kind = value.__class__
-    if kind in _SCALARS:
+    if kind in SCALARS:
         return value
     depth = check_depth(depth)
     if kind is dict:
@@ -51,14 +50,8 @@ def _name_keys(run: Run, value: Any) -> Any:
     if value.__class__ is list:
         return [_name_keys(run, part) for part in value]
     if value.__class__ is dict:
-        return {_name_key(run, key): _name_keys(run, part) for key, part in value.items()}
+        return {name_key(run, key): _name_keys(run, part) for key, part in value.items()}
     return value
-
-
-def _name_key(run: Run, key: Any) -> str:
-    if key.__class__ is str:
-        return key
-    return show(run, key) if key.__class__ in (int, float) else {None: "null", True: "true", False: "false"}[key]
 
 
 def write_json(run: Run, value: Any, indent: Any = None) -> str:
