@@ -30,7 +30,7 @@ sys.argv = ["promptc", *arguments]
 from promptc.cli import main
 sys.setprofile(note)
 try:
-    main.main(arguments)
+    main._render(arguments) if arguments[0] == "render" else main.main(arguments)
 finally:
     sys.setprofile(None)
     print(*sorted(name for name in seen if "/promptc/" in name.replace("\\\\", "/")), sep="\\n", file=out)

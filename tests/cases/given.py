@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from promptc.cli.main import run_command
+from promptc.cli.run import run_command
 from promptc.cli.shell import CaseShell
 from promptc.diag.frozen import replace
 from promptc.golden.case import Case, CaseOutcome

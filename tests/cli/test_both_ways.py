@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from promptc.cli import main as running
+from promptc.cli import run as running
 from promptc.cli.commands.render import render_command
 from promptc.cli.group import group
 from promptc.cli.options import RENDER, REQUEST, SETTINGS, read_render

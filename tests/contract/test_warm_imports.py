@@ -20,7 +20,7 @@ PACKAGES = ("promptc.cache", "promptc.model", "promptc.passes", "promptc.templat
 MODULES = frozenset(
     """
     promptc promptc.api promptc.operations promptc.operations.results promptc.pipeline promptc.prompt promptc.version
-    promptc.cli promptc.cli.findings promptc.cli.main promptc.cli.options promptc.cli.request promptc.cli.terminal
+    promptc.cli promptc.cli.findings promptc.cli.main promptc.cli.options promptc.cli.request promptc.cli.run promptc.cli.terminal
     promptc.diag promptc.diag.findings promptc.diag.frozen promptc.diag.typed promptc.files promptc.files.reading
     promptc.frontend promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.schema promptc.frontend.schema.runtime
     promptc.frontend.state promptc.template promptc.template.allow promptc.template.compile
@@ -34,18 +34,18 @@ PROBE = """\
 import sys
 bare = set(sys.modules)
 from promptc.cli import main
-code = main.main(sys.argv[1:])
+code = main._render(sys.argv[1:])
 print(code, *sorted(set(sys.modules) - bare), file=sys.stderr)
 """
 
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory):
-    """The modules of the second render of a state: the first compiles the pack."""
+    """The modules of the third render of a state: the first compiles, the second keeps its modules."""
     folder = tmp_path_factory.mktemp("cache") / "promptc"
     environment = {"PYTHONPATH": str(ROOT / "compiler"), "PROMPTC_CACHE": str(folder), "XDG_STATE_HOME": str(folder.parent)}
     line = [sys.executable, "-c", PROBE, "render", "packs/sentinel", "fixtures/sentinel/base/table.json"]
-    for _ in range(2):
+    for _ in range(3):
         done = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, check=True)
     code, *names = done.stderr.decode().split()
     assert code == "0" and done.stdout

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import promptc.cli.main as command
+from promptc.cli.run import BUG
 from promptc.diag.findings import PromptcError
 from tests.cases.case import ROOT
 
@@ -167,5 +168,5 @@ def test_a_bug_would_be_seen(repository: Path, monkeypatch: pytest.MonkeyPatch) 
         raise KeyError("a bug")
 
     monkeypatch.setattr("promptc.golden.judge.check_expect", fail)
-    assert command.main(["test", "--no-cache", "-j", "1"]) == command.BUG
+    assert command.main(["test", "--no-cache", "-j", "1"]) == BUG
     assert not issubclass(KeyError, PromptcError)

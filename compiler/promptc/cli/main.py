@@ -1,38 +1,57 @@
-"""The command `promptc`: `main` runs a command line and ends it with an exit code, whatever happens.
+"""The command `promptc`, and how a render starts: with the modules that an earlier one left in the cache.
 
-Little is imported here: a warm render is to take no longer than an import of the library that reads command lines.
+Little is imported here: a warm render is to take no longer than an import of the library that reads command lines. Python keeps each
+module's code in a file of its own, looks for it in every place where it could be, and compares times; that takes a twelfth of a warm
+render. An `Image` has all of them in one entry of the cache, whose seal compares the times of all of promptc's files at once.
 """
 
+import marshal
 import os
 import sys
 from collections.abc import Sequence
 
-from promptc.cli.findings import Reporter
-from promptc.cli.options import read_render, read_settings
-from promptc.cli.terminal import discard_output, escape_controls, write_stderr
-from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.typed import Any, NoReturn
 
-BUG = 70
-INTERRUPTED = 130
-_COMPLETE = "_PROMPTC_COMPLETE"
-_HOW_TO_REPORT = """\
-    Please report it where you got promptc from: the command you ran, what `promptc --version` prints, the pack and the state
-    if you may share them, and what the same command prints with `--traceback`.
-"""
+_NO_CACHE = "--no-cache"
+_NAME = "image"
+_OWN = "promptc."
+_SPEC: Any = sys.__spec__.__class__
+_COMPILES = "promptc.frontend.pack"
+"""Where this was imported the render was not a warm one, and neither are its modules."""
+
+Code = tuple[bytes, str, bool]
+"""A module's code, its file, and whether it is a package."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line, `sys.argv` by default, and gives its exit code: 0 done, 1 findings, 2 usage, 3 an invalid pack, template or
-    state or content that cannot fit, 4 disk, 70 a bug in promptc, 130 interrupted, 143 asked to end. Every failure is told on standard
-    error.
-    """
-    if arguments is None and sys.argv[1:2] == ["render"]:
-        import gc
+    """Runs the command line, `sys.argv` by default, and gives its exit code (see `run`)."""
+    if arguments is None and sys.argv[1:2] == ["render"] and _NO_CACHE not in sys.argv:
+        _leave(_render(sys.argv[1:]))
+    return _run(sys.argv[1:] if arguments is None else arguments)
 
-        gc.disable()  # the process does nothing else: what is garbage goes with it
-        _leave(_run(sys.argv[1:]))
-    return _run(list(sys.argv[1:] if arguments is None else arguments))
+
+def _run(given: Sequence[str]) -> int:
+    from promptc.cli.run import run
+
+    return run(list(given))
+
+
+def _render(given: Sequence[str]) -> int:
+    """In a process that does nothing else: what is garbage goes with it, and promptc's modules come from the cache."""
+    import gc
+
+    from promptc.cache import open_cache
+
+    gc.disable()
+    cache = open_cache()
+    if cache is None:
+        return _run(given)
+    image = Image(cache)
+    sys.meta_path.insert(0, image)
+    code = _run(given)
+    if _COMPILES not in sys.modules:
+        image.keep()
+    return code
 
 
 def _leave(code: int) -> NoReturn:
@@ -45,96 +64,42 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _run(given: Sequence[str]) -> int:
-    reporter = Reporter(read_settings(given))
-    try:
-        return run_command(given, reporter)
-    except PromptcError as error:
-        reporter.report(error.diagnostics)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except SystemExit as asked:  # to end, by SIGTERM (`cli/interaction.py`)
-        return int(asked.code or 0)
-    except BrokenPipeError:
-        discard_output()
-        return 0
-    except OSError as error:
-        if not isinstance(error.filename, str) or not error.strerror:
-            _report_bug(error, reporter)
-            return BUG
-        return _report_disk(error, reporter)
-    except Exception as error:  # noqa: BLE001  the one place: whatever comes here is our fault, and is told as that
-        _report_bug(error, reporter)
-        return BUG
+class Image:
+    """Finds promptc's modules in the cache, for `sys.meta_path`. What it does not have is found as ever."""
 
+    def __init__(self, cache: Any) -> None:
+        content = cache.load(_NAME)
+        self._cache = cache
+        self._codes: dict[str, Code] = marshal.loads(content) if content is not None else {}
+        self._early = frozenset(sys.modules)
+        self._is_missing = False
 
-def run_command(given: Sequence[str], reporter: Reporter) -> int:
-    """Runs the command and gives its own exit code. Raises `PromptcError` for what is wrong, a `UsageError` for the command line itself."""
-    command = read_render(given) if _COMPLETE not in os.environ else None
-    if command is None:
-        return _run_any(given, reporter)
-    from promptc.cli.request import run_render
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Answers the import system."""
+        held = self._codes.get(name)
+        if held is None:
+            self._is_missing = self._is_missing or name.startswith(_OWN)
+            return None
+        spec = _SPEC(name, self, origin=held[1], is_package=held[2])
+        if held[2]:
+            spec.submodule_search_locations = [os.path.dirname(held[1])]  # noqa: PTH120  pathlib takes longer to import than a render may
+        return spec
 
-    return run_render(reporter, command)
+    def create_module(self, spec: Any) -> None:
+        """Answers the import system: a plain module will do."""
 
+    def exec_module(self, module: Any) -> None:
+        """Answers the import system."""
+        code, module.__file__, _ = self._codes[module.__name__]
+        exec(marshal.loads(code), module.__dict__)
 
-def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:
-    """Runs the command of a case (`cli/shell.py`) by click: `judge` is called with the context of the command, as it was read, before it
-    is run. It is asked about the words before that, and told of the end, and raises where it may not be so.
-    """
-    judge.judge_words(given)
-    code = _run_any(given, reporter, judge)
-    judge.judge_end()
-    return code
-
-
-def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int:
-    import click
-
-    from promptc.cli.group import JUDGE, describe_usage, group
-
-    if _COMPLETE in os.environ and judge is None:
-        from click.shell_completion import shell_complete
-
-        return shell_complete(group, {}, "promptc", _COMPLETE, os.environ[_COMPLETE])
-    try:
-        with group.make_context("promptc", list(given) or ["--help"], obj=reporter) as context:
-            if judge is not None:
-                context.meta[JUDGE] = judge
-            return int(group.invoke(context) or 0)
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.Abort:
-        return INTERRUPTED
-    except click.UsageError as error:
-        raise UsageError([describe_usage(error)]) from error
-
-
-def _report_disk(error: OSError, reporter: Reporter) -> int:
-    """A path that the system refuses, wherever it is met: a name that is too long, a folder nobody may look into."""
-    from promptc.diag.findings import Diagnostic, DiskError
-
-    help = "give a path that exists and that you may use"
-    failed = DiskError([Diagnostic("PC0154", f"cannot use {error.filename[:200]}: {error.strerror}", help=help)])
-    reporter.report(failed.diagnostics)
-    if reporter.settings.with_traceback:
-        import traceback
-
-        write_stderr("".join(traceback.format_exception(error)))
-    return failed.exit_code
-
-
-def _report_bug(error: Exception, reporter: Reporter) -> None:
-    import json
-    import traceback
-    from pathlib import Path
-
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    what = f"{type(error).__name__}: {error}"[:400]
-    place = f"{Path(last.filename).name}:{last.lineno}"
-    trace = "".join(traceback.format_exception(error)) if reporter.settings.with_traceback else ""
-    if reporter.settings.diagnostics == "json":
-        write_stderr(json.dumps({"code": "bug", "level": "error", "message": what, "place": place, "traceback": trace or None}) + "\n")
-    else:
-        write_stderr(f"this is a bug in promptc, not in your pack or state: {escape_controls(what)} ({place})\n{_HOW_TO_REPORT}{trace}")
+    def keep(self) -> None:
+        """Adds the modules that were found elsewhere."""
+        if not self._is_missing:
+            return
+        codes = dict(self._codes)
+        for name in sorted(sys.modules):
+            if name.startswith(_OWN) and name not in codes and name not in self._early:
+                module: Any = sys.modules[name]
+                codes[name] = (marshal.dumps(module.__loader__.get_code(name)), module.__file__, hasattr(module, "__path__"))
+        self._cache.keep(_NAME, marshal.dumps(codes))

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter, render_diagnostics
-from promptc.cli.main import run_judged
+from promptc.cli.run import run_judged
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.typed import Any, Literal
 from promptc.golden.case import Case, CaseError, CaseOutcome, fail_case

@@ -18,18 +18,18 @@ MAX_STDIN = 96_000_000
 """Bytes that are read of standard input: as many as of a state."""
 
 _ELLIPSIS = "…"
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 _TAB = "    "
 _WIDTH = 80
 _MARK = "*"
 
 # A user, a colon, and all up to the last `@` of the word, also where an author forgot the scheme; a parameter that is called so. Where a
 # line was cut, its end counts as an `@`. In a sentence, `to:bob@h` is starred, too: rather that than a password that is shown.
-_IN_URL = re.compile(r"(://[^\s:/@\"']*:)([^\s\"']+)(?=@)")
-_WITHOUT_SCHEME = re.compile(r"((?:^|[\s\"'=])(?!mailto:)[\w.+-]+:)([^\s\"'@/]+)(?=@)")
-_IN_CUT_URL = re.compile(r"(://[^\s:/@\"']*:)([^\s\"'@]+)$")
-_PARAMETER = re.compile(r"([?&](?:ssl)?password=)([^\s\"'&]+)", re.IGNORECASE)
-_CUT_START = re.compile(r"^()([^\s\"'@]+)(?=@)")
+_IN_URL = r"(://[^\s:/@\"']*:)([^\s\"']+)(?=@)"
+_WITHOUT_SCHEME = r"((?:^|[\s\"'=])(?!mailto:)[\w.+-]+:)([^\s\"'@/]+)(?=@)"
+_IN_CUT_URL = r"(://[^\s:/@\"']*:)([^\s\"'@]+)$"
+_PARAMETER = r"(?i)([?&](?:ssl)?password=)([^\s\"'&]+)"
+_CUT_START = r"^()([^\s\"'@]+)(?=@)"
 Style = Literal["bold", "dim", "red", "yellow", "green", "blue", "cyan"]
 _CODES: dict[Style, str] = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "33", "green": "32", "blue": "34", "cyan": "36"}
 
@@ -131,7 +131,7 @@ def escape_controls(text: str) -> str:
 
     A tab becomes four spaces. What is shown can be read, cannot move the cursor and cannot forge a line of its own.
     """
-    return _UNSAFE.sub(_spell, text.replace("\t", _TAB))
+    return re.sub(_UNSAFE, _spell, text.replace("\t", _TAB))
 
 
 def _spell(found: re.Match[str]) -> str:
@@ -156,7 +156,7 @@ def hide_passwords(text: str, *, is_cut: bool = False, follows_cut: bool = False
     """
     patterns = [_IN_URL, _WITHOUT_SCHEME, _PARAMETER, *([_IN_CUT_URL] if is_cut else []), *([_CUT_START] if follows_cut else [])]
     for pattern in patterns:
-        text = pattern.sub(lambda found: found[1] + _MARK * len(found[2]), text)
+        text = re.sub(pattern, lambda found: found[1] + _MARK * len(found[2]), text)
     return text
 
 

@@ -1,0 +1,116 @@
+"""A command line, run: every way it can end has an exit code. `run_command` runs one that a person typed, `run_judged` that of a case."""
+
+import os
+from collections.abc import Sequence
+
+from promptc.cli.findings import Reporter
+from promptc.cli.options import read_render, read_settings
+from promptc.cli.terminal import discard_output, escape_controls, write_stderr
+from promptc.diag.findings import PromptcError, UsageError
+from promptc.diag.typed import Any
+
+BUG = 70
+INTERRUPTED = 130
+_COMPLETE = "_PROMPTC_COMPLETE"
+_HOW_TO_REPORT = """\
+    Please report it where you got promptc from: the command you ran, what `promptc --version` prints, the pack and the state
+    if you may share them, and what the same command prints with `--traceback`.
+"""
+
+
+def run(given: Sequence[str]) -> int:
+    """Runs the command and gives its exit code: 0 done, 1 findings, 2 usage, 3 an invalid pack, template or state or content that cannot
+    fit, 4 disk, 70 a bug in promptc, 130 interrupted, 143 asked to end. Every failure is told on standard error.
+    """
+    reporter = Reporter(read_settings(given))
+    try:
+        return run_command(given, reporter)
+    except PromptcError as error:
+        reporter.report(error.diagnostics)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as asked:  # to end, by SIGTERM (`cli/interaction.py`)
+        return int(asked.code or 0)
+    except BrokenPipeError:
+        discard_output()
+        return 0
+    except OSError as error:
+        if not isinstance(error.filename, str) or not error.strerror:
+            _report_bug(error, reporter)
+            return BUG
+        return _report_disk(error, reporter)
+    except Exception as error:  # noqa: BLE001  the one place: whatever comes here is our fault, and is told as that
+        _report_bug(error, reporter)
+        return BUG
+
+
+def run_command(given: Sequence[str], reporter: Reporter) -> int:
+    """Runs the command and gives its own exit code. Raises `PromptcError` for what is wrong, a `UsageError` for the command line itself."""
+    command = read_render(given) if _COMPLETE not in os.environ else None
+    if command is None:
+        return _run_any(given, reporter)
+    from promptc.cli.request import run_render
+
+    return run_render(reporter, command)
+
+
+def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:
+    """Runs the command of a case (`cli/shell.py`) by click: `judge` is called with the context of the command, as it was read, before it
+    is run. It is asked about the words before that, and told of the end, and raises where it may not be so.
+    """
+    judge.judge_words(given)
+    code = _run_any(given, reporter, judge)
+    judge.judge_end()
+    return code
+
+
+def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int:
+    import click
+
+    from promptc.cli.group import JUDGE, describe_usage, group
+
+    if _COMPLETE in os.environ and judge is None:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(group, {}, "promptc", _COMPLETE, os.environ[_COMPLETE])
+    try:
+        with group.make_context("promptc", list(given) or ["--help"], obj=reporter) as context:
+            if judge is not None:
+                context.meta[JUDGE] = judge
+            return int(group.invoke(context) or 0)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except click.UsageError as error:
+        raise UsageError([describe_usage(error)]) from error
+
+
+def _report_disk(error: OSError, reporter: Reporter) -> int:
+    """A path that the system refuses, wherever it is met: a name that is too long, a folder nobody may look into."""
+    from promptc.diag.findings import Diagnostic, DiskError
+
+    help = "give a path that exists and that you may use"
+    failed = DiskError([Diagnostic("PC0154", f"cannot use {error.filename[:200]}: {error.strerror}", help=help)])
+    reporter.report(failed.diagnostics)
+    if reporter.settings.with_traceback:
+        import traceback
+
+        write_stderr("".join(traceback.format_exception(error)))
+    return failed.exit_code
+
+
+def _report_bug(error: Exception, reporter: Reporter) -> None:
+    import json
+    import traceback
+    from pathlib import Path
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"{type(error).__name__}: {error}"[:400]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    trace = "".join(traceback.format_exception(error)) if reporter.settings.with_traceback else ""
+    if reporter.settings.diagnostics == "json":
+        write_stderr(json.dumps({"code": "bug", "level": "error", "message": what, "place": place, "traceback": trace or None}) + "\n")
+    else:
+        write_stderr(f"this is a bug in promptc, not in your pack or state: {escape_controls(what)} ({place})\n{_HOW_TO_REPORT}{trace}")
