@@ -85,7 +85,7 @@ class Variation:
 
 @frozen
 class BlockMap:
-    """Of one plan. `plan` tells which, and how much it may hold; `blocks` are in the order of the output."""
+    """The map of one plan. `plan` tells which, and how much it may hold; `blocks` are in the order of the output."""
 
     pack: str
     version: str
@@ -248,7 +248,7 @@ def _list_told(block: Block, name: str) -> list[Phrase]:
 
 
 def _name_subject(phrase: Phrase) -> str:
-    """What a phrase is about: one that is about the same takes its place."""
+    """The subject of a phrase: one that has the same takes its place."""
     return phrase[0].text.split(" ")[0].rstrip(":") if not phrase[0].is_code else ""
 
 

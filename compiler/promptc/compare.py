@@ -20,10 +20,8 @@ Change = Literal["gained", "lost", "changed", "moved"]
 _MOST = 1 << 53
 """Counts are exact in JSON up to here; nothing that is counted comes near."""
 
-
 _DEEPEST = 100
 """Levels of what is compared; deeper ones are shown as they stand."""
-
 
 Shape = Callable[[Any], bool]
 _FACTS = ("tokens", "budget", "characters", "strain", "pressure", "counter", "format")
@@ -32,10 +30,8 @@ Output = str | Sequence[Mapping[str, Any]]
 WHOLE = ""
 """The id of the one section of a prompt whose report is not known."""
 
-
 BETWEEN = "between sections"
 """Stands in a difference for the text that is no section's. No section is called so: it has a space."""
-
 
 Gap = tuple[str, str, str]
 """A stretch that is no section's: the name of what it follows, of what follows it, and its text."""
@@ -177,7 +173,7 @@ def _iter_sections(old: Sequence[SideSection], new: Sequence[SideSection]) -> It
 
 
 def _list_moved(old: Sequence[str], new: Sequence[str]) -> frozenset[str]:
-    """Of the same ids in two orders the fewest whose moving makes one of the other: those outside a longest rising run, found by patience
+    """The fewest of the same ids in two orders whose moving makes one of the other: those outside a longest rising run, found by patience
     sorting.
     """
     places = {name: place for place, name in enumerate(old)}
@@ -278,7 +274,7 @@ def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:
 
 
 def _show_content(message: Mapping[str, Any]) -> str:
-    """As it is counted: the texts of parts, other parts as canonical JSON, each on lines of its own."""
+    """The content as it is counted: the texts of parts, other parts as canonical JSON, each on lines of its own."""
     content = message.get("content") or ""
     if isinstance(content, str):
         return content

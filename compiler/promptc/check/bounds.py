@@ -32,7 +32,6 @@ _FRAME = 16
 MESSAGE = Amount(16, 0, 64, 0)
 """What a message adds at most: its frame and the name of its role."""
 
-
 _BREAK = Amount(1, 1, 1, 1)
 _MET = 3
 _ROOM = 32

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from itertools import product
 from math import prod
 
@@ -19,6 +19,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.model.pack import Choice, PackModel, Plan, list_steps
 from promptc.model.section import Section, Step
+from promptc.template.types.trials import Trials
 
 MAX_COMBINATIONS = 256
 _SHOWN = 3
@@ -45,17 +46,18 @@ class PackFacts:
 
     def __init__(self, pack: PackModel) -> None:
         self.pack = pack
+        self._trials = Trials()
         self._made: dict[object, Any] = {}
 
-    @property
+    @cached_property
     def scopes(self) -> Scopes:
         """What is known of each text where it stands."""
-        return self.get(_make_scopes)
+        return Scopes(self.pack, trials=self._trials)
 
-    @property
+    @cached_property
     def settled(self) -> SettledTexts:
         """What texts come to that read nothing."""
-        return self.get(_settle)
+        return SettledTexts(self.pack)
 
     def get(self, make: Callable[[PackFacts], _Made]) -> _Made:
         """What `make` makes of these facts, once for each `make`: a rule's own way to share."""
@@ -68,17 +70,9 @@ class PackFacts:
         """The scopes in which a constant text is weighed by at most how many tokens it takes between these fences."""
         key = ("fences", fences)
         if key not in self._made:
-            self._made[key] = Scopes(self.pack, make_cost(self.pack.counting.counter, fences))
+            self._made[key] = Scopes(self.pack, make_cost(self.pack.counting.counter, fences), self._trials)
         scopes: Scopes = self._made[key]
         return scopes
-
-
-def _make_scopes(facts: PackFacts) -> Scopes:
-    return Scopes(facts.pack)
-
-
-def _settle(facts: PackFacts) -> SettledTexts:
-    return SettledTexts(facts.pack)
 
 
 @frozen(eq=False)

@@ -52,17 +52,14 @@ _BRACED = re.compile(r"\{(\w+)\}")
 CHUNK = "a chunk"
 """The holder of a gap in the metadata of an index over files."""
 
-
 _DOUBTFUL = ("not", "if", "dependentSchemas", "dependentRequired", "propertyNames", "minProperties", "maxProperties")
 Schema = Any
 
 _Together = tuple[Schema, ...]
 """Schemas that all hold of one value."""
 
-
 DOUBTFUL = (*_DOUBTFUL, "contains")
 """Keywords that rule states out in ways that are not followed: where they stand, nothing is said to be possible."""
-
 
 _OBJECT = frozenset(("properties", "required", "additionalProperties", "patternProperties"))
 _ARRAY = frozenset(("items", "prefixItems", "minItems", "maxItems"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from promptc.check.schema_types import SchemaTypes, make_item_type
 from promptc.check.texts import UsedText
 from promptc.diag.frozen import replace
@@ -42,17 +40,17 @@ _PARTS: dict[str, Type] = {
 PARTED = ("variant", "strain", "selected", "section", "this")
 """Names of the compiler's own whose parts are known; a gap in one of them has its name as its place."""
 
-
 _NAMES: dict[str, Type] = {"text": TEXT_TYPE, "removed": NumberType(True, 0), "items": ListType(UNKNOWN_TYPE)}
 
 
 class Scopes:
     """The scopes of one pack's texts. A text in a scope is walked once, however many combinations share it."""
 
-    def __init__(self, pack: PackModel, cost: Cost = weigh_bytes) -> None:
+    def __init__(self, pack: PackModel, cost: Cost = weigh_bytes, trials: Trials | None = None) -> None:
+        """`cost` weighs constant texts. Scopes of one check share `trials`, which is what they may run."""
         self._pack = pack
         self._cost = cost
-        self._trials = _load_trials(pack)
+        self._trials = trials if trials is not None else Trials()
         self._cases = {axis.name: text_of(*axis.cases) for axis in pack.axes if axis.cases}
         self._tiers = text_of(*(tier.name for tier in pack.strain.tiers)) if pack.strain is not None else TEXT_TYPE
         self._found: dict[tuple[Any, ...], tuple[object, InferredTypes]] = {}
@@ -186,12 +184,6 @@ class Scopes:
             if list_members(kept) and not any(isinstance(one, UnknownType) for one in list_members(kept))
             else UNKNOWN_TYPE
         )
-
-
-@lru_cache(maxsize=2)
-def _load_trials(pack: PackModel) -> Trials:
-    """One account for a pack, however many rules make scopes of it."""
-    return Trials()
 
 
 def _suppose(condition: Expression, scope: Scope) -> Scope:

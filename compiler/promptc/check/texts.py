@@ -74,7 +74,6 @@ _FORMS: Mapping[tuple[str, type[Type]], str] = {
 }
 """By what is wanted and what is given: an expression that turns one into the other."""
 
-
 _PLURALS: dict[type[Type], str] = {
     TextType: "texts",
     NumberType: "numbers",
@@ -86,7 +85,6 @@ _PLURALS: dict[type[Type], str] = {
 
 Names = Mapping[str, frozenset[str] | None]
 """The names that may be read; for each its parts, or None where the state or an expression decides them."""
-
 
 _SECTION = frozenset({"id", "title", "role"})
 _STRAIN = frozenset({"tier", "index", "percent"})
@@ -255,7 +253,7 @@ def _iter_operation(operation: Operation, names: Names, state: Type) -> Iterator
 
 
 def _make_types(operation: Operation, asked: int) -> dict[str, Type]:
-    """Of `args`, and of `answers` when so many asks are answered."""
+    """The types of `args`, and of `answers` when so many asks are answered."""
     args = make_mapping({name: _make_argument_type(default) for name, default in operation.args.items()})
     return {"args": args, "answers": _make_answers_type(operation, asked)}
 
@@ -426,7 +424,7 @@ def _list_bound(pack: PackModel) -> dict[str, frozenset[str] | None]:
 
 
 def _iter_indexes(pack: PackModel) -> Iterator[UsedText]:
-    """Of indexes over lists in the state."""
+    """The texts of indexes over lists in the state."""
     names = _list_bound(pack)
     for index in pack.indexes:
         if isinstance(index, StateIndex):
@@ -484,7 +482,7 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
 
 
 def _iter_source(source: Expression | Segments | Retrieve, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[UsedText]:
-    """What a source is asked: `where` and `boost` see each row or chunk, all but `each` an element of that."""
+    """The texts that a source is asked: `where` and `boost` see each row or chunk, all but `each` an element of that."""
     if isinstance(source, Segments):
         yield from _make(section, names, ("segments.each", source.each), takes=LIST)
         inner = {**names, "each": None} if source.each is not None else names
@@ -505,7 +503,7 @@ _TAKES = {"items.from": LIST, "retrieve.query": TEXT_OR_NONE, "retrieve.version"
 
 
 def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[UsedText]:
-    """What is evaluated while the list is read, before items have their ids."""
+    """The texts that are evaluated while the list is read, before items have their ids."""
     read = {**names, "item": None, "this": _READ}
     yield from _make(section, read, ("items.where", items.where))
     yield from _make(section, read, ("items.number", items.number), takes=PLACE)

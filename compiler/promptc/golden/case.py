@@ -21,7 +21,6 @@ CaseKind = Literal["render", "session", "apply", "recall", "check", "run"]
 """What a case does: renders a state (`state`), or one after the other (`states`), runs an operation (`apply`), asks an index queries
 whose answers are known (`recall`), checks its pack (`check`), or calls a command line (`run`)."""
 
-
 GOLDENS: Mapping[str, str] = {
     "text": "golden.txt",
     "messages": "golden.messages.json",
@@ -33,20 +32,16 @@ GOLDENS: Mapping[str, str] = {
 }
 """The file of each kind of golden, beside `case.yaml`, in the order in which they are compared."""
 
-
 PENDING = ".new"
-"""What ends the name of a golden that is pending: `golden.txt.new`, beside `golden.txt`."""
-
+"""The ending of the name of a golden that is pending: `golden.txt.new`, beside `golden.txt`."""
 
 INPUTS = "golden.inputs.json"
 """The file that tells from which inputs a case's goldens were made, and what they came to (decision 19). Never compared."""
-
 
 Report = Mapping[str, Any]
 
 MAX_PLAIN_BYTES = 96_000_000
 """Bytes of the longest file that is read of a case, a golden or a state."""
-
 
 _LINK = "put the file itself there"
 _KINDS = {name: kind for kind, name in GOLDENS.items()}

@@ -34,7 +34,6 @@ from promptc.golden.verdict import compare_goldens, render_goldens
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
 
-
 _GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")
 

@@ -20,7 +20,6 @@ from promptc.model.state import Node
 _MADE = ("large", "database", "held", "locked")
 """What `given` names by files in the case's folder."""
 
-
 _HELP = "paths in a case lead to files of the same repository: `state.json`, `../base/state.json`, `packs/lighthouse`"
 _REPOSITORY = "the repository"
 _OWN_ROOT = "what the case may read"

@@ -22,7 +22,6 @@ from promptc.text.json import extend_pointer, render_json_line
 _MOST = 2_000
 """Entries of a list, between those that are alike at its ends, up to which they are set against each other."""
 
-
 _MARK = "\ufeff"
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _LONGEST = 40

@@ -29,7 +29,6 @@ from promptc.text.counters import bpe
 WRITING = ("apply", "index", "segments")
 """Commands that write: a case that calls one is run in a copy."""
 
-
 _IN_COPY = ("built", "large", "link", "database", "environment")
 _KNOWN = ("stores", "missing", *_IN_COPY)
 _VARIABLES = "`CI`, or a variable such as `PROMPTC_STORE_URL` that is empty or names a SQLite file of the case: `sqlite:segments.db`"
@@ -40,7 +39,6 @@ _DENIED = frozenset((sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLIT
 
 _PAGES = 25_000
 """100 MB, in pages of 4096 bytes."""
-
 
 _HEAP = 128 << 20
 _TURNS = 500_000
@@ -54,12 +52,10 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 """The extras a case may require, with the packages each brings."""
 
-
 _VOCABULARIES = "vocabularies"
 
 _READY = {"hf": ("promptc.text.counters.huggingface",)}
 """Modules of ours that hold on to a package."""
-
 
 LACKABLE = (_VOCABULARIES, *EXTRAS)
 """What an installation may be without: the shipped vocabularies, and the extras."""

@@ -55,21 +55,17 @@ _LONGEST_LINE = 200
 _SECONDS = 20
 """Seconds that one call of git may take."""
 
-
 _LONG_NAME = 64
 """Digits of an identity in a repository of the kind `sha256`."""
 
-
 _FILES = ("HEAD", "commondir", "config", "config.worktree", "index", "info/grafts", "objects/info/alternates", "packed-refs", "shallow")
 """What git reads of `.git` before it looks for an object."""
-
 
 _FOLDERS = ("logs", "objects", "refs", "reftable", "worktrees")
 _NAMES = ("refs", "reftable")
 
 _MOST = 100_000
 """Files with names of commits that are looked at."""
-
 
 _LINE = 8192
 _CONFIG = 1 << 20

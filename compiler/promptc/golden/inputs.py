@@ -21,7 +21,7 @@ from promptc.api import Pack
 from promptc.cache import Cache
 from promptc.compare import read_json
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.paths import name_shipped
 from promptc.files.reading import read_file
@@ -30,7 +30,7 @@ from promptc.golden.confine import MANIFEST, choose_pack, is_under, show_path
 from promptc.golden.discover import CASE
 from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, list_entries, run_git
 from promptc.golden.resources import SuiteResources, work_in
-from promptc.golden.verdict import Figures, write_figures
+from promptc.golden.verdict import Figures
 from promptc.model.messages import Ask
 from promptc.version import VERSION
 
@@ -38,7 +38,6 @@ _ASKING = ("apply", "check")
 
 _MOST_LISTED = 10_000
 """Files of a folder that are listed; more than a store of segments has."""
-
 
 _NAMED = ("stores",)
 _Stamp = tuple[int, int, int, int] | None
@@ -117,7 +116,7 @@ def _read_inputs(case: Case, pack: Pack | None) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for one in pack.inputs.files if pack is not None else ():
         files[os.path.normpath(os.path.join(case.root, one.folder, one.path))] = one.content
-    for path in (os.path.join(case.folder, CASE), *_list_inputs(case)):
+    for path in (os.path.join(case.folder, CASE), *_iter_files(case)):
         if not is_under(os.path.realpath(path), case.fence):
             continue
         try:
@@ -127,14 +126,10 @@ def _read_inputs(case: Case, pack: Pack | None) -> dict[str, bytes]:
     return files
 
 
-def _list_inputs(case: Case) -> list[str]:
-    """Every file that the case's file names besides its pack, absolute, each once: states, answers, queries, the files of stores and the
-    arguments of a command line that are files. Whether they are there is not asked, but of what stands for several.
-    """
-    return list(dict.fromkeys(_iter_files(case)))
-
-
 def _iter_files(case: Case) -> Iterator[str]:
+    """Every file that the case's file names besides its pack, absolute: states, answers, queries, the files of stores and the arguments of
+    a command line that are files. Whether they are there is not asked, but of what stands for several.
+    """
     yield from _list_files(case)
     for path in _list_stores(case):
         yield from _walk_inputs(path)
@@ -158,12 +153,8 @@ def _place(case: Case, name: str) -> str:
 
 def _list_stores(case: Case) -> tuple[str, ...]:
     """The files or folders that its stores are made of, absolute, each once."""
-    return tuple(dict.fromkeys(_iter_stores(case)))
-
-
-def _iter_stores(case: Case) -> Iterator[str]:
-    for wanted in case.given.get("stores", {}).values():
-        yield _place(case, wanted if isinstance(wanted, str) else wanted["from"])
+    wanted = case.given.get("stores", {}).values()
+    return tuple(dict.fromkeys(_place(case, one if isinstance(one, str) else one["from"]) for one in wanted))
 
 
 def _walk_inputs(path: str) -> Iterator[str]:
@@ -189,7 +180,7 @@ def identify_file(path: str) -> str | None:
 
 def render_inputs(inputs: Mapping[str, Any], figures: Figures | None) -> bytes:
     """The bytes of `golden.inputs.json`: the inputs, and what the prompt came to."""
-    noted = {**inputs, **({"figures": write_figures(figures)} if figures is not None else {})}
+    noted = {**inputs, **({"figures": as_plain(figures)} if figures is not None else {})}
     return (json.dumps(noted, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
@@ -248,7 +239,7 @@ def _names_all(case: Case) -> bool:
 
 
 def _list_pack_files(case: Case, resources: SuiteResources) -> list[str]:
-    """Of a pack that cannot be loaded none is known but those in its folder."""
+    """The files of its packs; of one that cannot be loaded none is known but those in its folder."""
     found: list[str] = []
     with work_in(case.root):
         for pack in list_packs(case, resources):
@@ -311,7 +302,7 @@ class Passes:
 
 
 def _digest_pass(root: str, folder: str, noted: Pass, resources: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> bytes | None:
-    """Of all that a pass was made of, goldens as they are `made`, some of them; None where one thing cannot be read."""
+    """A digest of all that a pass was made of, some goldens as they are `made`; None where one thing cannot be read."""
     whole = blake2b(digest_size=_SIZE)
     for one in _iter_digests(root, folder, noted, resources, made):
         if one is None:
@@ -361,9 +352,7 @@ def note_pass(case: Case, resources: SuiteResources, made: Mapping[str, bytes] =
         b"",
     )
     digest = _digest_pass(case.root, case.folder, noted, resources, made)
-    if digest is None:
-        return None
-    return Pass(noted.packs, noted.is_found, noted.files, noted.stores, noted.goldens, digest)
+    return replace(noted, digest=digest) if digest is not None else None
 
 
 def _relate(paths: tuple[str, ...], folder: str) -> Iterator[str]:
@@ -371,7 +360,7 @@ def _relate(paths: tuple[str, ...], folder: str) -> Iterator[str]:
 
 
 class InputWatch:
-    """Of a case in `folder`, to be made before its file is read: what is noted of a run must be what the run has seen."""
+    """Watches the inputs of the case in `folder`; to be made before its file is read: what is noted of a run must be what the run has seen."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -477,7 +466,7 @@ class Touched:
 
 
 def _list_under(paths: list[str], inside: str) -> list[str]:
-    """Of sorted paths the one that is meant, and those under it."""
+    """The one of sorted paths that is meant, and those under it."""
     if not inside:
         return paths
     under = f"{inside.replace(os.sep, '/')}/"

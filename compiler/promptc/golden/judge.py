@@ -38,7 +38,6 @@ Mode = Literal["write", "compare"]
 """`write`: pending goldens are written beside the old ones, and taken away where all is well. `compare`: nothing is written, and a pending
 golden that lies about is a finding; so it is in CI."""
 
-
 _PRUNE = "`promptc prune` removes what no case asks for"
 _BOUND = re.compile(r"(<=|>=|<|>) ?([0-9]+)")
 _OF_REPORT = ("strain", "variants", "flags", "order", "sections")
@@ -46,7 +45,6 @@ _OF_RUN = ("prefix_reuse", "tier_changes")
 
 _CLAIMED_EMPTY = frozenset(("order", "warnings", "errors", "flags", "fallback"))
 """Claims that what is there is nothing."""
-
 
 _IDLE = "the case holds nothing: no `golden` is compared, and `expect` claims nothing"
 _HOLD = "`golden: [text]` compares what comes out; `expect: {exit: 0}` says that it is enough to run"

@@ -32,7 +32,6 @@ _CHANGED = "it has changed meanwhile"
 Contents = Mapping[str, bytes | None]
 """Of files, by their paths; None: not there."""
 
-
 PendingStatus = Literal["new", "changed"]
 
 

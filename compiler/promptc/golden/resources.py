@@ -23,7 +23,6 @@ from promptc.model.state import State
 _MOST_STATES = 8
 """Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
 
-
 _MOST_LONG = 256
 _MOST_PACKS = 64
 _MOST_MEMORIES = 4

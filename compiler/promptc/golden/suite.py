@@ -46,20 +46,16 @@ _FEW = 8
 _PAUSE = 50_000_000
 """Nanoseconds between two looks whether what comes of the cases is still wanted."""
 
-
 _DIFFERS = ("PC0920", "PC0921")
 """Findings that are no more than a golden that differs, or is missing."""
-
 
 _Start = Callable[[Callable[[], bool]], AbstractContextManager[Callable[[Any], Any]]]
 
 _PATIENCE = 10
 """Seconds that a process may take, when nothing more is wanted of it, to end its work and put its things away."""
 
-
 _AHEAD = 8
 """Results that may wait for an earlier one, for each process: so that memory does not grow where one piece of work is slow."""
-
 
 _Work = TypeVar("_Work")
 _Done = TypeVar("_Done")
@@ -86,7 +82,7 @@ class Suite:
 
 @frozen(eq=False)
 class JudgedCases:
-    """Of some cases: the verdicts to tell, in order; how many passed, and how many of those were known to; how many were left out as
+    """The outcome of some cases: the verdicts to tell, in order; how many passed, and how many of those were known to; how many were left out as
     unchanged; how many folders were gone through; of which packs that were asked for there was a case. `passes` are to be kept."""
 
     verdicts: tuple[Verdict, ...]
@@ -188,7 +184,7 @@ class _Run:
                 yield from self._list_obsolete(place, [name for _, _, name in case.list_goldens()])
 
     def _judge_unread(self, place: CaseFolder) -> list[Verdict]:
-        """Of goldens without a case, told wherever they are met: to be without one is no way to pass."""
+        """The verdicts on goldens without a case, told wherever they are met: to be without one is no way to pass."""
         root = choose_root(place.folder)
         if not self._is_meant(place, root, choose_pack(place.folder, root)):
             return []

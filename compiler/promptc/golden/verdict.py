@@ -28,7 +28,7 @@ from promptc.compare import (
     read_side,
 )
 from promptc.diag.findings import Diagnostic, PromptcError, Span
-from promptc.diag.frozen import as_plain, field, frozen
+from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
 from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, fail_case, name_golden, refuse_reading
@@ -39,7 +39,6 @@ PROMPTS = ("text", "messages")
 _MOVING = ("digests", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
 """Where a report has digests, and places in source files: an edit that changes nothing of a prompt, such as a comment, changes them."""
 
-
 _LINK = "goldens are files that are written in place: put the file itself there"
 Print = Callable[[Sequence[Diagnostic]], str]
 
@@ -48,7 +47,6 @@ Status = Literal["passed", "failed", "new", "obsolete", "broken", "skipped"]
 `new`: all holds and nothing differs, but a golden is not there yet. `obsolete`: a golden that no case asks for. `broken`: the case cannot
 be run, or not be judged: its file is wrong, its state or pack is not there, a golden is a link. `skipped`: it was not run, as an extra that
 it requires is not installed."""
-
 
 _is_noted = has(
     {
@@ -289,14 +287,8 @@ def _read_figures(case: Case, name: str) -> bytes | None:
         return None
 
 
-def write_figures(figures: Figures) -> dict[str, Any]:
-    """As plain data, to be noted."""
-    plain: dict[str, Any] = as_plain(figures)
-    return plain
-
-
 def read_figures(noted: Any) -> Figures | None:
-    """What `write_figures` made; None for anything else."""
+    """The figures that were noted as plain data; None for anything else."""
     if not _is_noted(noted):
         return None
     return Figures(

@@ -17,7 +17,6 @@ from promptc.template.types.bounds import Amount
 PROVABLE = ("cl100k_base", "o200k_base", "chars/4")
 """Counters by which a text never has more tokens than bytes."""
 
-
 _PROMPT = 3
 _SHOWN = 4
 _EMPTY_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")

@@ -347,7 +347,7 @@ def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]
 
 
 def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[Diagnostic]:
-    """Of a content that may be text, the lists alone."""
+    """Judges the lists alone of a content that may be text."""
     lists = [member for member in list_members(kind) if isinstance(member, ListType) and member.most != 0]
     elements = [element for element in map(element_type, lists) if element != NEVER]
     types = [_list_types(element) for element in elements]

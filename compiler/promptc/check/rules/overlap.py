@@ -36,16 +36,13 @@ from promptc.text.json import MISSING, read_at, split_pointer
 _SAID = frozenset(("$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"))
 """Keywords that judge nothing."""
 
-
 Path = tuple[str, ...]
 
 _WORDS = 80
 """A text of at most so many characters is a name or a label, which may well stand twice."""
 
-
 _OWN = frozenset(("this", "section", "selected", "group", "each"))
 """Names that stand for something else in another section."""
-
 
 _OWN_WORDS = frozenset(("section", "selected"))
 """Names that make the same text say something else in another section."""
@@ -175,7 +172,7 @@ class _Repeats:
         return self._ask_the_same(first.source, second.source) and self._is_same(first.where, second.where)
 
     def _ask_the_same(self, first: Expression | Segments | Retrieve, second: Expression | Segments | Retrieve) -> bool:
-        """Of two sources: lists, stores or indexes."""
+        """True for the same list, store or index, asked the same."""
         if isinstance(first, Segments) and isinstance(second, Segments):
             if (first.store, first.scope) != (second.store, second.scope):
                 return False
@@ -376,7 +373,7 @@ def _tell_other(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, *
 
 
 def _share_a_list(first: _ComparedBlock, second: _ComparedBlock) -> bool:
-    """Of one list what is compared may be what tells its elements apart; then only doubles within the list are left in."""
+    """True for lists of one origin: what is compared may be what tells their elements apart; then only doubles within the list are left in."""
     return any(one.path == other.path for one in first.origins for other in second.origins)
 
 

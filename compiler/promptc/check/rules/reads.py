@@ -37,7 +37,6 @@ from promptc.text.json import extend_pointer
 Where = Callable[[str], str]
 """What is shown of a place in the schema: `state.schema.json:12`, or nothing."""
 
-
 _COMPUTED = "a value"
 _QUESTIONS: dict[type[Type], str] = {
     TextType: "is not string",
@@ -355,7 +354,7 @@ def _is_source(text: UsedText) -> bool:
 
 
 def _note_whole(kind: Type, whole: set[str], depth: int) -> None:
-    """What an expression of the manifest gives is used as it is."""
+    """Notes what an expression of the manifest gives: it is used as it is."""
     for member in list_members(kind):
         if isinstance(member, MappingType):
             whole.add(member.at)
@@ -364,7 +363,7 @@ def _note_whole(kind: Type, whole: set[str], depth: int) -> None:
 
 
 def _iter_edited(pack: PackModel, state: Type) -> Iterator[tuple[str, str]]:
-    """What operations edit is used as well."""
+    """The properties that operations edit: they are used as well."""
     for operation in pack.operations:
         for edit in operation.edits:
             kind, (_, *way) = state, edit.pointer.split("/")

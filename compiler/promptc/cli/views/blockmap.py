@@ -12,7 +12,6 @@ from promptc.diag.typed import Any
 
 _SPECIAL = re.compile(r"([\\`*_\[\]~|#])")
 _NONE = "–"
-
 _STYLE = """\
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0;
   --paper: #fff; --band: #f6f8fa; --code: #eef1f4; --mark: #0a5fb4 }
@@ -52,8 +51,6 @@ dd a { color: var(--mark); text-decoration: none }
   td:nth-of-type(n), tbody th { min-width: 0 } thead th { position: static } tr { break-inside: avoid } code { padding: 0 }
 }
 """
-
-
 _HEADS = ("Block", "Role", "Source", "Data", "Caps", "Dedupe", "Notes")
 
 
