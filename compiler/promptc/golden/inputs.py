@@ -360,7 +360,7 @@ def _relate(paths: tuple[str, ...], folder: str) -> Iterator[str]:
 
 
 class InputWatch:
-    """Watches the inputs of the case in `folder`; to be made before its file is read: what is noted of a run must be what the run has seen."""
+    """Watches the inputs of a case. To be made before its file is read: what is noted of a run must be what the run has seen."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder

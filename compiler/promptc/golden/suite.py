@@ -82,8 +82,8 @@ class Suite:
 
 @frozen(eq=False)
 class JudgedCases:
-    """The outcome of some cases: the verdicts to tell, in order; how many passed, and how many of those were known to; how many were left out as
-    unchanged; how many folders were gone through; of which packs that were asked for there was a case. `passes` are to be kept."""
+    """The outcome of some cases: the verdicts to tell, in order; how many passed, and how many of those were known to; how many were left
+    out as unchanged; how many folders were gone through; of which packs that were asked for there was a case. `passes` are to be kept."""
 
     verdicts: tuple[Verdict, ...]
     passed: int = 0

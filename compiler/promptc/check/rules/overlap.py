@@ -373,7 +373,7 @@ def _tell_other(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, *
 
 
 def _share_a_list(first: _ComparedBlock, second: _ComparedBlock) -> bool:
-    """True for lists of one origin: what is compared may be what tells their elements apart; then only doubles within the list are left in."""
+    """True for lists of one origin: what is compared may tell their elements apart; then only doubles within the list are left in."""
     return any(one.path == other.path for one in first.origins for other in second.origins)
 
 
