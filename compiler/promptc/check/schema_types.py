@@ -336,16 +336,16 @@ class _ObjectTypes:
         self._required = {name for schema in self._together for name in schema.get("required", ())}
         self._doubtful = any(key in schema for schema in self._together for key in _DOUBTFUL)
         self._patterns = any(schema.get("patternProperties") for schema in self._together)
+        self._closed = self._is_closed()
+        self._place = maker.choose_place(self._together, "properties")
         self._found: dict[str, Type] = {}
 
     def make(self) -> MappingType:
         """The kind; its parts are looked at when they are asked for."""
-        closed = self._is_closed()
         most = [int(schema["maxProperties"]) for schema in self._together if "maxProperties" in schema]
-        if closed:
+        if self._closed:
             most.append(len(self._names))
-        place = self._maker.choose_place(self._together, "properties")
-        return MappingType(self._names, self.find, self.make_rest, closed, min(most, default=None), place)
+        return MappingType(self._names, self.find, self.make_rest, self._closed, min(most, default=None), self._place)
 
     def _is_closed(self) -> bool:
         shut = any(schema.get("additionalProperties") is False for schema in self._together)
@@ -354,7 +354,7 @@ class _ObjectTypes:
 
     def make_rest(self) -> Type:
         """The kind of a value under a key that is not declared."""
-        if self._is_closed():
+        if self._closed:
             return NEVER
         others = [schema["additionalProperties"] for schema in self._together if isinstance(schema.get("additionalProperties"), dict)]
         return self._maker.make((), tuple(others)) if others and not self._patterns else UNKNOWN_TYPE
@@ -362,13 +362,13 @@ class _ObjectTypes:
     def find(self, name: str) -> Type:
         """The kind of a part."""
         if name not in self._found:
-            found = self._find(name)
+            found = self._make_part(name)
             self._found[name] = weaken(found) if self._doubtful else found
         return self._found[name]
 
-    def _find(self, name: str) -> Type:
+    def _make_part(self, name: str) -> Type:
         if name not in self._names:
-            return self._find_undeclared(name)
+            return self._make_undeclared(name)
         declared, asked = tuple(_iter_property(self._own, name)), tuple(_iter_property(self._more, name))
         kind = self._maker.make(declared, asked)
         if name in self._required:
@@ -379,16 +379,14 @@ class _ObjectTypes:
         defaults = [schema["default"] for schema in self._maker.gather(declared) if isinstance(schema, dict) and "default" in schema]
         return _add_default(kind, defaults[0]) if defaults else join_types(kind, NoneType(True, place))
 
-    def _find_undeclared(self, name: str) -> Type:
+    def _make_undeclared(self, name: str) -> Type:
         if name in self._required:
-            return self.make_rest() if not self._is_closed() else UNKNOWN_TYPE
-        if self._is_closed():
-            return UndefinedType("closed", name, self._names, "", self._maker.choose_place(self._together, "properties"))
+            return self.make_rest() if not self._closed else UNKNOWN_TYPE
+        if self._closed:
+            return UndefinedType("closed", name, self._names, "", self._place)
         if self._patterns or (not self._names and self.make_rest() == UNKNOWN_TYPE):
             return UNKNOWN_TYPE
-        return join_types(
-            self.make_rest(), UndefinedType("undeclared", name, self._names, "", self._maker.choose_place(self._together, "properties"))
-        )
+        return join_types(self.make_rest(), UndefinedType("undeclared", name, self._names, "", self._place))
 
 
 def _iter_property(together: Sequence[Schema], name: str) -> Iterator[Schema]:

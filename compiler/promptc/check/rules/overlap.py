@@ -87,20 +87,20 @@ class _BlockFinder:
         for text in configuration.iter_texts():
             if text.section is not None:
                 texts.setdefault(text.section.id, []).append(text)
-        return tuple(self._find(one, texts.get(one.id, [])) for one in configuration.plan.sections if not self._settled.is_off(one))
+        return tuple(self._load_block(one, texts.get(one.id, [])) for one in configuration.plan.sections if not self._settled.is_off(one))
 
     def is_blank(self, section: Section) -> bool:
         """True for a constant text of white space: there is no such block."""
         content = self._settled.find_content(section)
         return content is not None and is_blank(content)
 
-    def _find(self, section: Section, texts: list[UsedText]) -> _ComparedBlock:
+    def _load_block(self, section: Section, texts: list[UsedText]) -> _ComparedBlock:
         if id(section) not in self._found:
             self._found[id(section)] = (section, self._make(section, texts))
         return self._found[id(section)][1]
 
     def _make(self, section: Section, texts: list[UsedText]) -> _ComparedBlock:
-        items, when = section.items, self._find_cases(section.when, texts)
+        items, when = section.items, self._list_own_cases(section.when, texts)
         if items is None:
             return _ComparedBlock(section, when)
         shown = [text for text in texts if any(text.code is one for one in _iter_shown(section))]
@@ -112,10 +112,10 @@ class _BlockFinder:
         item = scope.names["item"].kind if "item" in scope.names else UNKNOWN_TYPE
         if not isinstance(items.source, Expression):
             return _ComparedBlock(section, when, (), prints, item)
-        cases = join_cases(when, self._find_cases(items.where, texts))
+        cases = join_cases(when, self._list_own_cases(items.where, texts))
         return _ComparedBlock(section, cases, list_origins(read_code(items.source), scope), prints, item)
 
-    def _find_cases(self, condition: Expression | None, texts: list[UsedText]) -> Cases:
+    def _list_own_cases(self, condition: Expression | None, texts: list[UsedText]) -> Cases:
         """What a condition demands of what another section may speak of as well."""
         text = next((one for one in texts if one.code is condition), None)
         if condition is None or text is None:
@@ -294,13 +294,13 @@ def _are_alike(root: Any, first: str, second: str) -> bool:
     is declared as a property of the other."""
     if first == second:
         return True
-    one, other = _find(root, first), _find(root, second)
+    one, other = _read_place(root, first), _read_place(root, second)
     if not isinstance(one, dict) or not isinstance(other, dict):
         return False
     return _strip(one) == _strip(other) or _refers(one, second) or _refers(other, first)
 
 
-def _find(root: Any, place: str) -> Any:
+def _read_place(root: Any, place: str) -> Any:
     found = read_at(root, split_pointer(unquote(place.removeprefix("#"))))
     return found if found is not MISSING else None
 
