@@ -26,7 +26,7 @@ from promptc.operations.edits import make_diff
 from promptc.operations.restore import make_restoration, read_note
 from promptc.operations.results import StateDiff
 from promptc.operations.run import run_operation
-from promptc.operations.state_file import find_archives, lock_state, rewrite_state
+from promptc.operations.state_file import archive_folder, lock_state, rewrite_state
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLS, CROWD, EACH, SEED = (1000, 2), (16, 2), (200, 3), 20250306
@@ -92,7 +92,7 @@ def crash(work: Work, kills: int, seed: int) -> Counter[str]:
         def lay() -> None:
             work.lay(path)
             if random.random() < 0.5:
-                shutil.rmtree(find_archives(path), ignore_errors=True)
+                shutil.rmtree(archive_folder(path), ignore_errors=True)
 
         return _crash(path, work.make, lay, kills, seed)
 
@@ -108,7 +108,7 @@ def crash_at_each_call(work: Work, most: int | None = None) -> Counter[str]:
         rewrite = partial(rewrite_state, str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
         while not figures["finished"] and figures["killed"] != most:
             work.lay(path)
-            shutil.rmtree(find_archives(path), ignore_errors=True)
+            shutil.rmtree(archive_folder(path), ignore_errors=True)
             was_killed = _await(_fork(partial(_die_before, figures["killed"], rewrite)))
             figures["killed" if was_killed else "finished"] += 1
             _look(path, old, wanted, figures)
@@ -124,7 +124,7 @@ def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
         without = path.read_bytes()
 
         def make(raw: bytes, _: Path) -> StateDiff:
-            files = list_archives(find_archives(path))
+            files = list_archives(archive_folder(path))
             archives, names = [read_archive(one) for one in files], [one.name for one in files]
             return make_restoration(work.pack, raw, archives, name="state.json", note=read_note(path, raw), files=names)[0]
 
@@ -181,7 +181,7 @@ def _is_archived(path: Path, wanted: StateDiff) -> bool:
     """Whether all that went is in whole archives."""
     for one in wanted.archived:
         content = render_archive(one)
-        file = find_archives(path) / f"{one.name}.{sha256(content).hexdigest()}.jsonl"
+        file = archive_folder(path) / f"{one.name}.{sha256(content).hexdigest()}.jsonl"
         if not file.is_file() or file.read_bytes() != content:
             return False
     return True
@@ -272,7 +272,7 @@ def _start(pack: Pack, name: str, path: Path, number: int, each: int) -> int:
 
 def _count(path: Path, pack: Pack, wanted: int, failed: int) -> Counter[str]:
     state = json.loads(path.read_bytes())
-    archives = [read_archive(file) for file in list_archives(find_archives(path))]
+    archives = [read_archive(file) for file in list_archives(archive_folder(path))]
     numbers = [element["n"] for archive in archives for element in archive.elements] + [entry["n"] for entry in state["entries"]]
     figures = Counter(done=state["turns"], stuck=failed, updates=wanted - state["turns"])
     if numbers:

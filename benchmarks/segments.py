@@ -10,7 +10,7 @@ from pathlib import Path
 import promptc
 from benchmarks.measure import Scale, judge, show, time_interleaved
 from promptc.sources.address import read_address
-from promptc.sources.segments.store import COLUMNS, SegmentStore
+from promptc.sources.segment_store import COLUMNS, SegmentStore
 from tests.postgres import run_server, url_of
 
 SMALL = 1_000

@@ -9,7 +9,7 @@ from promptc.model.sources import Chunk, Matching, Weights
 from promptc.sources.retrieval.encoder import SCALE, Vector, round_vector
 from promptc.sources.retrieval.index import BuiltIndex, Vectors
 from promptc.sources.retrieval.local import LoadedIndex, open_index
-from promptc.sources.retrieval.scoring import find_words, weigh_words
+from promptc.sources.retrieval.scoring import list_words, weigh_words
 
 
 class WordEncoder:
@@ -25,7 +25,7 @@ class WordEncoder:
     def encode(self, text: str) -> Vector:
         self.encoded.append(text)
         values = [0] * self.size
-        for word in find_words(text):
+        for word in list_words(text):
             values[sha256(word.encode()).digest()[0] % self.size] += 1
         length = sum(value * value for value in values) ** 0.5 or 1.0
         return round_vector([value / length for value in values])

@@ -150,7 +150,7 @@ class Pack:
             return compile_prompt(pack, state, self._kept.meter, options)
         from contextlib import closing
 
-        from promptc.frontend.stores import check_urls
+        from promptc.frontend.sources import check_urls
         from promptc.passes.gather import gather
 
         check_urls(pack.stores, urls)
@@ -158,7 +158,7 @@ class Pack:
             return compile_prompt(pack, state, self._kept.meter, options, lambda bound: gather(bound, chosen))
 
     def _open_sources(self) -> Any:
-        from promptc.frontend.stores import OpenSources
+        from promptc.frontend.sources import OpenSources
 
         if self._sources is None:
             self._sources = OpenSources(self.counter.digest, os.environ)
@@ -178,7 +178,7 @@ class Pack:
     def _check_sources(self, urls: Mapping[str, str]) -> list[Diagnostic]:
         from promptc.check.configurations import list_configurations
         from promptc.check.rules.items import check_chunk_sizes
-        from promptc.frontend.stores import probe_sources
+        from promptc.frontend.sources import probe_sources
 
         probed = probe_sources(self.model, self._open_sources(), urls)
         return [*probed.found, *check_chunk_sizes(list_configurations(self.model), probed.medians)]

@@ -7,7 +7,7 @@ import pytest
 
 from promptc.diag.frozen import replace
 from promptc.sources.address import read_address
-from promptc.sources.segments.store import COLUMNS, SegmentStore
+from promptc.sources.segment_store import COLUMNS, SegmentStore
 from tests.cases.case import load_cases
 from tests.cases.given import OwnShell
 from tests.cases.run_case import digest, run_case, run_once

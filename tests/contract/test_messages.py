@@ -10,7 +10,7 @@ import promptc
 from promptc.diag.findings import PromptcError
 from promptc.operations.run import run_operation
 from promptc.sources.address import read_address
-from promptc.sources.segments.store import SegmentStore
+from promptc.sources.segment_store import SegmentStore
 from tests.contract.sources import ROOT, list_tracked, load_modules
 
 WORDS = re.compile(r"\b(?:None|True|False|NoneType|dict|str|int|float|bool|tuple|repr)\b|<class|<function| object at 0x")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import replace
-from promptc.frontend import corpora as reading
-from promptc.frontend.corpora import read_corpus
+from promptc.frontend import sources as reading
+from promptc.frontend.sources import read_corpus
 from promptc.model.section import MICRO
 from promptc.model.sources import ChunkPlan, CorpusIndex, Matching
 from promptc.sources.retrieval import scoring

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from promptc.frontend.segments import render_yaml
 from promptc.sources.address import read_address
-from promptc.sources.segments.rows import choose, name_place
-from promptc.sources.segments.store import SegmentStore
+from promptc.sources.segment_store import SegmentStore
+from promptc.sources.segments import choose, name_place
 from tests.property.segment_drawing import LOCALES, NAMES, TEXTS, VERSIONS, segments
 
 WANTED = st.lists(

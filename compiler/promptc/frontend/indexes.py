@@ -1,4 +1,4 @@
-"""The `indexes` of a manifest."""
+"""The `indexes` of a manifest (`load_indexes`), and the patterns that name the files of a corpus (`read_corpus_pattern`)."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _load_engine(node: Node | None) -> Engine | None:
 
 def _check_path(path: Node, names: tuple[str, ...], compiler: TextCompiler) -> str:
     text = str(path.value)
-    wrong = check_pack_path(fill_path(text, dict.fromkeys(find_names(text), "x")))
-    unknown = [name for name in find_names(text) if name not in names]
+    wrong = check_pack_path(fill_path(text, dict.fromkeys(list_names(text), "x")))
+    unknown = [name for name in list_names(text) if name not in names]
     if unknown:
         wrong = f"`{{{unknown[0]}}}` is no name of its corpus"
     if wrong:
@@ -187,7 +187,7 @@ def fill_path(path: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{([^{}]*)\}", lambda found: values.get(found[1], found[0]), path)
 
 
-def find_names(path: str) -> tuple[str, ...]:
+def list_names(path: str) -> tuple[str, ...]:
     """The names in the braces of a path."""
     return tuple(re.findall(r"\{([^{}]*)\}", path))
 

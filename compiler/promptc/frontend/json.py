@@ -415,10 +415,10 @@ def _explain_syntax(message: str, text: str, at: int, places: JsonPlaces) -> Pro
     before = text[:at].rstrip(_SPACE)
     if before.endswith(",") and text[at:].lstrip(_SPACE)[:1] in ("}", "]", ","):
         return fail("PC0130", "JSON: a `,` with nothing after it", places.span_at(len(before) - 1), help="remove it")
-    return fail("PC0130", f"JSON: {_MESSAGES.get(message, message)}", places.span_at(at), help=_find_help(text, at))
+    return fail("PC0130", f"JSON: {_MESSAGES.get(message, message)}", places.span_at(at), help=_suggest_mend(text, at))
 
 
-def _find_help(text: str, at: int) -> str:
+def _suggest_mend(text: str, at: int) -> str:
     if text.startswith(("//", "/*", "#"), at):
         return "JSON has no comments"
     return "texts stand in double quotes" if text[at : at + 1] == "'" else ""

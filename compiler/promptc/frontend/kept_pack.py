@@ -111,16 +111,16 @@ def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choic
     tiers: the next state may be under any.
     """
     for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
-        _find_tiers(loaded.pack, choice)
+        _load_tiers(loaded.pack, choice)
     files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
     cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
 
 
 def _name_entry(path: str) -> str:
-    return f"pack {_find_folder()}\0{os.path.join(path, MANIFEST) if os.path.isdir(path) else path}"
+    return f"pack {_working_folder()}\0{os.path.join(path, MANIFEST) if os.path.isdir(path) else path}"
 
 
-def _find_folder() -> str:
+def _working_folder() -> str:
     try:
         return os.getcwd()
     except OSError:
@@ -160,7 +160,7 @@ def _pack(loaded: LoadedPack) -> bytes:
     return dumps((values, pack.manifest.value["tokenizer"], loaded.schema, dict(loaded.plans)), 5)
 
 
-def _find_tiers(pack: PackModel, choice: Choice) -> None:
+def _load_tiers(pack: PackModel, choice: Choice) -> None:
     tiers = pack.strain.tiers if pack.strain is not None else ()
     choices = [replace(choice, tiers=count, uses=list_steps(tiers[:count])[1]) for count in range(1, len(tiers) + 1)]
     for one in (choice, *choices):

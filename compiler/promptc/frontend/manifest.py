@@ -1,7 +1,7 @@
-"""Variations (language.md §6): one manifest laid over another, places kept.
+"""Manifests (language.md §6): read (`read_manifest`), laid over the one they extend, and varied (`apply_variation`); places are kept.
 
-A manifest's `sections` are held as a mapping by id here, in output order (`index_sections`); what a variation does
-not touch stays the same Node, so that compiled sections can be kept by identity.
+The `sections` of a manifest are held as a mapping by id here, in output order (`index_sections`); what a variation does not touch stays the
+same Node, so that compiled sections can be kept by identity. `iter_keys` walks over every key.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _BY_NAME = frozenset(
 """Keys whose mapping is by names of the author's: a section may be called `tools`, a `let` `template`."""
 
 
-def find_manifest(path: Path) -> Path:
+def manifest_path(path: Path) -> Path:
     """The manifest file of a pack given as a file or a folder."""
     return path / MANIFEST if stat.S_ISDIR(read_mode(Path(follow_link(str(path))))) else path
 
@@ -95,7 +95,7 @@ def _merge(node: Node, file: Path, files: PackFiles, below: tuple[Path, ...]) ->
 
 def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...], findings: list[Diagnostic]) -> Node:
     name = str(extends.value)
-    parent = find_manifest(_resolve(Path(extends.folder), name, extends.span, files))
+    parent = manifest_path(_resolve(Path(extends.folder), name, extends.span, files))
     if parent.resolve() in below:
         raise fail("PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span)
     if not os.path.lexists(parent):

@@ -1,4 +1,7 @@
-"""The `output` of an effective manifest: fences, guard, and which sections share a message."""
+"""The output of a manifest: fences, guard and messages (`load_output`), tools and the schema of an answer (`OfferedFiles`).
+
+`load_provider` tells what a provider takes of them.
+"""
 
 from __future__ import annotations
 
@@ -136,14 +139,14 @@ def _split_each(plans: Sequence[MessagePlan], sections: Sequence[Section]) -> tu
     return tuple(split)
 
 
-def find_offers(manifest: Node, folder: str, offered: OfferedFiles, questions: Sequence[Callable[[], PackModel]]) -> Offers:
+def load_offers(manifest: Node, folder: str, offered: OfferedFiles, questions: Sequence[Callable[[], PackModel]]) -> Offers:
     """The tools of all lists of a manifest, those of every case; and the loose files, which the packs of `questions` do not name either.
     Only in `folder`, the pack's own, are files looked at: packs that it extends have lists of their own.
     """
     nodes = list(_iter_tools(manifest))
     listed = [(tool, node.span) for node in nodes if (tool := offered.find_tool(node)) is not None]
     manifests = [manifest, *_iter_manifests(questions)]
-    named = {_find_path(node.folder, str(node.value)) for one in manifests for node in _iter_tools(one)}
+    named = {_join_path(node.folder, str(node.value)) for one in manifests for node in _iter_tools(one)}
     return Offers(tuple(listed), tuple(_iter_loose(nodes, folder, named)))
 
 
@@ -160,7 +163,7 @@ def _iter_manifests(questions: Sequence[Callable[[], PackModel]]) -> Iterator[No
             yield find_pack().manifest
 
 
-def _find_path(folder: str, name: str) -> str:
+def _join_path(folder: str, name: str) -> str:
     return os.path.normpath(Path(folder, name))
 
 
@@ -170,7 +173,7 @@ def _iter_loose(nodes: Sequence[Node], folder: str, named: set[str]) -> Iterator
         first = next(node for node in own if str(PurePosixPath(str(node.value)).parent) == inside)
         for name in _list_files(Path(folder, inside)):
             path = name if inside == "." else f"{inside}/{name}"
-            if _find_path(folder, path) not in named and _looks_like_tool(folder, path):
+            if _join_path(folder, path) not in named and _looks_like_tool(folder, path):
                 yield path, first.span
 
 
@@ -204,7 +207,7 @@ class OfferedFiles:
         self._responses: dict[str, Response | None] = {}
         self.doubts: list[Diagnostic] = []
 
-    def find_tools(self, node: Node | None) -> tuple[Tool, ...]:
+    def load_tools(self, node: Node | None) -> tuple[Tool, ...]:
         """The tools of a list of files, in its order; two of one name are a finding."""
         found: dict[str, tuple[Tool, str]] = {}
         for one in _iter_listed(node):

@@ -1,4 +1,7 @@
-"""The way from a pack's files to a `Pack`: read, check the shape, merge bases, compile, load the counter."""
+"""The way from a pack's files to a `PackModel` (`load_pack`): read, check the shape, merge bases, compile, load the counter.
+
+What a choice changes is compiled when it is first asked for (`PlanLoader`).
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from promptc.files.paths import show_path
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
-from promptc.frontend.manifest import apply_variation, find_manifest, iter_keys, read_manifest
+from promptc.frontend.manifest import apply_variation, iter_keys, manifest_path, read_manifest
 from promptc.frontend.operations import AskPacks, OperationLoader
-from promptc.frontend.output import OfferedFiles, find_offers, load_output, load_shared_fence
-from promptc.frontend.sections import find_declared, load_section, load_steps, read_ratio, read_total
+from promptc.frontend.output import OfferedFiles, load_offers, load_output, load_shared_fence
+from promptc.frontend.sections import list_declared, load_section, load_steps, read_ratio, read_total
 from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
@@ -33,7 +36,7 @@ def load_pack(path: Path) -> LoadedPack:
 
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
     """
-    file = find_manifest(path)
+    file = manifest_path(path)
     files = PackFiles()
     manifest = read_manifest(file, files)
     limits = _read_limits(manifest)
@@ -71,10 +74,10 @@ def load_pack(path: Path) -> LoadedPack:
         find_plan=plans.find_plan,
         read_manifest=lambda: manifest,
         warnings=(*(schema.warnings if schema is not None else ()), *offered.doubts, *loader.doubts),
-        find_schema_place=lambda pointer: _find_schema_place(manifest, files, pointer),
+        find_schema_place=lambda pointer: _place_in_schema(manifest, files, pointer),
         conditions=tuple(DueCondition(one.name, one.args, one.when) for one in operations if one.when is not None),
         list_operations=lambda: operations,
-        find_offers=lambda: find_offers(manifest, str(file.parent), offered, [ask.find_pack for one in operations for ask in one.asks]),
+        find_offers=lambda: load_offers(manifest, str(file.parent), offered, [ask.find_pack for one in operations for ask in one.asks]),
         limits=limits,
     )
     packs.share(pack)
@@ -116,7 +119,7 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> St
         return None
 
 
-def _find_schema_place(manifest: Node, files: PackFiles, pointer: str) -> Span:
+def _place_in_schema(manifest: Node, files: PackFiles, pointer: str) -> Span:
     """Where a key of the state's schema stands."""
     node = manifest.value["state"].value["schema"]
     return load_json(files.read_raw(node.folder, str(node.value), node.span), show_path(node.span, str(node.value))).key_span(pointer)
@@ -206,7 +209,7 @@ class PlanLoader:
         self._manifest = manifest
         self._offered = offered
         self._compiler = compiler
-        self._declared = find_declared(manifest)
+        self._declared = list_declared(manifest)
         patches = manifest.get("patches")
         self.patches: Mapping[str, Node] = dict(patches.items()) if patches is not None else {}
         self._lock = Lock()
@@ -250,7 +253,7 @@ class PlanLoader:
             truncate=self._load_truncate(manifest, sections),
             output=load_output(manifest, sections, fence, self._compiler),
             budget=read_total(manifest.value["budget"]),
-            tools=self._offered.find_tools(manifest.get("tools")),
+            tools=self._offered.load_tools(manifest.get("tools")),
             response=self._offered.find_response(manifest.get("response")),
         )
 

@@ -1,4 +1,8 @@
-"""The `items` of a section out of a manifest."""
+"""Sections out of a manifest (`load_section`): content, items, budget, and the steps by which they shrink (`load_steps`).
+
+Manifests are valid in shape here. What is wrong beyond that, such as a store that is not declared, is added to the compiler's findings.
+`read_ratio`, `read_size` and `read_total` read numbers exactly, from their decimal text.
+"""
 
 from __future__ import annotations
 
@@ -276,7 +280,7 @@ class Declared:
     indexes: tuple[str, ...] = ()
 
 
-def find_declared(manifest: Node) -> Declared:
+def list_declared(manifest: Node) -> Declared:
     """The names a manifest declares."""
     stores, indexes = manifest.get("stores"), manifest.get("indexes")
     return Declared(tuple(stores.value) if stores is not None else (), tuple(indexes.value) if indexes is not None else ())
@@ -298,7 +302,7 @@ def load_field(node: Node, name: str, compiler: TextCompiler) -> Expression:
 def _load_segments(node: Node, stores: Sequence[str], compiler: TextCompiler) -> Segments:
     return Segments(
         span=node.span,
-        store=_find_store(node, stores, compiler),
+        store=_read_store(node, stores, compiler),
         scope=str(node.value["scope"].value),
         ref=compiler.find_expression(node.get("ref")),
         each=compiler.find_expression(node.get("each")),
@@ -308,7 +312,7 @@ def _load_segments(node: Node, stores: Sequence[str], compiler: TextCompiler) ->
     )
 
 
-def _find_store(node: Node, stores: Sequence[str], compiler: TextCompiler) -> str:
+def _read_store(node: Node, stores: Sequence[str], compiler: TextCompiler) -> str:
     """The store that is named, or the only one."""
     named = node.get("store")
     if named is None and len(stores) != 1:

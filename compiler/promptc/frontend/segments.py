@@ -1,4 +1,4 @@
-"""Files of segments → segments."""
+"""Segments in files: read (`load_segments`) and written (`render_markdown`, `render_yaml`); and files of known queries (`read_queries`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from promptc.frontend.yaml import MAX_BYTES, load_yaml, resolve_scalar
 from promptc.model.sources import Segment
 from promptc.model.state import Node
 from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
-from promptc.sources.segments.rows import MAX_CONTENT, describe_twins, judge_row, place_of
+from promptc.sources.segments import MAX_CONTENT, describe_twins, judge_row, place_of
 from promptc.text.characters import convert_form
 from promptc.text.json import render_canonical_json
 
@@ -60,7 +60,7 @@ def load_segments(path: Path) -> tuple[Segment, ...]:
             continue
         read += [one for one in found if isinstance(one, _ReadSegments)]
         findings += [one for one in found if isinstance(one, Diagnostic)]
-    findings += _find_twins(read)
+    findings += _iter_twins(read)
     if findings:
         raise PromptcError(findings)
     if not read:
@@ -128,7 +128,7 @@ def _load_segment(node: Node, content: Node | None, name: str, body: str = "") -
     return _ReadSegments(judged, node.span)
 
 
-def _find_twins(read: list[_ReadSegments]) -> Iterator[Diagnostic]:
+def _iter_twins(read: list[_ReadSegments]) -> Iterator[Diagnostic]:
     ids: dict[str, Span] = {}
     places: dict[Any, _ReadSegments] = {}
     for one in read:

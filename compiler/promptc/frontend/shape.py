@@ -131,12 +131,12 @@ def describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str =
     `node` is called.
     """
     causes = [cause for fault in faults for cause in find_causes(fault) if isinstance(cause.value, dict) or not find_rule(cause)]
-    meant = {(cause.path[:-1], _find_meant(cause)) for cause in causes if cause.keyword == "additionalProperties"}
+    meant = {(cause.path[:-1], _guess_key(cause)) for cause in causes if cause.keyword == "additionalProperties"}
     found = [_describe(cause, node, whole) for cause in causes if not any((cause.path, key) in meant for key in _iter_missing(cause))]
     return list(sort_diagnostics(found))
 
 
-def _find_meant(fault: SchemaFault) -> str:
+def _guess_key(fault: SchemaFault) -> str:
     """The known key that an unknown one is nearest to, or `""`."""
     known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
     near = suggest(str(fault.path[-1]), known)
@@ -174,7 +174,7 @@ def _describe_extra(fault: SchemaFault, root: Node) -> Diagnostic:
     schema = fault.schema if isinstance(fault.schema, dict) else {}
     known = schema.get("properties", {})
     place = name_place(tuple(around), root)
-    meant = _find_meant(fault)
+    meant = _guess_key(fault)
     help = f"did you mean `{meant}`?" if meant else suggest(str(key), [name for name in known if name not in container.value])
     if schema.get("maxProperties") == 1 and _is_step(around):
         return Diagnostic("PC0210", f"`{shorten(str(key))}` is no step{_inside(place)}", container.key_span(str(key)), help)
@@ -221,7 +221,7 @@ def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
         )
     if isinstance(fault.value, (dict, list)) and _takes_expression(fault):
         return Diagnostic("PC0208", message, node.span, 'quote a Jinja list or mapping: `"[…]"`, `"{…}"`')
-    return Diagnostic(_find_code(fault), message, node.span, _mend(fault, node))
+    return Diagnostic(_choose_code(fault), message, node.span, _mend(fault, node))
 
 
 def _takes_expression(fault: SchemaFault) -> bool:
@@ -229,7 +229,7 @@ def _takes_expression(fault: SchemaFault) -> bool:
     return any(isinstance(schema, dict) and schema.get("title") == "an expression" for schema in schemas)
 
 
-def _find_code(fault: SchemaFault) -> str:
+def _choose_code(fault: SchemaFault) -> str:
     if fault.keyword in _RANGES:
         return "PC0206"
     if fault.keyword in _EMPTY:

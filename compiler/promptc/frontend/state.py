@@ -122,7 +122,7 @@ class StateSchema:
     def is_valid(self, document: JsonDocument) -> bool:
         """Whether a state is surely valid: of a rare few it takes too many steps to tell."""
         try:
-            valid, _ = self._find_functions()
+            valid, _ = self._load_functions()
             return valid(document.value, [_count_fuel(document)])
         except (FuelError, RecursionError):
             return False
@@ -141,13 +141,13 @@ class StateSchema:
         Mappings stay in code-point order of their keys; parts that need nothing stay the same objects. Raises `PromptcError` (PC0315)
         where that adds more than MAX_FILLED keys.
         """
-        _, fill = self._find_functions()
+        _, fill = self._load_functions()
         try:
             return fill(value, [MAX_FILLED])
         except FuelError:
             raise fail("PC0315", f"the defaults of the schema add more than {MAX_FILLED} keys to this state") from None
 
-    def _find_functions(self) -> Functions:
+    def _load_functions(self) -> Functions:
         if not self._ready:
             self._ready.append(run_code(self.code) if self.code else self._make_functions())
         return self._ready[0]
@@ -208,7 +208,7 @@ def _put(value: Any, way: Sequence[str], depth: int, new: Any, document: JsonDoc
         return new
     part = way[depth]
     if isinstance(value, list):
-        at = _find_place(value, way, depth, document)
+        at = _read_place(value, way, depth, document)
         inner = _put(value[at] if at < len(value) else {}, way, depth + 1, new, document)
         return [*value[:at], inner, *value[at + 1 :]]
     if isinstance(value, dict):
@@ -218,7 +218,7 @@ def _put(value: Any, way: Sequence[str], depth: int, new: Any, document: JsonDoc
     raise _refuse(join_pointer(way), f"`{above}` is neither a list nor a mapping", document.span(above), "set the whole value instead")
 
 
-def _find_place(value: list[Any], way: Sequence[str], depth: int, document: JsonDocument) -> int:
+def _read_place(value: list[Any], way: Sequence[str], depth: int, document: JsonDocument) -> int:
     part = way[depth]
     if part == "-":
         return len(value)

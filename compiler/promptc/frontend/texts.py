@@ -1,4 +1,4 @@
-"""Expressions, inline templates and template files of a manifest, each compiled once."""
+"""The files a manifest names, each read once (`PackFiles`), and the texts in it and them, each compiled once (`TextCompiler`)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TextCompiler:
         """The inline template a string holds."""
         if node not in self._inline:
             try:
-                self._inline[node] = load_template(str(node.value), self._find_place(node), limits=self._limits)
+                self._inline[node] = load_template(str(node.value), self._make_place(node), limits=self._limits)
             except PromptcError as error:
                 self.findings.extend(error.diagnostics)
                 self._inline[node] = constant_template("")
@@ -87,14 +87,14 @@ class TextCompiler:
         """A file name, or `{text: ...}`."""
         return self.inline(node.value["text"]) if isinstance(node.value, dict) else self.file(node)
 
-    def _find_place(self, node: Node) -> Place:
+    def _make_place(self, node: Node) -> Place:
         file = str(Path(node.folder, node.span.file.rpartition("/")[2]))
         if file not in self._sources:
-            self._sources[file] = self._read.find_text(file)
+            self._sources[file] = self._read.source_text(file)
         return Place(node.span, inline=True, source=self._sources[file])
 
     def _compile_expression(self, node: Node) -> Expression:
-        place = self._find_place(node)
+        place = self._make_place(node)
         if not isinstance(node.value, str):
             return constant_expression(node.value, place)
         try:
@@ -149,7 +149,7 @@ class PackFiles:
         self._inputs[folder, name], self._plain[str(Path(folder, name))] = content, text.encode()
         return text
 
-    def find_text(self, file: str) -> str:
+    def source_text(self, file: str) -> str:
         """The text of a file that was read, with line ends as `\\n`; empty where it was not."""
         text = self._plain.get(file, b"").decode("utf-8", "replace")
         return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

@@ -1,4 +1,7 @@
-"""YAML → Nodes. The only module that reads YAML, and the only one that imports it."""
+"""YAML → Nodes (`load_yaml`): the only module that reads YAML, and the only one that imports PyYAML.
+
+Nodes are built from the parser's events, so that every bound is met before anything is expanded. `resolve_scalar` reads a plain scalar.
+"""
 
 from __future__ import annotations
 
@@ -336,7 +339,7 @@ def explain_syntax(wrong: Any, lines: list[str]) -> SyntaxFinding:
     message = f"{problem}, {context}" if context else problem
     line, column = (mark.line, mark.column) if mark is not None else (0, 0)
     excerpt = lines[line] if line < len(lines) else ""
-    return SyntaxFinding(f"YAML: {message}", line, column, _find_help(problem, excerpt, column))
+    return SyntaxFinding(f"YAML: {message}", line, column, _suggest_mend(problem, excerpt, column))
 
 
 def _is_end(mark: Any, lines: list[str]) -> bool:
@@ -347,7 +350,7 @@ def _is_end(mark: Any, lines: list[str]) -> bool:
     return not here.strip() and not any(line.strip() for line in lines[mark.line + 1 :])
 
 
-def _find_help(problem: str, excerpt: str, column: int) -> str:
+def _suggest_mend(problem: str, excerpt: str, column: int) -> str:
     if _TEMPLATE.search(excerpt):
         return 'quote a template: `"{{ … }}"`'
     if excerpt[column : column + 1] == "\t":

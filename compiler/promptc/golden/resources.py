@@ -233,7 +233,7 @@ def import_store(files: Path, database: Path) -> str:
     """The URL of the store `database`, made of the segments in `files`. Raises `PromptcError` with the findings of reading them."""
     from promptc.frontend.segments import load_segments
     from promptc.sources.address import read_address
-    from promptc.sources.segments.store import SegmentStore
+    from promptc.sources.segment_store import SegmentStore
 
     url = f"sqlite:{database}"
     SegmentStore(read_address(url)).write(load_segments(files))

@@ -1,2 +1,6 @@
-"""State operations (language.md §9): what a pack can do to a state besides rendering it. All pure; files are written by what stands here
-and says so."""
+"""State operations (language.md §9): what a pack can do to a state besides rendering it.
+
+`run` does one and `edits` changes the state: both are pure. `state_file`, `archive` and `restore` write files, `endpoint` asks a model.
+
+Public: `archive`, `edits`, `endpoint`, `restore`, `results`, `run`, `state_file`
+"""

@@ -109,7 +109,7 @@ def _make_folder(folder: Path) -> None:
 def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:
     """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
     left = read_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
-    kept = () if archive.is_value else _find_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
+    kept = () if archive.is_value else _list_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
     return Archived(
         name=archive.name,
         pack=pack.name,
@@ -131,7 +131,7 @@ def name_source(file: str) -> str:
     return file.encode("utf-8", "backslashreplace").decode()
 
 
-def _find_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:
+def _list_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:
     """What stayed in the list, of how it was before all edits, or after all of them where others had changed it first."""
     if before is not None and len(before) == archive.length:
         gone = {at for start, stop in archive.places for at in range(start, stop)}

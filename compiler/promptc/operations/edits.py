@@ -131,10 +131,10 @@ def _pick(elements: Sequence[Any], stays: Sequence[bool]) -> list[Any]:
 
 def _archive(edit: Keep, elements: Sequence[Any], stays: Sequence[bool]) -> Archive:
     gone = tuple(element for element, stay in zip(elements, stays, strict=True) if not stay)
-    return Archive(edit.archive, edit.pointer, len(elements), _find_ranges(stays), gone)
+    return Archive(edit.archive, edit.pointer, len(elements), _list_ranges(stays), gone)
 
 
-def _find_ranges(stays: Sequence[bool]) -> tuple[tuple[int, int], ...]:
+def _list_ranges(stays: Sequence[bool]) -> tuple[tuple[int, int], ...]:
     """The ranges of places that do not stay."""
     runs = [(stay, [place for place, _ in run]) for stay, run in groupby(enumerate(stays), key=lambda pair: pair[1])]
     return tuple((places[0], places[-1] + 1) for stay, places in runs if not stay)

@@ -5,7 +5,7 @@ missing nothing is known but its neighbours then, so these decide: an element go
 after the last of those before it, else to the front, where the oldest are.
 
 Whether it is missing, the list itself tells, as long as no two elements are equal. Where some are, only who took and put back knows: that
-is noted beside the state (`note.py`), and what is noted is not looked for.
+is noted beside the state (`Note`), and what is noted is not looked for.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def make_restoration(
         ]
         if not numbers:
             continue
-        elements = _find_place(after, pointer, archives[numbers[0]], name)
+        elements = _load_list(after, pointer, archives[numbers[0]], name)
         places = {files[at]: place for place, at in enumerate(numbers)} if files else {}
         out = [places[one] for one in noted.out if one in places]
         back = {places[one] for one in noted.back if one in places}
@@ -112,7 +112,7 @@ def _put_values(
     """
     stuck = []
     numbers = [at for at, one in enumerate(archives) if one.replaced]
-    for at in sorted(numbers, key=lambda at: _find_turn(archives[at], note, files[at] if files else "")):
+    for at in sorted(numbers, key=lambda at: _turn_of(archives[at], note, files[at] if files else "")):
         archive = archives[at]
         way, (old,) = split_pointer(archive.pointer), archive.elements
         there = read_at(state, way)
@@ -128,13 +128,13 @@ def _put_values(
     return state, tuple(sorted(stuck))
 
 
-def _find_turn(archive: Archived, note: Note, file: str) -> int:
+def _turn_of(archive: Archived, note: Note, file: str) -> int:
     """The later one was taken, the less; those that are not noted come last, in the order they are given."""
     out = note.lists.get(archive.pointer, ListNote(0, "")).out
     return -out.index(file) - 1 if file in out else 0
 
 
-def _find_place(value: Any, pointer: str, archive: Archived, name: str) -> list[Any]:
+def _load_list(value: Any, pointer: str, archive: Archived, name: str) -> list[Any]:
     """The list, made where only its last key is missing."""
     *above, last = split_pointer(pointer) or ("",)
     parent = value
@@ -369,7 +369,7 @@ def write_note(path: Path, pending: PendingNote) -> None:
     try:
         _write(path, both)
     except OSError as wrong:
-        message = f"cannot write `{find_note(path)}`, which notes what is archived: {wrong.strerror or wrong}"
+        message = f"cannot write `{note_path(path)}`, which notes what is archived: {wrong.strerror or wrong}"
         help = "the state was not changed; make room, or a folder that can be written to"
         raise DiskError([Diagnostic("PC0824", message, help=help)]) from wrong
 
@@ -390,10 +390,10 @@ def _show_list(one: ListNote) -> dict[str, Any]:
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     data = f"{render_canonical_json({'promptc': 1, **content})}\n".encode()
-    replace_file(find_note(path), data, like=path)
+    replace_file(note_path(path), data, like=path)
 
 
-def find_note(path: Path) -> Path:
+def note_path(path: Path) -> Path:
     """The file beside a state's that holds its note, whether it is there or not."""
     return path.with_name(f"{path.name}.note")
 
@@ -407,7 +407,7 @@ def read_note(path: Path, raw: bytes) -> Note:
     import json
 
     try:
-        given = json.loads(read_file(find_note(path), _LONGEST))
+        given = json.loads(read_file(note_path(path), _LONGEST))
         now, was = _read_lists(given["now"]), _read_lists(given.get("was", {}))
     except FileNotFoundError:
         return NO_NOTE

@@ -140,7 +140,7 @@ class Opened(Protocol):
         """The messages of a question's pack, which sees `given` besides the state."""
 
 
-def find_operation(pack: Opened, name: str) -> Operation:
+def choose_operation(pack: Opened, name: str) -> Operation:
     """The operation of that name. Raises `UsageError` (PC0802) where the pack has none."""
     operations: tuple[Operation, ...] = pack.model.operations
     found = next((one for one in operations if one.name == name), None)

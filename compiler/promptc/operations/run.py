@@ -14,7 +14,7 @@ from promptc.frontend.json import load_json
 from promptc.model.messages import AnswerCheck, AnswerSchema, Ask, Operation
 from promptc.model.state import State
 from promptc.operations.edits import Edited, make_edits
-from promptc.operations.results import Archive, Listed, Opened, OperationResult, Request, find_operation
+from promptc.operations.results import Archive, Listed, Opened, OperationResult, Request, choose_operation
 from promptc.passes.bind import bind_lets, check_asserts
 from promptc.prompt import Prompt
 from promptc.template.runtime.run import RUN
@@ -64,7 +64,7 @@ def run_operation(
             failed = error
     if not isinstance(failed, _InvalidError):
         raise failed
-    raise PromptcError(_iter_refused(begun.operation, failed, _find_faults(pack, begun)))
+    raise PromptcError(_iter_refused(begun.operation, failed, _list_faults(pack, begun)))
 
 
 class _InvalidError(PromptcError):
@@ -157,7 +157,7 @@ def _check_values(pack: Opened, state: State, begun: OperationRun) -> None:
     bind_lets(pack.model, names)
 
 
-def _find_faults(pack: Opened, begun: OperationRun) -> frozenset[str]:
+def _list_faults(pack: Opened, begun: OperationRun) -> frozenset[str]:
     """What is wrong with the state that was given, which an operation may mend."""
     try:
         _check_values(pack, begun.state, begun)
@@ -245,7 +245,7 @@ def begin_operation(
     name: str = "state.json",
 ) -> OperationRun:
     """Raises `UsageError` for an operation, argument or answer that there is none of, `PromptcError` for a state that is invalid."""
-    found, given = find_operation(pack, operation), dict(answers or {})
+    found, given = choose_operation(pack, operation), dict(answers or {})
     known = [ask.name for ask in found.asks]
     unknown = [one for one in given if one not in known]
     if unknown:
@@ -285,7 +285,7 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
             _stand_in(ask, names, meter), Diagnostic("PC0801", f"`{ask.name}` has no answer: its `else` stands", None, help, "note")
         )
     judged = judge_answer(text, ask.check, meter)
-    why = judged.why or _find_broken(ask, judged.value, names) or refusal
+    why = judged.why or _describe_broken(ask, judged.value, names) or refusal
     if not why:
         return Answered(judged.value)
     message = f"the answer to `{ask.name}` is refused, and its `else` stands: {why}"
@@ -293,7 +293,7 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
     return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask again for a better one", "warn"))
 
 
-def _find_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> str:
+def _describe_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> str:
     """What is said of the first claim that does not hold of an answer, or that cannot be judged of it; empty where all hold."""
     seen = {**names, "answers": {**names["answers"], ask.name: value}}
     for claim in ask.check.claims if ask.check is not None else ():
@@ -352,7 +352,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> JudgedAn
         return JudgedAnswer(None, f"it has {count_noun(tokens, 'token')}, over its `max` of {check.max}")
     if check.schema is not None:
         return judge_json(bare, check.schema)
-    missing = _find_missing(plain, check.headings)
+    missing = _describe_missing(plain, check.headings)
     return JudgedAnswer(plain) if not missing else JudgedAnswer(None, missing)
 
 
@@ -393,7 +393,7 @@ def take_off_fence(text: str) -> str:
     return "\n".join(("",) * (marks[0] + 1) + tuple(lines[marks[0] + 1 : marks[1]]))
 
 
-def _find_missing(text: str, headings: tuple[str, ...]) -> str:
+def _describe_missing(text: str, headings: tuple[str, ...]) -> str:
     """What is said of the first heading that does not stand behind those before it."""
     lines = [_read_heading(line) for line in text.split("\n")]
     at = 0
@@ -448,18 +448,18 @@ def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagn
             yield Diagnostic("PC0803", f"the operation `{operation.name}` has no argument `{name}`", help=help)
             continue
         default = operation.args[name]
-        wanted = _find_kind(default)
+        wanted = _name_kind(default)
         if default is not None and not _suits(value, wanted):
             message = f"the argument `{name}` of `{operation.name}` must be {wanted}, not {show_value(value)}"
             yield Diagnostic("PC0804", message, help=f"its default is {show_value(default)}")
 
 
 def _suits(value: Any, wanted: str) -> bool:
-    kind = _find_kind(settle_number(value) if isinstance(value, float) else value)
+    kind = _name_kind(settle_number(value) if isinstance(value, float) else value)
     return kind == wanted or (kind, wanted) == ("a whole number", "a number")
 
 
-def _find_kind(value: Any) -> str:
+def _name_kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "null" if value is None else "true or false"
     kinds = {str: "a text", int: "a whole number", float: "a number", list: "a list", tuple: "a list"}

@@ -47,7 +47,7 @@ def rewrite_state(name: str, make: Callable[[bytes, Path], StateDiff], *, folder
         change = make(raw, path)
         if not change.is_changed:
             return Rewritten(change, ())
-        kept = folder if folder is not None else find_archives(path)
+        kept = folder if folder is not None else archive_folder(path)
         pending = apply_diff(read_note(path, raw), change, raw, [(one.pointer, name_archive(one)) for one in change.archived])
         if pending is not None:
             write_note(path, pending)
@@ -91,7 +91,7 @@ def check_expected(expected: str | None, digest: str, name: str) -> None:
         raise DiskError([Diagnostic("PC0821", message, help="it was changed since; look at it as it is now, and repeat the operation")])
 
 
-def find_archives(path: Path) -> Path:
+def archive_folder(path: Path) -> Path:
     """The folder beside a state's file that holds its archives, whether it is there or not. `DiskError` (PC0850) for a link: nobody
     asked to write where it leads.
     """

@@ -19,7 +19,7 @@ from promptc.passes.select import evaluate_key, find_whole
 from promptc.sources.retrieval.local import IndexedItem, LoadedIndex
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.scoring import has_words
-from promptc.sources.segments.rows import Malformed, Rows
+from promptc.sources.segments import Malformed, Rows
 from promptc.template.compile import Expression
 from promptc.text.characters import is_blank
 from promptc.text.json import render_canonical_json, render_digest

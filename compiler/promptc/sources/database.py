@@ -21,7 +21,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
 from promptc.diag.typed import Any
 from promptc.files.reading import TooLongError, read_beginning, read_mode
 from promptc.sources.address import Address
-from promptc.sources.still_file import MOST_COPIED, SECONDS, TURN, ChangedError, OpenedFile, SqlWatch, StillFile, find_place
+from promptc.sources.still_file import MOST_COPIED, SECONDS, TURN, ChangedError, OpenedFile, SqlWatch, StillFile, choose_place
 
 PATIENCE = 5
 """Seconds that a lock is waited for, and twice that a connection to a server."""
@@ -132,7 +132,7 @@ class Database:
         if self.address.kind == "sqlite":
             opening = partial(_open_file, self.address.target) if is_writing else partial(_open_still, self.address, self._span)
             return _make_file_engine(opening, "BEGIN IMMEDIATE" if is_writing else "BEGIN")
-        return _make_server_engine(self.address.target, self._find_driver(), is_writing=is_writing)
+        return _make_server_engine(self.address.target, self._load_driver(), is_writing=is_writing)
 
     def _check_file(self, *, is_writing: bool) -> None:
         """Refuses what SQLite would not explain, or would wait for: nothing there, nothing in it, a folder, a pipe."""
@@ -171,7 +171,7 @@ class Database:
         if wrong is not None:
             raise wrong
 
-    def _find_driver(self) -> Any:
+    def _load_driver(self) -> Any:
         try:
             import psycopg
         except ImportError:
@@ -201,7 +201,7 @@ def _open_still(address: Address, span: Span | None) -> StillFile:
     """A file to read from, where nothing is written beside it."""
     name = f"the store `{address.shown}`"
     try:
-        place = find_place(os.path.realpath(address.target))
+        place = choose_place(os.path.realpath(address.target))
     except TooLongError:
         message = f"{name} is in use, or was left so, and with its log it has more than {MOST_COPIED:,} bytes, too many to copy"
         help = "end the program that writes it; then open and close it once: `sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'`"

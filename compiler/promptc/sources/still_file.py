@@ -105,7 +105,7 @@ class StillFile(sqlite3.Connection):
         self.place.remove()
 
 
-def find_place(path: str) -> OpenedFile:
+def choose_place(path: str) -> OpenedFile:
     """Where the file at `path`, which is no link, can be read without a file made beside it. Raises `OSError`: `TooLongError` for more to
     copy than `MOST_COPIED` bytes, `ChangedError` for a file that is never at rest.
     """

@@ -13,9 +13,9 @@ from promptc.diag.findings import DiskError
 from promptc.files.atomic import name_beside, replace_file
 from promptc.operations.archive import list_archives, read_archive
 from promptc.operations.edits import make_diff
-from promptc.operations.restore import find_note
+from promptc.operations.restore import note_path
 from promptc.operations.run import run_operation
-from promptc.operations.state_file import find_archives, rewrite_state
+from promptc.operations.state_file import archive_folder, rewrite_state
 
 ROOT = Path(__file__).resolve().parents[3]
 CALLS = ("open", "write", "fsync", "close", "replace", "rename", "unlink", "fchmod", "stat", "lstat", "fstat", "ftruncate", "mkdir")
@@ -32,7 +32,7 @@ def _prune(path: Path):
 
 def _numbers(path: Path):
     """Of the state, and of all that is archived."""
-    archived = [element["n"] for file in list_archives(find_archives(path)) for element in read_archive(file).elements]
+    archived = [element["n"] for file in list_archives(archive_folder(path)) for element in read_archive(file).elements]
     return [entry["n"] for entry in json.loads(path.read_bytes())["entries"]], archived
 
 
@@ -108,14 +108,14 @@ def test_mode_and_link_stay(tmp_path):
     link.symlink_to(path)
     _prune(link)
     assert link.is_symlink() and len(json.loads(path.read_bytes())["entries"]) == 3
-    (archive,) = list_archives(find_archives(path))
+    (archive,) = list_archives(archive_folder(path))
     assert [one.stat().st_mode & 0o777 for one in (path, archive)] == [0o640, 0o640], "an archive is as private as its state"
 
 
 def test_what_a_killed_run_left_is_removed(tmp_path):
     path = tmp_path / "state.json"
     path.write_bytes(STATE)
-    for name in (path, find_note(path)):
+    for name in (path, note_path(path)):
         Path(name_beside(name)).write_bytes(b"half")
     _prune(path)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["state.json", "state.json.archive", "state.json.lock", "state.json.note"]

@@ -11,7 +11,7 @@ from promptc.model.stages import RenderOptions
 from promptc.passes.gather import gather
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.sources.retrieval.retrieve import Retriever
-from promptc.sources.segments.rows import Malformed, Rows, choose
+from promptc.sources.segments import Malformed, Rows, choose
 from promptc.text.counters.counter import Meter
 
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\n"

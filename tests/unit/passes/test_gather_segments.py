@@ -4,7 +4,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError
 from promptc.model.sources import Segment
-from promptc.sources.segments.rows import Malformed
+from promptc.sources.segments import Malformed
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small, render_small
 
 STORES = "stores: {main: {url: 'sqlite:a.db', locale: \"[state.locale, 'en']\", version: state.tone}}\n"

@@ -40,9 +40,9 @@ from promptc.model.messages import FORMATS
 from promptc.operations.archive import list_archives, name_source, read_archive
 from promptc.operations.edits import make_diff
 from promptc.operations.restore import NO_NOTE, make_restoration, read_note
-from promptc.operations.results import Archived, Listed, OperationResult, Request, StateDiff, find_operation
+from promptc.operations.results import Archived, Listed, OperationResult, Request, StateDiff, choose_operation
 from promptc.operations.run import LONGEST_ANSWER, ask, list_operations, run_operation
-from promptc.operations.state_file import check_expected, find_archives
+from promptc.operations.state_file import archive_folder, check_expected
 from promptc.text.json import render_canonical_json
 
 _REQUESTS = tuple(name for name in FORMATS if name != "text")
@@ -264,7 +264,7 @@ def _choose_folder(asked: ApplyAsked) -> Path:
     if asked.state == STDIN:
         message = "a state from standard input has no archives beside it"
         raise UsageError([Diagnostic("PC0827", message, help="name the archives, or their folder: `--archive DIR`")])
-    return find_archives(Path(os.path.realpath(asked.state)))
+    return archive_folder(Path(os.path.realpath(asked.state)))
 
 
 def _sort(paths: Sequence[Path]) -> tuple[Path, ...]:
@@ -283,7 +283,7 @@ def _read_time(path: Path) -> int:
 def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> int:
     """Does the operation, or prints what it asks; the exit code. Raises `PromptcError`."""
     pack = Pack.load(asked.pack)
-    find_operation(pack, operation.name)
+    choose_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
     answers = _read_answers(operation)

@@ -26,7 +26,7 @@ from promptc.operations.archive import Written, write_archive
 from promptc.operations.endpoint import Endpoint, ask_endpoint
 from promptc.operations.results import Request, StateDiff
 from promptc.operations.run import ask
-from promptc.operations.state_file import Rewritten, find_archives, rewrite_state
+from promptc.operations.state_file import Rewritten, archive_folder, rewrite_state
 from promptc.text.json import render_digest
 
 _KEY = "OPENAI_API_KEY"
@@ -193,7 +193,7 @@ def _choose_folder(asked: ApplyAsked) -> Path:
     if goal == STDIN:
         message = "the operation archives, and a state on standard output has no folder beside it"
         raise UsageError([Diagnostic("PC0827", message, help="name one: `--archive DIR`")])
-    return find_archives(Path(os.path.realpath(goal)))
+    return archive_folder(Path(os.path.realpath(goal)))
 
 
 @frozen

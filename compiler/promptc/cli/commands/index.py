@@ -21,8 +21,8 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.explain.items import WHYS
 from promptc.files.reading import read_given
-from promptc.frontend.corpora import CorpusPart, IndexBuild, build_corpus, iter_parts, open_corpus
 from promptc.frontend.segments import read_queries
+from promptc.frontend.sources import CorpusPart, IndexBuild, build_corpus, iter_parts, open_corpus
 from promptc.model.section import MICRO, show_score
 from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind import bind_lets

@@ -23,12 +23,12 @@ from promptc.files.atomic import write_file, write_folder
 from promptc.files.reading import follow_link
 from promptc.frontend.manifest import MANIFEST
 from promptc.frontend.segments import ENDINGS, load_segments, name_file, render_markdown, render_yaml
-from promptc.frontend.stores import open_store
+from promptc.frontend.sources import open_store
 from promptc.frontend.yaml import load_yaml
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import read_address
-from promptc.sources.segments.rows import Stored, find_malformed, find_twins
-from promptc.sources.segments.store import SegmentStore
+from promptc.sources.segment_store import SegmentStore
+from promptc.sources.segments import Stored, describe_malformed, iter_twins
 
 SEGMENTS_COMMANDS: dict[str, str] = {
     "import": "Bring the segments of files into a store.",
@@ -105,7 +105,7 @@ def export_command(reporter: Reporter, store: StoreAsked, scope: str | None, out
         write_file(output, _render_yaml(stored.segments))
     else:
         write_folder(Path(output), {name_file(one): render_markdown(one).encode() for one in stored.segments}, force=force)
-    found = find_malformed(stored.malformed, shown)
+    found = describe_malformed(stored.malformed, shown)
     reporter.report(found)
     if output is not None:
         reporter.say(f"{show_plural(len(stored.segments), 'segment', 'segments')} written to {output}\n")
@@ -144,7 +144,7 @@ def check_command(reporter: Reporter, store: StoreAsked, format: str) -> int:
     with open_asked(store) as opened:
         opened.check()
         stored = opened.load_all()
-        found = [*find_malformed(stored.malformed, opened.address.shown), *find_twins(stored.segments)]
+        found = [*describe_malformed(stored.malformed, opened.address.shown), *iter_twins(stored.segments)]
     if format == "json":
         text = show_json([describe_diagnostic(one) for one in found])
     else:

@@ -73,7 +73,7 @@ def encode_chunks(chunks: Sequence[Chunk], encoder: VectorEncoder, earlier: Buil
     """The vectors of chunks and what lies behind all of them: how near a heading is to chunks it does not stand above."""
     headings = _choose_headings(chunks)
     texts = [render_indexed(chunk.heading, chunk.text) for chunk in chunks]
-    known = _find_known(encoder, earlier)
+    known = _load_known(encoder, earlier)
     missing = sorted({text for text in (*texts, *headings) if text not in known})
     for done, (text, vector) in enumerate(zip(missing, _encode(encoder, missing), strict=True), 1):
         known[text] = vector
@@ -81,7 +81,7 @@ def encode_chunks(chunks: Sequence[Chunk], encoder: VectorEncoder, earlier: Buil
     values = array("h")
     for text in texts:
         values.extend(known[text])
-    background = find_background(chunks, values, {heading: known[heading] for heading in headings}, encoder.size)
+    background = measure_background(chunks, values, {heading: known[heading] for heading in headings}, encoder.size)
     return Vectors(encoder.id, encoder.digest, encoder.size, background, values)
 
 
@@ -91,7 +91,7 @@ def _choose_headings(chunks: Sequence[Chunk]) -> list[str]:
     return sorted(names, key=lambda name: (sha256(name.encode("utf-8", "surrogatepass")).digest(), name))[:_HEADINGS]
 
 
-def _find_known(encoder: VectorEncoder, earlier: BuiltIndex | None) -> dict[str, Vector]:
+def _load_known(encoder: VectorEncoder, earlier: BuiltIndex | None) -> dict[str, Vector]:
     vectors = earlier.vectors if earlier is not None else None
     if earlier is None or vectors is None or (vectors.encoder, vectors.digest) != (encoder.id, encoder.digest):
         return {}
@@ -114,7 +114,7 @@ def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def find_background(chunks: Sequence[Chunk], values: array[int], headings: Mapping[str, Vector], size: int) -> int:
+def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Mapping[str, Vector], size: int) -> int:
     """The mean product of headings with chunks that they do not stand in, in 1/10000, halves up; 0 where there is none."""
     vectors = [values[place * size : (place + 1) * size] for place in range(len(chunks))]
     total = pairs = 0
@@ -133,7 +133,7 @@ def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[C
     `plan.least`, if they fit; a section that does not fit is cut into parts of about equal size, the only place where text is repeated.
     """
     title = str(document.metadata.get("title") or document.file.rpartition("/")[2].rpartition(".")[0])
-    parts = find_sections(document.text, title)
+    parts = split_sections(document.text, title)
     drafts = [draft for group in _gather(parts, plan, count) for draft in _write(group, plan, count)]
     return tuple(_finish(document, place, draft, count) for place, draft in enumerate(drafts))
 
@@ -174,11 +174,11 @@ def _joins(group: tuple[HeadingPart, ...], part: HeadingPart, joined: tuple[Head
 
 
 def _measure(group: tuple[HeadingPart, ...], count: Count) -> int:
-    heading = _find_shared(group)
+    heading = _shared_heading(group)
     return count(render_indexed(heading, _join(group, heading)))
 
 
-def _find_shared(group: tuple[HeadingPart, ...]) -> tuple[str, ...]:
+def _shared_heading(group: tuple[HeadingPart, ...]) -> tuple[str, ...]:
     """The headings that all text of the group stands under."""
     paths = [one.path for one in group if one.text] or [one.path for one in group]
     first, last = min(paths), max(paths)
@@ -196,9 +196,9 @@ def _write(group: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> Ite
     """The chunk of a group, or the parts of one section that does not fit."""
     if not any(one.text for one in group):
         return
-    heading = _clip_heading(_find_shared(group), plan.most // 2, count)
+    heading = _clip_heading(_shared_heading(group), plan.most // 2, count)
     covers = tuple(dict.fromkeys(one.path[-1] for one in group))
-    text = _join(group, _find_shared(group))
+    text = _join(group, _shared_heading(group))
     room = plan.most - count(render_indexed(heading, ""))
     fits = count(render_indexed(heading, text)) <= plan.most
     for piece in (text,) if fits else cut_body(text, room, room * plan.overlap // MICRO, count):
@@ -236,7 +236,7 @@ class HeadingPart:
     text: str
 
 
-def find_sections(text: str, title: str) -> tuple[HeadingPart, ...]:
+def split_sections(text: str, title: str) -> tuple[HeadingPart, ...]:
     """The parts of `text` (line ends as `\\n`) in order, `title` standing above what has no heading. ATX headings only: lines that begin
     with `#`, outside of fenced code. Parts of white space are kept where they have a heading.
     """
@@ -289,7 +289,7 @@ def cut_body(text: str, room: int, overlap: int, count: Count) -> list[str]:
     spans = _pack(text, units, max(room - overlap, 1), count)
     pieces = [text[spans[0][0] : spans[0][1]]] if spans else []
     for before, own in pairwise(spans):
-        pieces.append(text[_find_overlap(text, before, own, overlap, room, count) : own[1]])
+        pieces.append(text[_choose_overlap(text, before, own, overlap, room, count) : own[1]])
     return pieces
 
 
@@ -311,12 +311,12 @@ def _cut(text: str, start: int, stop: int, level: int, room: int, count: Count) 
         middle = (start + stop) // 2
         spans = [(start, middle), (middle, stop)]
     else:
-        spans = _find_spans(text, start, stop, _ORDER[level])
+        spans = _list_spans(text, start, stop, _ORDER[level])
         level += 1
     return [unit for first, last in spans for unit in _cut(text, first, last, level, room, count)]
 
 
-def _find_spans(text: str, start: int, stop: int, boundary: Boundary) -> list[tuple[int, int]]:
+def _list_spans(text: str, start: int, stop: int, boundary: Boundary) -> list[tuple[int, int]]:
     gaps = list(iter_gaps(text, boundary, (start, stop), ()))
     firsts = [start, *(gap.start for gap in gaps)]
     lasts = [*(gap.stop for gap in gaps), stop]
@@ -339,7 +339,7 @@ def _pack(text: str, units: Sequence[_Unit], room: int, count: Count) -> list[tu
     return spans
 
 
-def _find_overlap(text: str, before: tuple[int, int], own: tuple[int, int], overlap: int, room: int, count: Count) -> int:
+def _choose_overlap(text: str, before: tuple[int, int], own: tuple[int, int], overlap: int, room: int, count: Count) -> int:
     """Where a part begins that repeats the end of the one before it: at a sentence, a line or a word."""
     for boundary in _REPEATED if overlap else ():
         best = own[0]

@@ -67,7 +67,7 @@ class MissingEncoder:
     reason: str
 
 
-def find_encoder(name: str, span: Span | None = None) -> VectorEncoder | MissingEncoder:
+def load_encoder(name: str, span: Span | None = None) -> VectorEncoder | MissingEncoder:
     """The encoder of that name, ready; why not, where a package of the extra `[retrieval]` is not installed.
 
     Raises `PromptcError`: PC0270 for an unknown name, PC0191 where the model is not the one the name stands for.
@@ -106,7 +106,7 @@ class _MiniLM:
         """One text at a time, so that no text changes another's vector."""
         import numpy as np
 
-        pieces = np.array([find_pieces(text, self._vocabulary, _MOST_PIECES)], dtype=np.int64)
+        pieces = np.array([list_pieces(text, self._vocabulary, _MOST_PIECES)], dtype=np.int64)
         given = {"input_ids": pieces, "attention_mask": np.ones_like(pieces), "token_type_ids": np.zeros_like(pieces)}
         (states,) = self._session.run(["last_hidden_state"], given)
         mean = states[0].astype(np.float64).mean(axis=0)
@@ -133,7 +133,7 @@ def load_vocabulary(content: str) -> dict[str, int]:
     return {piece: number for number, piece in enumerate(content.split("\n")) if piece}
 
 
-def find_pieces(text: str, vocabulary: Mapping[str, int], most: int) -> list[int]:
+def list_pieces(text: str, vocabulary: Mapping[str, int], most: int) -> list[int]:
     """The numbers of `text`, at most `most` of them, the marks of its two ends included."""
     numbers = [vocabulary[_START]]
     for word in _iter_words(text):

@@ -175,7 +175,7 @@ class LocalStore:
         return len(self._chunks)
 
     def iter_by_words(self, words: Sequence[str], version: str | None) -> Iterator[int]:
-        first, stop = self._find_range(version)
+        first, stop = self._range_of(version)
         sums: dict[int, int] = {}
         for start, end in self._iter_stretches(words):
             for place in range(start, end):
@@ -185,7 +185,7 @@ class LocalStore:
         return _iter_least([(-value << _ROW_BITS) + row for row, value in sums.items()])
 
     def iter_by_vector(self, vector: Vector, version: str | None) -> Iterator[int]:
-        first, stop = self._find_range(version) if self._size else (0, 0)
+        first, stop = self._range_of(version) if self._size else (0, 0)
         return _iter_least([(-self._multiply(row, vector) << _ROW_BITS) + row for row in range(first, stop)])
 
     def read_chunks(self, rows: Sequence[int]) -> Sequence[Chunk]:
@@ -214,7 +214,7 @@ class LocalStore:
             if number is not None:
                 yield self._words.ends[number], self._words.ends[number + 1]
 
-    def _find_range(self, version: str | None) -> tuple[int, int]:
+    def _range_of(self, version: str | None) -> tuple[int, int]:
         """The rows of a version stand together."""
         if version is None:
             return 0, self.count
@@ -232,7 +232,7 @@ class _NumpyStore(LocalStore):
         self._matrix = numpy.frombuffer(vectors, numpy.int16).reshape(-1, size).astype(numpy.float32) if size and vectors else None
 
     def iter_by_words(self, words: Sequence[str], version: str | None) -> Iterator[int]:
-        first, stop = self._find_range(version)
+        first, stop = self._range_of(version)
         sums = self._numpy.zeros(self.count, self._numpy.int64)
         for start, end in self._iter_stretches(words):
             sums[self._rows[start:end]] += self._impacts[start:end]
@@ -242,7 +242,7 @@ class _NumpyStore(LocalStore):
     def iter_by_vector(self, vector: Vector, version: str | None) -> Iterator[int]:
         if self._matrix is None:
             return iter(())
-        first, stop = self._find_range(version)
+        first, stop = self._range_of(version)
         products = self._matrix[first:stop] @ self._numpy.array(vector, self._numpy.float32)
         return self._iter_greatest(products.astype(self._numpy.int64), self._numpy.arange(first, stop))
 

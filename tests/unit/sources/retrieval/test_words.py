@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.sources.retrieval.scoring import find_words
+from promptc.sources.retrieval.scoring import list_words
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from promptc.sources.retrieval.scoring import find_words
     ],
 )
 def test_find_words(text, words):
-    assert find_words(text) == words
+    assert list_words(text) == words

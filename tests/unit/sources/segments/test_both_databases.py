@@ -10,8 +10,8 @@ from sqlalchemy import event
 from promptc.diag.findings import DiskError
 from promptc.model.sources import Segment
 from promptc.sources.address import read_address
-from promptc.sources.segments.rows import Changes, Malformed
-from promptc.sources.segments.store import LATEST, SegmentStore
+from promptc.sources.segment_store import LATEST, SegmentStore
+from promptc.sources.segments import Changes, Malformed
 
 HAND_MADE = """CREATE TABLE prompt_segments
     (id TEXT, scope TEXT, ref_id TEXT, content TEXT, metadata TEXT, active BOOLEAN, locale TEXT, version TEXT)"""

@@ -14,7 +14,7 @@ from promptc.diag.findings import DiskError, PromptcError
 from promptc.model.sources import Segment
 from promptc.sources import database
 from promptc.sources.address import read_address
-from promptc.sources.segments.store import SegmentStore
+from promptc.sources.segment_store import SegmentStore
 from tests.postgres import run_server, url_of
 
 ROWS = tuple(Segment(f"s{number:04}", "core", f"r{number % 7}", "text " * 200) for number in range(300))

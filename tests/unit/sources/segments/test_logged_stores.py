@@ -14,7 +14,7 @@ from promptc.diag.findings import DiskError
 from promptc.model.sources import Segment
 from promptc.sources import still_file
 from promptc.sources.address import read_address
-from promptc.sources.segments.store import SegmentStore
+from promptc.sources.segment_store import SegmentStore
 
 ROWS = tuple(Segment(f"s{number:03}", "core", None, f"text {number}") for number in range(300))
 

@@ -33,7 +33,7 @@ from promptc.diag.typed import Any, TypeVar
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import Address
 from promptc.sources.database import Database
-from promptc.sources.segments.rows import Changes, Malformed, Rows, Stored, choose, judge_row, rank_equals
+from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, judge_row, rank_equals
 from promptc.text.json import render_canonical_json
 
 Wish = tuple[str, Sequence[str] | None]
@@ -100,7 +100,7 @@ class SegmentStore:
     def hold(self) -> Iterator[Read]:
         """`read` for as long as this holds, however often it is called, of one moment of the store."""
         with self._database.read() as connection:
-            found = find_table(connection, self._name, self.address.shown, self._span)
+            found = read_table(connection, self._name, self.address.shown, self._span)
 
             def read(wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
                 with self._database.explain():
@@ -113,7 +113,7 @@ class SegmentStore:
     def load_all(self, scope: str | None = None) -> Stored:
         """All rows, or those of a scope, active or not."""
         with self._database.read() as connection:
-            found = find_table(connection, self._name, self.address.shown, self._span)
+            found = read_table(connection, self._name, self.address.shown, self._span)
             asked = self._select(found)
             some = asked if scope is None else asked.where(column("scope") == scope)
             rows = self._fetch(connection, some, _MAX_STORED, _MAX_STORED_BYTES)
@@ -257,7 +257,7 @@ def write_segments(connection: Connection, name: str, segments: Sequence[Segment
     added: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []
     for batch in _iter_batches(segments):
-        old = _find_rows(connection, rows, [one.id for one in batch])
+        old = _read_rows(connection, rows, [one.id for one in batch])
         for one in batch:
             new = _render_row(one)
             before = old.get(one.id)
@@ -279,7 +279,7 @@ def _render_row(segment: Segment) -> dict[str, Any]:
     return {**row, "metadata": render_canonical_json(segment.metadata)}
 
 
-def _find_rows(connection: Connection, rows: Table, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _read_rows(connection: Connection, rows: Table, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     found = connection.execute(select(*(rows.c[one] for one in COLUMNS)).where(rows.c.id.in_(ids)))
     return {one["id"]: dict(one) for one in found.mappings()}
 
@@ -315,7 +315,7 @@ def check_table_name(name: str, span: Span | None = None) -> None:
         )
 
 
-def find_table(connection: Connection, name: str, shown: str, span: Span | None = None) -> FoundTable:
+def read_table(connection: Connection, name: str, shown: str, span: Span | None = None) -> FoundTable:
     """The table `name`, of this schema or an older one, or any table or view with its columns.
 
     `DiskError`: PC0164 when it is not there or lacks columns, PC0165 when its schema is newer than what is known.
@@ -328,7 +328,7 @@ def find_table(connection: Connection, name: str, shown: str, span: Span | None 
     if missing:
         words = ", ".join(f"`{one}`" for one in missing)
         raise _refuse("PC0164", f"the table `{name}` of `{shown}` is none of segments: it lacks {words}", span, "name another with `table`")
-    version = _find_version(connection, name)
+    version = _read_version(connection, name)
     if version > LATEST:
         message = f"the table `{name}` of `{shown}` has version {version} of its schema; this promptc knows up to {LATEST}"
         raise _refuse("PC0165", message, span, "use the promptc that made it, or a newer one")
@@ -343,7 +343,7 @@ def migrate(connection: Connection, name: str, shown: str, span: Span | None = N
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": f"promptc {name}"})
     if _list_columns(connection, name):
-        found = find_table(connection, name, shown, span)
+        found = read_table(connection, name, shown, span)
         version = found.version or (2 if found.has_priority else 1)
         if found.version == LATEST:
             return
@@ -363,7 +363,7 @@ def _note_version(connection: Connection, name: str) -> None:
     connection.execute(text(f"INSERT INTO {SCHEMAS} (name, version) VALUES (:name, :version)"), {"name": name, "version": LATEST})
 
 
-def _find_version(connection: Connection, name: str) -> int:
+def _read_version(connection: Connection, name: str) -> int:
     if not {"name", "version"} <= set(_list_columns(connection, SCHEMAS)):
         return 0
     found = connection.execute(text(f"SELECT version FROM {SCHEMAS} WHERE name = :name"), {"name": name}).scalar()

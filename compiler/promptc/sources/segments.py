@@ -1,4 +1,7 @@
-"""What a read of a store gives."""
+"""Segments: what a row of a store must be (`judge_row`), and which of several that are one are chosen (`choose`).
+
+Nothing here reads a database: `segment_store` does.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ _TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
 _LONGEST = 100
 
 
-def find_malformed(rows: Iterable[Malformed], shown: str, span: Span | None = None) -> tuple[Diagnostic, ...]:
+def describe_malformed(rows: Iterable[Malformed], shown: str, span: Span | None = None) -> tuple[Diagnostic, ...]:
     """PC0172 for each, a warning. `shown` is what the store's address is called, `span` where the store is named."""
     return tuple(
         Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", span, "correct the row", "warn")
@@ -96,7 +99,7 @@ class Changes:
     removed: int
 
 
-def find_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:
+def iter_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:
     """PC0173 for every active segment that has the place (`place_of`) of one before it."""
     places: dict[Any, Segment] = {}
     for one in segments:
